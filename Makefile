@@ -1,0 +1,34 @@
+# Two commands are enough: `make run` and `make test`. Each sets up what it needs first.
+PYTHON ?= python3
+VENV := .venv/bin
+
+.PHONY: run setup dev test check bench screenshots demo clean
+
+run: setup
+	$(VENV)/python -m lethe_app
+
+setup:
+	@$(PYTHON) packaging/install.py
+
+dev:
+	@$(PYTHON) packaging/install.py --dev
+
+test: dev
+	QT_QPA_PLATFORM=offscreen $(VENV)/python -m pytest
+
+check: dev
+	$(VENV)/ruff check .
+	$(VENV)/mypy
+	QT_QPA_PLATFORM=offscreen $(VENV)/python -m pytest
+
+bench: dev
+	$(VENV)/python -m tests.bench
+
+screenshots: dev
+	QT_QPA_PLATFORM=offscreen $(VENV)/python -m tests.screenshots
+
+demo: setup
+	QT_QPA_PLATFORM=offscreen $(VENV)/python -m lethe_app.demo
+
+clean:
+	rm -rf build .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,126 @@
+"""What we know of a language model: the file it lies in, how to load it, what it told us, and what a reply cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+
+class KvType(StrEnum):
+    """How the key-value cache is stored; smaller saves memory at some quality."""
+
+    F16 = "f16"
+    Q8_0 = "q8_0"
+    Q4_0 = "q4_0"
+
+
+class StopReason(StrEnum):
+    """Why a reply ended."""
+
+    END = "end"
+    """The model said it was done, or a stop string came."""
+    LENGTH = "length"
+    """The longest allowed reply was reached."""
+    STOPPED = "stopped"
+    """The user pressed Stop."""
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A GGUF on disk as its header describes it; nothing is loaded."""
+
+    path: Path
+    name: str
+    size: int
+    """Bytes on disk."""
+    architecture: str
+    parameters: int = 0
+    """Number of weights; 0 where the file does not say."""
+    quantization: str = ""
+    """Such as Q4_K_M."""
+    context_length: int = 0
+    """Tokens the model was trained for."""
+    is_embedding: bool = False
+    has_template: bool = False
+    source: str = ""
+    """Where it was found, in words: “Your models”, “LM Studio”, “Starter model” …"""
+    layers: int = 0
+    kv_heads: int = 0
+    head_length: int = 0
+    sliding_window: int = 0
+    is_recurrent: bool = False
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """How a model is loaded. Zeros leave the choice to the engine."""
+
+    context: int = 0
+    """Tokens; 0 takes the model's own length up to 8192."""
+    gpu_layers: int = 0
+    """Layers on the graphics card; -1 is all."""
+    threads: int = 0
+    """0 takes the physical cores."""
+    batch: int = 512
+    flash_attention: bool = False
+    kv_type: KvType = KvType.F16
+    mmap: bool = True
+    mlock: bool = False
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """What a loaded model told about itself."""
+
+    file: ModelFile
+    options: LoadOptions
+    context: int
+    """Tokens that really fit."""
+    threads: int
+    template: str = ""
+    """The model's own Jinja chat template, untrusted; empty where it has none."""
+    bos: str = ""
+    eos: str = ""
+    adds_bos: bool = False
+    """The tokenizer itself puts `bos` first, so a prompt must not spell it."""
+    control_tokens: tuple[str, ...] = ()
+    """Spellings the tokenizer would take for control tokens; they are disarmed inside what people write."""
+    end_tokens: tuple[str, ...] = ()
+    can_rewind: bool = True
+    """Can the KV cache be cut at any token? Not in recurrent models."""
+    can_shift: bool = False
+    """Can cached cells be moved, so that a piece is cut out of the middle?"""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What one reply cost."""
+
+    prompt_tokens: int = 0
+    evaluated_tokens: int = 0
+    """Tokens of the prompt that were really computed; the rest was reused from the KV cache."""
+    reply_tokens: int = 0
+    prompt_seconds: float = 0.0
+    reply_seconds: float = 0.0
+    reason: StopReason = StopReason.END
+
+    @property
+    def reused_tokens(self) -> int:
+        return self.prompt_tokens - self.evaluated_tokens
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Speed of generation; 0 when nothing was generated."""
+        return self.reply_tokens / self.reply_seconds if self.reply_seconds > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class EngineCheck:
+    """One line of `lethe doctor`."""
+
+    title: str
+    passed: bool
+    detail: str
+    remedy: str = ""
+    facts: dict[str, str] = field(default_factory=dict)

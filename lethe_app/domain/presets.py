@@ -1,0 +1,81 @@
+"""Presets people choose and edit: how a prompt is spelled, how words are drawn, and what the system prompt says."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class InstructPreset(BaseModel):
+    """The token strings of one instruction format, for models whose own template is missing or overridden."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=1)
+    bos: str = ""
+    """Text before everything else; left empty where the tokenizer adds it."""
+    system_start: str = ""
+    system_end: str = ""
+    user_start: str = ""
+    user_end: str = ""
+    bot_start: str = ""
+    bot_end: str = ""
+    stop_strings: list[str] = Field(default_factory=list)
+    system_role: bool = True
+    """False: the system prompt is put at the head of the first user message."""
+    add_names: bool = False
+    """Put `Name: ` before every message."""
+    thinking_start: str = ""
+    thinking_end: str = ""
+    empty_thinking_when_off: bool = False
+    """Send start and end of an empty thought when thinking is switched off."""
+
+
+class SamplerPreset(BaseModel):
+    """How the next token is drawn. Zero or one switches a sampler off, as the field's own meaning says."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=1)
+    temperature: float = Field(default=0.7, ge=0.0, le=5.0)
+    """0 always takes the likeliest token."""
+    top_k: int = Field(default=0, ge=0)
+    top_p: float = Field(default=1.0, gt=0.0, le=1.0)
+    min_p: float = Field(default=0.0, ge=0.0, le=1.0)
+    typical_p: float = Field(default=1.0, gt=0.0, le=1.0)
+    top_n_sigma: float = Field(default=0.0, ge=0.0)
+    repetition_penalty: float = Field(default=1.0, gt=0.0, le=3.0)
+    repetition_range: int = Field(default=0, ge=-1)
+    """Tokens looked back upon; 0 switches the penalties off, -1 is the whole context."""
+    presence_penalty: float = Field(default=0.0, ge=-2.0, le=2.0)
+    frequency_penalty: float = Field(default=0.0, ge=-2.0, le=2.0)
+    dynatemp_range: float = Field(default=0.0, ge=0.0, le=5.0)
+    dynatemp_exponent: float = Field(default=1.0, gt=0.0)
+    xtc_threshold: float = Field(default=0.1, ge=0.0, le=1.0)
+    xtc_probability: float = Field(default=0.0, ge=0.0, le=1.0)
+    dry_multiplier: float = Field(default=0.0, ge=0.0)
+    dry_base: float = Field(default=1.75, ge=1.0)
+    dry_allowed_length: int = Field(default=2, ge=1)
+    dry_range: int = Field(default=-1, ge=-1)
+    dry_breakers: list[str] = Field(default_factory=lambda: ["\n", ":", '"', "*"])
+    mirostat: int = Field(default=0, ge=0, le=2)
+    mirostat_tau: float = Field(default=5.0, ge=0.0)
+    mirostat_eta: float = Field(default=0.1, ge=0.0)
+    seed: int = Field(default=-1, ge=-1)
+    """-1 draws a new seed for every reply."""
+
+
+class SystemPreset(BaseModel):
+    """The system prompt and the titles of its sections; an empty title switches its section off."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=1)
+    prompt: str
+    world_info_title: str = ""
+    scenario_title: str = ""
+    dialogs_title: str = ""
+    session_history_title: str = ""
+    core_facts_title: str = ""
+    inner_thoughts_title: str = ""
+    category_separator: str = "#"
+    sub_category_separator: str = "##"

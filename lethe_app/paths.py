@@ -1,0 +1,108 @@
+"""Where things are: the program's own folders (source tree, installed wheel or frozen bundle) and the user's."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+APP_NAME = "Lethe"
+
+
+def shipped_root() -> Path:
+    """The folder that holds `personas/`, `worldinfo/` and `resources/` of this installation."""
+    if getattr(sys, "frozen", False):
+        return Path(getattr(sys, "_MEIPASS", Path(sys.executable).parent))
+    package = Path(__file__).resolve().parent
+    installed = package / "shipped"
+    return installed if installed.is_dir() else package.parent
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Every folder and file that Lethe reads or writes; nothing else in the program spells a location."""
+
+    home: Path
+    cache: Path
+    shipped: Path
+
+    @classmethod
+    def standard(cls, home: Path | None = None) -> Paths:
+        """`home`, else LETHE_HOME, else the platform's data folder; with either of the first two the cache lies inside it."""
+        chosen = home or (Path(os.environ["LETHE_HOME"]) if os.environ.get("LETHE_HOME") else None)
+        if chosen is not None:
+            chosen = chosen.expanduser().resolve()
+            return cls(home=chosen, cache=chosen / "cache", shipped=shipped_root())
+        from platformdirs import PlatformDirs  # noqa: PLC0415 - not needed where the home is named
+
+        folders = PlatformDirs(APP_NAME, appauthor=False)
+        return cls(home=folders.user_data_path, cache=folders.user_cache_path, shipped=shipped_root())
+
+    @property
+    def database(self) -> Path:
+        return self.home / "lethe.sqlite3"
+
+    @property
+    def settings(self) -> Path:
+        return self.home / "settings.json"
+
+    @property
+    def window(self) -> Path:
+        """Size and place of the window and its panes."""
+        return self.home / "window.ini"
+
+    @property
+    def personas(self) -> Path:
+        return self.home / "personas"
+
+    @property
+    def worlds(self) -> Path:
+        return self.home / "worldinfo"
+
+    @property
+    def presets(self) -> Path:
+        """Holds `instruct/`, `samplers/` and `system/`."""
+        return self.home / "presets"
+
+    @property
+    def models(self) -> Path:
+        """The user's own folder of GGUF files."""
+        return self.home / "models"
+
+    @property
+    def logs(self) -> Path:
+        return self.home / "logs"
+
+    @property
+    def starter_models(self) -> Path:
+        """Where the embedder converted from the starter package lies."""
+        return self.cache / "models"
+
+    @property
+    def kv_states(self) -> Path:
+        return self.cache / "kv"
+
+    @property
+    def shipped_personas(self) -> Path:
+        return self.shipped / "personas"
+
+    @property
+    def shipped_worlds(self) -> Path:
+        return self.shipped / "worldinfo"
+
+    @property
+    def resources(self) -> Path:
+        return self.shipped / "resources"
+
+    @property
+    def shipped_presets(self) -> Path:
+        return self.resources / "presets"
+
+    @property
+    def prompts(self) -> Path:
+        return self.resources / "prompts"
+
+    @property
+    def icons(self) -> Path:
+        return self.resources / "icons"

@@ -1,0 +1,114 @@
+"""What happens during a turn and in the house, as plain values that any window or terminal can show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from lethe_app.domain.chat import Message
+from lethe_app.domain.model import LoadedModel, Usage
+from lethe_app.domain.prompt import Receipt
+from lethe_app.errors import LetheError
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A message is safe on disk: the user's own before anything else happens."""
+
+    message: Message
+
+
+@dataclass(frozen=True)
+class Prompted:
+    """The prompt is built; the receipt says what went in."""
+
+    receipt: Receipt
+
+
+@dataclass(frozen=True)
+class Evaluating:
+    """The model reads the prompt: tokens read of tokens to read."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Began:
+    """The reply has a message of its own; what is said from now on belongs to it."""
+
+    message: Message
+
+
+@dataclass(frozen=True)
+class Thought:
+    """A piece of the model's thinking, to be shown folded."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Said:
+    """A piece of the reply, to be appended."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The reply is complete, or kept as far as it came, and stored."""
+
+    message: Message
+    usage: Usage
+
+
+TurnEvent = Stored | Prompted | Evaluating | Began | Thought | Said | Finished
+
+
+@dataclass(frozen=True)
+class NoModel:
+    """No model is loaded and none is loading."""
+
+
+@dataclass(frozen=True)
+class Loading:
+    """A model is being loaded; `fraction` runs from 0 to 1."""
+
+    name: str
+    fraction: float
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A model answers."""
+
+    model: LoadedModel
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The model could not be loaded, or died."""
+
+    error: LetheError
+
+
+ModelState = NoModel | Loading | Ready | Failed
+
+
+class Listeners(Generic[Value]):
+    """Callbacks that are told about a value whenever it changes; called in the event loop's thread."""
+
+    def __init__(self) -> None:
+        self._callbacks: list[Callable[[Value], None]] = []
+
+    def add(self, callback: Callable[[Value], None]) -> Callable[[], None]:
+        """Call `callback` from now on; returns the function that takes it back."""
+        self._callbacks.append(callback)
+        return lambda: self._callbacks.remove(callback)
+
+    def tell(self, value: Value) -> None:
+        for callback in list(self._callbacks):
+            callback(value)

@@ -1,0 +1,47 @@
+"""The colours and measures of the window: the one place with a colour literal, read by QPalette, stylesheet and painters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Palette:
+    """One theme's colours, each as `#rrggbb`. Every pair used for text keeps a contrast of 4.5 : 1."""
+
+    name: str
+    background: str
+    surface: str
+    raised: str
+    border: str
+    text: str
+    muted: str
+    water: str
+    """Selection, links, focus, primary actions."""
+    amber: str
+    """Anything about memory, and nothing else."""
+    danger: str
+    good: str
+
+    @property
+    def is_dark(self) -> bool:
+        return self.name == "night"
+
+
+NIGHT = Palette(
+    name="night", background="#14161A", surface="#1B1E24", raised="#22262E", border="#2E333D", text="#E6E8EC", muted="#9AA3B2",
+    water="#6FB3C8", amber="#E0B36A", danger="#E5736E", good="#7CC08A",
+)
+DAY = Palette(
+    name="day", background="#F7F6F3", surface="#FFFFFF", raised="#FBFAF8", border="#E3E0DA", text="#23262B", muted="#5F6875",
+    water="#23708A", amber="#8A5D10", danger="#B3362F", good="#2F7A45",
+)
+
+SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8 = 4, 8, 12, 16, 24, 32
+RADIUS_CONTROL, RADIUS_CARD = 6, 10
+PROSE_WIDTH = 720
+"""Widest column of prose, in pixels."""
+LINE_HEIGHT = 1.55
+AVATAR = 36
+ICON = 20
+MOTION_MS = 150

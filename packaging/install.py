@@ -1,0 +1,117 @@
+"""Sets up `.venv` from the hash-pinned locks beside this file; a second run notices that nothing changed and returns at once.
+
+Uses the standard library only. `--dev` adds what tests and checks need.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+VENV = ROOT / ".venv"
+BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
+PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
+
+# The shared library that the loader misses → the Debian package that holds it.
+DEBIAN_PACKAGES = {
+    "libEGL.so.1": "libegl1",
+    "libGL.so.1": "libgl1",
+    "libxkbcommon.so.0": "libxkbcommon0",
+    "libdbus-1.so.3": "libdbus-1-3",
+    "libfontconfig.so.1": "libfontconfig1",
+    "libfreetype.so.6": "libfreetype6",
+    "libglib-2.0.so.0": "libglib2.0-0",
+    "libxcb-cursor.so.0": "libxcb-cursor0",
+    "libX11.so.6": "libx11-6",
+    "libXext.so.6": "libxext6",
+}
+QT_PACKAGES = "libegl1 libgl1 libxkbcommon0 libdbus-1-3 libfontconfig1 libxcb-cursor0 libxkbcommon-x11-0 libxcb-icccm4 libxcb-keysyms1"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dev", action="store_true", help="also install what tests and checks need")
+    wanted = parser.parse_args()
+    if sys.version_info < (3, 11):
+        print(f"Lethe needs Python 3.11 or newer; this is {sys.version.split()[0]}.", file=sys.stderr)
+        return 1
+    groups = ["build", "runtime", "models", *(["dev"] if wanted.dev else [])]
+    try:
+        make_environment()
+        for group in groups:
+            install(group)
+        install_ourselves()
+    except subprocess.CalledProcessError as failed:
+        print(f"\nSet-up stopped: “{' '.join(map(str, failed.cmd))}” ended with code {failed.returncode}.", file=sys.stderr)
+        return 1
+    return check_qt()
+
+
+def make_environment() -> None:
+    if not PYTHON.exists():
+        print("Creating .venv …", flush=True)
+        venv.create(VENV, with_pip=True, clear=VENV.exists())
+
+
+def install(group: str) -> None:
+    """Install one lock, unless its stamp says that exactly this was installed by exactly this interpreter."""
+    lock = HERE / f"{group}.lock"
+    wanted = fingerprint(lock)
+    stamp = VENV / f"lethe-{group}.stamp"
+    if stamp.exists() and stamp.read_text() == wanted:
+        return
+    note = " (the engine is compiled once, some minutes)" if group == "runtime" else ""
+    print(f"Installing {group}{note} …", flush=True)
+    pip("install", "--no-deps", "--require-hashes", "--no-build-isolation", "-r", lock)
+    stamp.write_text(wanted)
+
+
+def install_ourselves() -> None:
+    """Put the source tree on the environment's path and make the `lethe` command."""
+    stamp = VENV / "lethe-app.stamp"
+    wanted = fingerprint(ROOT / "pyproject.toml")
+    if stamp.exists() and stamp.read_text() == wanted:
+        return
+    pip("install", "--no-deps", "--no-build-isolation", "--editable", ROOT)
+    stamp.write_text(wanted)
+
+
+def fingerprint(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes() + sys.version.encode() + str(ROOT).encode()).hexdigest()
+
+
+def pip(*arguments: str | Path) -> None:
+    command = [PYTHON, "-m", "pip", "--disable-pip-version-check", "-q", *arguments]
+    subprocess.run([str(part) for part in command], check=True, env=build_environment(), cwd=ROOT)
+
+
+def build_environment() -> dict[str, str]:
+    """What the compilers see: our pinned cmake and ninja first, both cores, no multimodal tools, no processor-only index code."""
+    env = dict(os.environ)
+    env["PATH"] = f"{BIN}{os.pathsep}{env.get('PATH', '')}"
+    env.setdefault("CMAKE_ARGS", "-DLLAVA_BUILD=OFF")
+    env.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
+    return env
+
+
+def check_qt() -> int:
+    """Say in one sentence which system libraries the window lacks, if any."""
+    probe = [str(PYTHON), "-c", "import PySide6.QtWidgets"]
+    result = subprocess.run(probe, capture_output=True, text=True, check=False)
+    if result.returncode == 0:
+        return 0
+    missing = next((name for name in DEBIAN_PACKAGES if name in result.stderr), "")
+    what = f"the system library {missing}" if missing else "some system libraries"
+    print(f"Qt needs {what}; install it with: sudo apt-get install -y {QT_PACKAGES}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
