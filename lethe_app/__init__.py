@@ -1,0 +1,1 @@
+"""Lethe: persona-driven roleplay chat with local models, whose personas truly remember."""

@@ -66,23 +66,41 @@ class Settings(BaseModel):
         Section.MODEL, [], "Model folders", "Further folders that are searched for GGUF files.", max_length=50
     )
     context: int = setting(
-        Section.MODEL, 0, "Context", "Tokens the model sees at once; 0 takes the model's own length up to 8192.", ge=0, le=1_048_576
+        Section.MODEL,
+        0,
+        "Context",
+        "Tokens the model sees at once; 0 takes the model's own length up to 8192.",
+        ge=0,
+        le=1_048_576,
     )
     max_reply: int = setting(Section.MODEL, 512, "Longest reply", "Tokens a reply may have.", ge=16, le=16_384)
     gpu_layers: int = setting(
-        Section.MODEL, 0, "Layers on the graphics card", "0 computes on the processor, -1 puts everything on the card.", ge=-1, le=999
+        Section.MODEL,
+        0,
+        "Layers on the graphics card",
+        "0 computes on the processor, -1 puts everything on the card.",
+        ge=-1,
+        le=999,
     )
     threads: int = setting(Section.MODEL, 0, "Threads", "0 takes the physical cores.", ge=0, le=256)
     batch: int = setting(Section.MODEL, 512, "Batch", "Prompt tokens computed in one piece.", ge=32, le=8192)
-    flash_attention: bool = setting(Section.MODEL, False, "Flash attention", "Faster on many graphics cards; needed to shrink the cache.")
-    kv_type: str = setting(Section.MODEL, "f16", "Cache precision", "f16, q8_0 or q4_0: smaller saves memory.", pattern="^(f16|q8_0|q4_0)$")
+    flash_attention: bool = setting(
+        Section.MODEL, False, "Flash attention", "Faster on many graphics cards; needed to shrink the cache."
+    )
+    kv_type: str = setting(
+        Section.MODEL, "f16", "Cache precision", "f16, q8_0 or q4_0: smaller saves memory.", pattern="^(f16|q8_0|q4_0)$"
+    )
     mmap: bool = setting(Section.MODEL, True, "Map the file", "Let the system page the weights in as they are needed.")
     mlock: bool = setting(Section.MODEL, False, "Lock in memory", "Keep the weights from being swapped out.")
-    idle_shutdown: bool = setting(Section.MODEL, False, "Free memory when idle", "Unload the model after an hour without a message.")
+    idle_shutdown: bool = setting(
+        Section.MODEL, False, "Free memory when idle", "Unload the model after an hour without a message."
+    )
 
     # Prompt
     sampler: str = setting(Section.PROMPT, "default", "Sampler", "The preset that draws words.")
-    system_preset: str = setting(Section.PROMPT, "default", "System prompt", "The preset that introduces the persona to the model.")
+    system_preset: str = setting(
+        Section.PROMPT, "default", "System prompt", "The preset that introduces the persona to the model."
+    )
     instruct: str = setting(
         Section.PROMPT, "", "Instruct format", "Empty uses the model's own template; a preset replaces it.", max_length=100
     )

@@ -32,7 +32,9 @@ DEBIAN_PACKAGES = {
     "libX11.so.6": "libx11-6",
     "libXext.so.6": "libxext6",
 }
-QT_PACKAGES = "libegl1 libgl1 libxkbcommon0 libdbus-1-3 libfontconfig1 libxcb-cursor0 libxkbcommon-x11-0 libxcb-icccm4 libxcb-keysyms1"
+QT_PACKAGES = (
+    "libegl1 libgl1 libxkbcommon0 libdbus-1-3 libfontconfig1 libxcb-cursor0 libxkbcommon-x11-0 libxcb-icccm4 libxcb-keysyms1"
+)
 
 
 def main() -> int:
@@ -93,7 +95,7 @@ def pip(*arguments: str | Path) -> None:
 
 
 def build_environment() -> dict[str, str]:
-    """What the compilers see: our pinned cmake and ninja first, both cores, no multimodal tools, no processor-only index code."""
+    """What the compilers see: our pinned cmake and ninja first, all cores, no multimodal tools."""
     env = dict(os.environ)
     env["PATH"] = f"{BIN}{os.pathsep}{env.get('PATH', '')}"
     env.setdefault("CMAKE_ARGS", "-DLLAVA_BUILD=OFF")

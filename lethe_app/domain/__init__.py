@@ -1,0 +1,1 @@
+"""The words we speak: message, session, persona, memory, world. Imports no other room."""

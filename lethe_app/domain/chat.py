@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID, uuid4
 
@@ -99,3 +100,14 @@ class SessionSummary(BaseModel):
     archived: bool
     preview: str = ""
     """The beginning of the newest visible message."""
+
+
+@dataclass(frozen=True)
+class MessageOutline:
+    """Just enough of a message to know how tall it will be, for sessions of ten thousand."""
+
+    id: UUID
+    role: Role
+    hidden: bool
+    length: int
+    """Characters of the alternative on display."""

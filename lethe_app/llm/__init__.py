@@ -1,0 +1,1 @@
+"""Talking to a model that lives in another process."""

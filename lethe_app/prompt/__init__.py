@@ -1,0 +1,1 @@
+"""How a turn becomes text that fits and stays cached."""

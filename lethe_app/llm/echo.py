@@ -1,0 +1,128 @@
+"""A scripted model for tests and demonstrations: it says the lines of a JSON file, one reply per line, word by word.
+
+The script is `{"replies": [...], "delay": seconds per word, "crash_after": words, "context": tokens, "template": "..."}`; every
+field is optional. When the lines are used up it repeats the last words it was told.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from lethe_app.domain.model import LoadOptions, StopReason, Usage
+from lethe_app.errors import ModelUnreadable, PromptTooLong
+from lethe_app.llm.protocol import Facts, Generate
+from lethe_app.llm.stops import StopStrings
+
+WORD = re.compile(r"\s*\S+|\s+")
+
+
+class Script(BaseModel):
+    """What the echo says and how it misbehaves."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    replies: list[str] = []
+    delay: float = 0.0
+    reading_delay: float = 0.0
+    """Seconds spent evaluating the prompt, in steps of a hundredth."""
+    crash_after: int = -1
+    """Words after which the process ends without a goodbye; -1 never."""
+    context: int = 8192
+    template: str = ""
+
+
+class EchoEngine:
+    """Counts words as tokens and remembers the last prompt, so that reuse of a prefix can be seen in its figures."""
+
+    def __init__(self) -> None:
+        self.stop = threading.Event()
+        self._script = Script()
+        self._said = 0
+        self._cached: list[str] = []
+
+    def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> Facts:
+        try:
+            self._script = Script.model_validate(json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, ValidationError) as error:
+            raise ModelUnreadable(f"{path.name} is not a script: {error}") from error
+        progress(1.0)
+        return Facts(
+            context=options.context or self._script.context,
+            threads=1,
+            template=self._script.template,
+            bos="",
+            eos="<|im_end|>",
+            adds_bos=False,
+            control_tokens=("<|im_start|>", "<|im_end|>"),
+            end_tokens=("<|im_end|>",),
+            can_rewind=True,
+            can_shift=True,
+        )
+
+    def count(self, text: str) -> int:
+        return len(WORD.findall(text))
+
+    def generate(self, job: Generate, reading: Callable[[int, int], None], say: Callable[[str], None]) -> Usage:
+        words = WORD.findall(job.prompt)
+        if len(words) >= self._script.context:
+            raise PromptTooLong(f"The prompt has {len(words)} tokens, the model holds {self._script.context}.")
+        evaluated = len(words) - common_prefix(self._cached, words)
+        started = time.monotonic()
+        self._read(evaluated, reading)
+        self._cached = words
+        read = time.monotonic()
+        count, reason = self._speak(self._next_reply(job.prompt), job, say)
+        return Usage(len(words), evaluated, count, read - started, time.monotonic() - read, reason)
+
+    def close(self) -> None:
+        self._cached = []
+
+    def _read(self, tokens: int, reading: Callable[[int, int], None]) -> None:
+        reading(0, tokens)
+        until = time.monotonic() + self._script.reading_delay
+        while time.monotonic() < until and not self.stop.is_set():
+            self.stop.wait(0.01)
+        reading(tokens, tokens)
+
+    def _next_reply(self, prompt: str) -> str:
+        if self._said < len(self._script.replies):
+            self._said += 1
+            return self._script.replies[self._said - 1]
+        heard = [line for line in prompt.splitlines() if line and not line.startswith("<|im_")]
+        return f"You said: {heard[-1] if heard else ''}"
+
+    def _speak(self, reply: str, job: Generate, say: Callable[[str], None]) -> tuple[int, StopReason]:
+        stops = StopStrings(job.stop)
+        for count, word in enumerate(WORD.findall(reply)):
+            if self.stop.is_set():
+                return count, StopReason.STOPPED
+            if count == self._script.crash_after:
+                os._exit(9)
+            if count == job.max_tokens:
+                return count, StopReason.LENGTH
+            if text := stops.feed(word):
+                say(text)
+            if stops.hit:
+                return count + 1, StopReason.END
+            self.stop.wait(self._script.delay)
+        if text := stops.rest():
+            say(text)
+        return len(WORD.findall(reply)), StopReason.STOPPED if self.stop.is_set() else StopReason.END
+
+
+def common_prefix(one: list[str], other: list[str]) -> int:
+    """How many items two lists share from the start."""
+    shared = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        shared += 1
+    return shared

@@ -1,0 +1,41 @@
+"""What a worker process needs of whatever computes inside it: llama.cpp in earnest, a scripted echo in tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from lethe_app.domain.model import LoadOptions, Usage
+from lethe_app.llm.protocol import Facts, Generate
+
+
+class StopFlag(Protocol):
+    """Set from another thread when the running job must end."""
+
+    def is_set(self) -> bool: ...
+
+    def set(self) -> None: ...
+
+    def clear(self) -> None: ...
+
+
+class Engine(Protocol):
+    """One loaded model. All methods are called from one thread; only `stop` is touched by another."""
+
+    @property
+    def stop(self) -> StopFlag: ...
+
+    def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> Facts:
+        """Load the weights and make a context; raises a ModelError."""
+        ...
+
+    def count(self, text: str) -> int:
+        """Tokens of `text`, control tokens recognised."""
+        ...
+
+    def generate(self, job: Generate, reading: Callable[[int, int], None], say: Callable[[str], None]) -> Usage:
+        """Evaluate the prompt, then say pieces until the end; looks at `stop` all the while."""
+        ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,120 @@
+"""How the next token is drawn: a preset turned into llama.cpp's own chain of samplers."""
+
+from __future__ import annotations
+
+import ctypes
+import secrets
+from types import TracebackType
+from typing import Any, Self
+
+import llama_cpp
+
+from lethe_app.domain.presets import SamplerPreset
+from lethe_app.errors import ModelError
+from lethe_app.llm.llama_weights import Weights
+
+NEVER_FEWER_THAN = 1
+
+
+class Sampler:
+    """One reply's chain: grammar, penalties over what was said, cuts of unlikely words, temperature, the draw.
+
+    The order is llama.cpp's own default. Penalties also know the end of the prompt, so that a persona does not repeat herself.
+    """
+
+    def __init__(self, weights: Weights, preset: SamplerPreset, grammar: str, prompt: list[int]) -> None:
+        self._weights = weights
+        self._preset = preset
+        self._seed = preset.seed if preset.seed >= 0 else secrets.randbits(31)
+        self._chain = self._new_chain()
+        if grammar:
+            self._add(llama_cpp.llama_sampler_init_grammar(weights.vocab, grammar.encode(), b"root"), "grammar")
+        self._add(self._penalties(prompt), "penalties")
+        for part in self._choices():
+            self._add(part, "sampler")
+
+    def draw(self) -> int:
+        """The next token, which the chain remembers."""
+        return int(llama_cpp.llama_sampler_sample(self._chain, self._weights.context, -1))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        llama_cpp.llama_sampler_free(self._chain)
+
+    def _new_chain(self) -> Any:  # noqa: ANN401 - a native pointer
+        return llama_cpp.llama_sampler_chain_init(llama_cpp.llama_sampler_chain_default_params())
+
+    def _add(self, part: Any, what: str) -> None:  # noqa: ANN401 - a native pointer
+        if not part:
+            llama_cpp.llama_sampler_free(self._chain)
+            raise ModelError(f"The engine refused the {what}.")
+        llama_cpp.llama_sampler_chain_add(self._chain, part)
+
+    def _penalties(self, prompt: list[int]) -> Any:  # noqa: ANN401 - a native pointer
+        """A chain of its own, so that the prompt can be told to it and not to the grammar."""
+        preset, chain = self._preset, self._new_chain()
+        look_back = self._effective(preset.repetition_range)
+        if look_back and (preset.repetition_penalty != 1 or preset.frequency_penalty or preset.presence_penalty):
+            part = llama_cpp.llama_sampler_init_penalties(
+                self._vocabulary_size, look_back, preset.repetition_penalty, preset.frequency_penalty, preset.presence_penalty
+            )
+            llama_cpp.llama_sampler_chain_add(chain, part)
+        if preset.dry_multiplier > 0:
+            llama_cpp.llama_sampler_chain_add(chain, self._dry())
+            look_back = max(look_back, self._effective(preset.dry_range))
+        for token in prompt[len(prompt) - look_back :] if look_back < len(prompt) else prompt:
+            llama_cpp.llama_sampler_accept(chain, token)
+        return chain
+
+    def _dry(self) -> Any:  # noqa: ANN401 - a native pointer
+        preset = self._preset
+        breakers = [text.encode() for text in preset.dry_breakers]
+        return llama_cpp.llama_sampler_init_dry(
+            self._weights.vocab,
+            preset.dry_multiplier,
+            preset.dry_base,
+            preset.dry_allowed_length,
+            self._effective(preset.dry_range),
+            (ctypes.c_char_p * len(breakers))(*breakers),
+            len(breakers),
+        )
+
+    @property
+    def _vocabulary_size(self) -> int:
+        return int(llama_cpp.llama_vocab_n_tokens(self._weights.vocab))
+
+    def _effective(self, look_back: int) -> int:
+        return self._weights.context_length if look_back < 0 else look_back
+
+    def _choices(self) -> list[Any]:
+        """Everything after the penalties; ends with the draw itself."""
+        preset = self._preset
+        if preset.temperature == 0:
+            return [llama_cpp.llama_sampler_init_greedy()]
+        if preset.mirostat:
+            return [llama_cpp.llama_sampler_init_temp(preset.temperature), self._mirostat()]
+        chosen = [
+            (preset.top_n_sigma > 0, lambda: llama_cpp.llama_sampler_init_top_n_sigma(preset.top_n_sigma)),
+            (preset.top_k > 0, lambda: llama_cpp.llama_sampler_init_top_k(preset.top_k)),
+            (preset.typical_p < 1, lambda: llama_cpp.llama_sampler_init_typical(preset.typical_p, NEVER_FEWER_THAN)),
+            (preset.top_p < 1, lambda: llama_cpp.llama_sampler_init_top_p(preset.top_p, NEVER_FEWER_THAN)),
+            (preset.min_p > 0, lambda: llama_cpp.llama_sampler_init_min_p(preset.min_p, NEVER_FEWER_THAN)),
+            (preset.xtc_probability > 0, self._xtc),
+        ]
+        parts = [make() for wanted, make in chosen if wanted]
+        temperature = llama_cpp.llama_sampler_init_temp_ext(preset.temperature, preset.dynatemp_range, preset.dynatemp_exponent)
+        return [*parts, temperature, llama_cpp.llama_sampler_init_dist(self._seed)]
+
+    def _xtc(self) -> Any:  # noqa: ANN401 - a native pointer
+        return llama_cpp.llama_sampler_init_xtc(
+            self._preset.xtc_probability, self._preset.xtc_threshold, NEVER_FEWER_THAN, self._seed
+        )
+
+    def _mirostat(self) -> Any:  # noqa: ANN401 - a native pointer
+        preset = self._preset
+        if preset.mirostat == 2:
+            return llama_cpp.llama_sampler_init_mirostat_v2(self._seed, preset.mirostat_tau, preset.mirostat_eta)
+        size = self._vocabulary_size
+        return llama_cpp.llama_sampler_init_mirostat(size, self._seed, preset.mirostat_tau, preset.mirostat_eta, 100)

@@ -1,0 +1,191 @@
+"""The native side of one model: weights, vocabulary and context, loaded by the low-level calls of llama.cpp."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import llama_cpp
+import psutil
+
+from lethe_app.domain.model import KvType, LoadOptions
+from lethe_app.errors import ModelMissing, ModelOutOfMemory, ModelUnreadable
+from lethe_app.llm.protocol import Facts
+
+DEFAULT_CONTEXT = 8192
+GGML_TYPES = {KvType.F16: 1, KvType.Q8_0: 8, KvType.Q4_0: 2}
+LOG_ERROR = 3  # GGML_LOG_LEVEL_ERROR
+CONTROL, USER_DEFINED = 1 << 3, 1 << 4  # bits of llama_token_attr
+
+
+class NativeFlag:
+    """A stop flag that llama.cpp reads between graph nodes without entering Python.
+
+    The abort callback of llama.cpp is `bool (*)(void *)`. `strlen` of a one-byte string is 0 or 1 and has the same shape, so
+    the C library itself answers "is the first byte set?"; a Python callback would take the interpreter lock hundreds of times
+    per token.
+    """
+
+    def __init__(self) -> None:
+        self.buffer = ctypes.create_string_buffer(2)
+        library = ctypes.cdll.msvcrt if sys.platform == "win32" else ctypes.CDLL(None)
+        self.callback = ctypes.cast(library.strlen, llama_cpp.ggml_abort_callback)
+
+    def set(self) -> None:
+        self.buffer[0] = b"\x01"
+
+    def clear(self) -> None:
+        self.buffer[0] = b"\x00"
+
+    def is_set(self) -> bool:
+        return self.buffer[0] != b"\x00"
+
+
+class EngineLog:
+    """Keeps the last complaints of llama.cpp, which says on its log why a file cannot be loaded."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._callback = llama_cpp.llama_log_callback(self._hear)
+        llama_cpp.llama_log_set(self._callback, ctypes.c_void_p(0))
+
+    def _hear(self, level: int, text: bytes, _user_data: Any) -> None:  # noqa: ANN401 - a void pointer
+        if level == LOG_ERROR:
+            self.lines = [*self.lines[-9:], text.decode("utf-8", "replace").strip()]
+
+    @property
+    def first_reason(self) -> str:
+        """The first complaint, without the name of the C function that uttered it."""
+        return self.lines[0].split(": ", 1)[-1] if self.lines else ""
+
+
+ENGINE_LOG = EngineLog()  # llama.cpp has one log per process and calls into it for as long as the process lives
+
+
+class Weights:
+    """A loaded model and its context; free it before dropping it."""
+
+    def __init__(self, path: Path, options: LoadOptions, progress: Callable[[float], None], stop: NativeFlag) -> None:
+        if not path.is_file():
+            raise ModelMissing(f"The model file {path} is not there.", "Choose another model.")
+        ENGINE_LOG.lines = []
+        llama_cpp.llama_backend_init()
+        self.model = self._load_model(path, options, progress, stop)
+        self.vocab = llama_cpp.llama_model_get_vocab(self.model)
+        self.threads = options.threads or physical_cores()
+        self.batch = options.batch
+        self.context = self._make_context(path, options, stop)
+        self.context_length = int(llama_cpp.llama_n_ctx(self.context))
+        self._piece_buffer = ctypes.create_string_buffer(256)
+
+    def _load_model(self, path: Path, options: LoadOptions, progress: Callable[[float], None], stop: NativeFlag) -> Any:  # noqa: ANN401
+        params = llama_cpp.llama_model_default_params()
+        params.n_gpu_layers = options.gpu_layers
+        params.load_mode = {
+            (True, False): llama_cpp.LLAMA_LOAD_MODE_MMAP,
+            (True, True): llama_cpp.LLAMA_LOAD_MODE_MMAP_MLOCK,
+            (False, True): llama_cpp.LLAMA_LOAD_MODE_MLOCK,
+            (False, False): llama_cpp.LLAMA_LOAD_MODE_NONE,
+        }[options.mmap, options.mlock]
+
+        def report(fraction: float, _user_data: object) -> bool:
+            progress(fraction)
+            return not stop.is_set()
+
+        params.progress_callback = llama_cpp.llama_progress_callback(report)
+        model = llama_cpp.llama_model_load_from_file(str(path).encode(), params)
+        if not model:
+            why = ENGINE_LOG.first_reason or "the engine does not say why"
+            raise ModelUnreadable(f"The model {path.name} cannot be loaded: {why}.", "Choose another model.")
+        return model
+
+    def _make_context(self, path: Path, options: LoadOptions, stop: NativeFlag) -> Any:  # noqa: ANN401
+        trained = int(llama_cpp.llama_model_n_ctx_train(self.model)) or DEFAULT_CONTEXT
+        params = llama_cpp.llama_context_default_params()
+        params.n_ctx = options.context or min(trained, DEFAULT_CONTEXT)
+        params.n_batch = params.n_ubatch = self.batch
+        params.n_threads = params.n_threads_batch = self.threads
+        params.type_k = params.type_v = GGML_TYPES[options.kv_type]
+        wants_flash = options.flash_attention or options.kv_type is not KvType.F16  # a quantised V cache cannot do without
+        params.flash_attn_type = (
+            llama_cpp.LLAMA_FLASH_ATTN_TYPE_ENABLED if wants_flash else llama_cpp.LLAMA_FLASH_ATTN_TYPE_AUTO
+        )
+        params.abort_callback = stop.callback
+        params.abort_callback_data = ctypes.cast(stop.buffer, ctypes.c_void_p)
+        context = llama_cpp.llama_init_from_model(self.model, params)
+        if not context:
+            llama_cpp.llama_model_free(self.model)
+            reason = ENGINE_LOG.first_reason
+            raise ModelOutOfMemory(
+                f"A context of {params.n_ctx} tokens for {path.name} could not be made{': ' + reason if reason else ''}.",
+                "Choose a smaller context or model.",
+            )
+        return context
+
+    def facts(self) -> Facts:
+        template = llama_cpp.llama_model_chat_template(self.model, None)
+        memory = llama_cpp.llama_get_memory(self.context)
+        recurrent = llama_cpp.llama_model_is_recurrent(self.model) or llama_cpp.llama_model_is_hybrid(self.model)
+        special = self._special_tokens()
+        return Facts(
+            context=self.context_length,
+            threads=self.threads,
+            template=template.decode("utf-8", "replace") if template else "",
+            bos=self._spelling(llama_cpp.llama_vocab_bos(self.vocab)),
+            eos=self._spelling(llama_cpp.llama_vocab_eos(self.vocab)),
+            adds_bos=bool(llama_cpp.llama_vocab_get_add_bos(self.vocab)),
+            control_tokens=tuple(self._spelling(token) for token in special),
+            end_tokens=tuple(self._spelling(token) for token in special if self.is_end(token)),
+            can_rewind=not recurrent,
+            can_shift=bool(memory) and bool(llama_cpp.llama_memory_can_shift(memory)),
+        )
+
+    def _special_tokens(self) -> list[int]:
+        """Tokens whose spelling the tokenizer turns into something other than text."""
+        size = llama_cpp.llama_vocab_n_tokens(self.vocab)
+        attributes = llama_cpp.llama_vocab_get_attr
+        return [token for token in range(size) if attributes(self.vocab, token) & (CONTROL | USER_DEFINED)]
+
+    def _spelling(self, token: int) -> str:
+        if token < 0:
+            return ""
+        text = llama_cpp.llama_vocab_get_text(self.vocab, token)
+        return text.decode("utf-8", "replace") if text else ""
+
+    def tokenize(self, text: str) -> list[int]:
+        """Token ids of `text`, control tokens recognised, the model's own first token added unless the text spells it."""
+        raw = text.encode("utf-8", "replace")
+        bos = self._spelling(llama_cpp.llama_vocab_bos(self.vocab)).encode()
+        add_special = not (bos and raw.startswith(bos))
+        room = len(raw) + 8
+        tokens = (llama_cpp.llama_token * room)()
+        count = llama_cpp.llama_tokenize(self.vocab, raw, len(raw), tokens, room, add_special, True)
+        if count < 0:  # some tokenizers need more room than there are bytes
+            tokens = (llama_cpp.llama_token * -count)()
+            count = llama_cpp.llama_tokenize(self.vocab, raw, len(raw), tokens, -count, add_special, True)
+        return list(tokens[:count])
+
+    def piece(self, token: int) -> bytes:
+        """The bytes of a token as they stand in text; control tokens have none."""
+        size = llama_cpp.llama_token_to_piece(self.vocab, token, self._piece_buffer, len(self._piece_buffer), 0, False)
+        if size < 0:
+            self._piece_buffer = ctypes.create_string_buffer(-size)
+            size = llama_cpp.llama_token_to_piece(self.vocab, token, self._piece_buffer, -size, 0, False)
+        return self._piece_buffer.raw[:size]
+
+    def is_end(self, token: int) -> bool:
+        return bool(llama_cpp.llama_vocab_is_eog(self.vocab, token))
+
+    def free(self) -> None:
+        llama_cpp.llama_free(self.context)
+        llama_cpp.llama_model_free(self.model)
+
+
+def physical_cores() -> int:
+    """Cores that this process may use, without hyper-threads: more threads than that make llama.cpp slower."""
+    cores = psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
+    allowed = len(psutil.Process().cpu_affinity()) if hasattr(psutil.Process, "cpu_affinity") else cores
+    return max(1, min(cores, allowed))

