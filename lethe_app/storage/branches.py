@@ -1,0 +1,110 @@
+"""Finds the messages of the branch on display.
+
+Every message keeps the parent it was written under for as long as that exists, even in the trash; a branch is the chain of
+parents from the session's tip upwards, without what is in the trash. So deleting and restoring change one cell each, in any
+order, and a parent always has a smaller `seq` than its children. A session that never branched is simply ordered by `seq`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from uuid import UUID
+
+from lethe_app.domain.chat import MessageOutline, Role
+from lethe_app.errors import StorageError
+
+ROLES = {role.value: role for role in Role}
+"""Quicker than asking the enum ten thousand times."""
+
+NEAREST_LIVE = """
+WITH RECURSIVE up (id, parent_id, deleted_at) AS (
+    SELECT id, parent_id, deleted_at FROM messages WHERE id = ?
+    UNION ALL
+    SELECT m.id, m.parent_id, m.deleted_at FROM up JOIN messages m ON m.id = up.parent_id WHERE up.deleted_at IS NOT NULL
+)
+SELECT id FROM up WHERE deleted_at IS NULL
+"""
+
+UPWARDS = """
+WITH RECURSIVE up (id, parent_id, deleted_at) AS (
+    SELECT id, parent_id, deleted_at FROM messages WHERE id = ?
+    UNION ALL
+    SELECT m.id, m.parent_id, m.deleted_at FROM up JOIN messages m ON m.id = up.parent_id
+)
+SELECT id FROM up WHERE deleted_at IS NULL LIMIT ?
+"""
+
+OUTLINE = """
+SELECT m.id, m.parent_id, m.deleted_at, m.role, m.hidden, a.length
+FROM messages m JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
+WHERE m.session_id = ? ORDER BY m.seq DESC
+"""
+
+IN_ORDER = """
+SELECT id FROM messages INDEXED BY messages_in_order
+WHERE session_id = ? AND deleted_at IS NULL ORDER BY seq LIMIT ? OFFSET ?
+"""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a session's branch on display ends, in the trash or not, and whether there is any other branch."""
+
+    tip: str | None
+    branched: bool
+
+
+def standing(connection: sqlite3.Connection, session_id: str) -> Standing:
+    """Raises `StorageError` if the session is not there or in the trash."""
+    row = connection.execute(
+        "SELECT tip_id, branched FROM sessions JOIN memories USING (guid) WHERE guid = ? AND deleted_at IS NULL", (session_id,)
+    ).fetchone()
+    if row is None:
+        raise StorageError("This conversation is no longer there.", "It may be in the trash.")
+    return Standing(row[0], bool(row[1]))
+
+
+def nearest_live(connection: sqlite3.Connection, message_id: str | None) -> str | None:
+    """The message itself, or if it is in the trash the first one above it that is not."""
+    row = connection.execute(NEAREST_LIVE, (message_id,)).fetchone()
+    return str(row[0]) if row else None
+
+
+def outline(connection: sqlite3.Connection, session_id: str) -> list[MessageOutline]:
+    """One pass over the session from the newest message, keeping those that the chain of parents names."""
+    wanted = standing(connection, session_id).tip
+    found = []
+    for id_, parent, deleted, role, hidden, length in connection.execute(OUTLINE, (session_id,)):
+        if id_ == wanted:
+            wanted = parent
+            if deleted is None:
+                found.append(MessageOutline(UUID(id_), ROLES[role], bool(hidden), length))
+    found.reverse()
+    return found
+
+
+def window(connection: sqlite3.Connection, session_id: str, start: int, count: int) -> list[str]:
+    """Ids of `count` messages of the branch from index `start` on, oldest first."""
+    where = standing(connection, session_id)
+    start, count = max(start, 0), max(count, 0)
+    if where.branched:
+        newest_first = [row[0] for row in connection.execute(UPWARDS, (where.tip, -1))]
+        newest_first.reverse()
+        return newest_first[start : start + count]
+    return [row[0] for row in connection.execute(IN_ORDER, (session_id, count, start))]
+
+
+def newest(connection: sqlite3.Connection, session_id: str, count: int, before: str | None) -> list[str]:
+    """Ids of the last `count` messages of the branch, or of those above `before`, oldest first."""
+    tip = standing(connection, session_id).tip
+    if before is not None:
+        row = connection.execute(
+            "SELECT parent_id FROM messages WHERE id = ? AND session_id = ?", (before, session_id)
+        ).fetchone()
+        if row is None:
+            raise StorageError("This message is no longer there.")
+        tip = row[0]
+    ids = [row[0] for row in connection.execute(UPWARDS, (tip, count))]
+    ids.reverse()
+    return ids

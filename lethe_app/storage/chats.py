@@ -1,0 +1,235 @@
+"""Keeps conversations: sessions, their messages with every wording, and the trash from which all of it comes back."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import TypeVar
+from uuid import UUID
+
+from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutline, SessionSummary
+from lethe_app.domain.clock import now
+from lethe_app.errors import StorageError
+from lethe_app.storage import branches, messages, trash
+from lethe_app.storage.database import Database
+from lethe_app.storage.records import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert, understood, update, utc
+from lethe_app.storage.text import storable
+
+T = TypeVar("T")
+
+PREVIEW_CHARACTERS = 160
+
+SESSION = f"""
+SELECT {", ".join(f"m.{name}" for name in MEMORY_COLUMNS)}, {", ".join(f"s.{name}" for name in SESSION_COLUMNS)}, s.tip_id
+FROM sessions s JOIN memories m USING (guid) WHERE guid = ? AND m.deleted_at IS NULL
+"""  # noqa: S608 - names are ours
+
+# The tip itself is nearly always what a preview shows; only when it is hidden or deleted the chain above it is climbed.
+SUMMARIES = """
+SELECT s.guid, s.persona_id, m.name, m.added, s.last_activity, s.message_count, s.archived, coalesce(
+    (SELECT substr(a.content, 1, :preview) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
+     WHERE t.id = s.tip_id AND t.deleted_at IS NULL AND t.hidden = 0),
+    (WITH RECURSIVE up (id, parent_id, unseen, shown) AS (
+        SELECT id, parent_id, hidden OR deleted_at IS NOT NULL, shown FROM messages WHERE id = s.tip_id
+        UNION ALL
+        SELECT t.id, t.parent_id, t.hidden OR t.deleted_at IS NOT NULL, t.shown
+        FROM up JOIN messages t ON t.id = up.parent_id WHERE up.unseen)
+     SELECT substr(a.content, 1, :preview) FROM up JOIN alternatives a ON a.message_id = up.id AND a.position = up.shown
+     WHERE NOT up.unseen),
+    '')
+FROM sessions s JOIN memories m USING (guid)
+WHERE (:persona IS NULL OR s.persona_id = :persona) AND (m.deleted_at IS NOT NULL) = :deleted
+ORDER BY s.last_activity DESC, s.rowid DESC
+"""
+
+
+class Chats:
+    """Every method is one transaction. What is in the trash is not there for any method but those that name it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # Sessions
+
+    async def add_session(self, session: ChatSession) -> ChatSession:
+        """A new session is empty: its `leaf_id` follows from the messages added to it."""
+        row = cells(session, SESSION_COLUMNS)
+
+        def work(connection: sqlite3.Connection) -> ChatSession:
+            memory = cells(session, MEMORY_COLUMNS)
+            insert(connection, "memories", {**memory, "persona_id": row["persona_id"]})
+            insert(connection, "sessions", {**row, "guid": memory["guid"], "last_activity": utc(session.added)})
+            return _session(connection, str(session.guid))
+
+        return await self._database.run(work)
+
+    async def session(self, guid: UUID) -> ChatSession:
+        return await self._database.run(lambda connection: _session(connection, str(guid)))
+
+    async def update_session(self, session: ChatSession) -> ChatSession:
+        """Replace every field but `leaf_id`, which messages move and `set_leaf`: a record read earlier may know an old one."""
+
+        def work(connection: sqlite3.Connection) -> ChatSession:
+            branches.standing(connection, str(session.guid))
+            memory, row = cells(session, MEMORY_COLUMNS), cells(session, SESSION_COLUMNS)
+            update(connection, "memories", "guid", {**memory, "persona_id": row["persona_id"]})
+            update(connection, "sessions", "guid", {**row, "guid": memory["guid"]})
+            return _session(connection, str(session.guid))
+
+        return await self._database.run(work)
+
+    async def set_leaf(self, session_id: UUID, message_id: UUID) -> None:
+        """Show the branch that ends with this message; the next one added follows it."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            tip = branches.standing(connection, str(session_id)).tip
+            if messages.session_of(connection, str(message_id)) != str(session_id):
+                raise StorageError("A conversation cannot end with a message of another one.")
+            if branches.nearest_live(connection, tip) != str(message_id):
+                connection.execute(
+                    "UPDATE sessions SET tip_id = ?, branched = 1 WHERE guid = ?", (str(message_id), str(session_id))
+                )
+
+        await self._database.run(work)
+
+    async def sessions(self, persona_id: str | None = None, *, deleted: bool = False) -> list[SessionSummary]:
+        """Of one persona or of all, newest activity first; those in the trash instead if `deleted`."""
+        values = {"persona": persona_id, "deleted": deleted, "preview": PREVIEW_CHARACTERS}
+        return await self._database.run(lambda connection: [_summary(row) for row in connection.execute(SUMMARIES, values)])
+
+    async def delete_session(self, guid: UUID) -> None:
+        """Move it to the trash."""
+        await self._database.run(lambda connection: trash.delete_session(connection, str(guid)))
+
+    async def restore_session(self, guid: UUID) -> None:
+        await self._database.run(lambda connection: trash.restore_session(connection, str(guid)))
+
+    # Messages
+
+    async def add_message(self, message: Message) -> Message:
+        """Store it after the newest message of the branch on display, or under its `parent_id` if that is another one."""
+        return (await self.add_messages([message]))[0]
+
+    async def add_messages(self, new: list[Message]) -> list[Message]:
+        """All of them or none, each after the one before."""
+        return await self._database.run(lambda connection: [messages.add(connection, message) for message in new])
+
+    async def message(self, message_id: UUID) -> Message:
+        return await self._database.run(lambda connection: messages.load_one(connection, str(message_id)))
+
+    async def edit(self, message_id: UUID, content: str) -> Message:
+        """Change the text on display; the other wordings stay."""
+        text = storable(content)
+        return await self._change(
+            message_id,
+            lambda connection, id_: connection.execute(
+                "UPDATE alternatives SET content = ?, length = ? WHERE message_id = ?"
+                " AND position = (SELECT shown FROM messages WHERE id = message_id)",
+                (text, len(text), id_),
+            ),
+        )
+
+    async def set_shown(self, message_id: UUID, position: int) -> Message:
+        return await self._change(message_id, lambda connection, id_: messages.show(connection, id_, position))
+
+    async def save_alternative(self, message_id: UUID, alternative: Alternative) -> int:
+        """Add another wording, put it on display, and return its position."""
+        id_ = str(message_id)
+        return await self._database.run(lambda connection: messages.append_alternative(connection, id_, alternative))
+
+    async def replace_alternative(self, message_id: UUID, position: int, alternative: Alternative) -> None:
+        """Overwrite one wording: cheap, for keeping a reply while it streams."""
+        id_ = str(message_id)
+        await self._database.run(lambda connection: messages.replace_alternative(connection, id_, position, alternative))
+
+    async def remove_alternative(self, message_id: UUID, position: int) -> Message:
+        """Take back a wording for good, such as a reply that never got a word."""
+        return await self._change(message_id, lambda connection, id_: messages.remove_alternative(connection, id_, position))
+
+    async def delete_message(self, *message_ids: UUID) -> None:
+        """Move them to the trash together; what follows them stays on the branch."""
+        await self._database.run(lambda connection: trash.delete_messages(connection, [str(id_) for id_ in message_ids]))
+
+    async def restore_message(self, *message_ids: UUID) -> None:
+        """Bring them back to where they were."""
+        await self._database.run(lambda connection: trash.restore_messages(connection, [str(id_) for id_ in message_ids]))
+
+    async def deleted_messages(self, session_id: UUID) -> list[Message]:
+        """What is in the trash of one session, in the order it was written."""
+        return await self._database.run(lambda connection: trash.messages_of(connection, str(session_id)))
+
+    async def purge(self, days: int, moment: datetime | None = None) -> int:
+        """Erase for good what has been in the trash longer than this; returns how many sessions and messages that were."""
+        before = utc((moment or now()) - timedelta(days=days))
+        return await self._database.run(lambda connection: trash.purge(connection, before))
+
+    # The branch on display
+
+    async def outline(self, session_id: UUID) -> list[MessageOutline]:
+        """Every message from the first to the newest."""
+        return await self._database.run(lambda connection: branches.outline(connection, str(session_id)))
+
+    async def page(self, session_id: UUID, start: int, count: int) -> list[Message]:
+        """Whole messages by their index in the outline."""
+
+        def work(connection: sqlite3.Connection) -> list[Message]:
+            return messages.load(connection, branches.window(connection, str(session_id), start, count))
+
+        return await self._database.run(work)
+
+    async def tail(self, session_id: UUID, count: int, before: UUID | None = None) -> list[Message]:
+        """The newest `count` messages, oldest first; with `before`, those above that message."""
+
+        def work(connection: sqlite3.Connection) -> list[Message]:
+            above = str(before) if before else None
+            return messages.load(connection, branches.newest(connection, str(session_id), count, above))
+
+        return await self._database.run(work)
+
+    async def unfinished(self) -> list[Message]:
+        """Messages with a wording that is not complete: cut off by a crash, or stopped by the user."""
+
+        def work(connection: sqlite3.Connection) -> list[Message]:
+            rows = connection.execute(
+                "SELECT DISTINCT t.id FROM alternatives a JOIN messages t ON t.id = a.message_id"
+                " JOIN memories m ON m.guid = t.session_id"
+                " WHERE a.complete = 0 AND t.deleted_at IS NULL AND m.deleted_at IS NULL ORDER BY t.session_id, t.seq"
+            )
+            return messages.load(connection, [row[0] for row in rows])
+
+        return await self._database.run(work)
+
+    async def _change(self, message_id: UUID, change: Callable[[sqlite3.Connection, str], object]) -> Message:
+        """Change one message that is not in the trash and return it as it is now."""
+        id_ = str(message_id)
+
+        def work(connection: sqlite3.Connection) -> Message:
+            messages.session_of(connection, id_)
+            change(connection, id_)
+            return messages.load_one(connection, id_)
+
+        return await self._database.run(work)
+
+
+def _session(connection: sqlite3.Connection, guid: str) -> ChatSession:
+    row = connection.execute(SESSION, (guid,)).fetchone()
+    if row is None:
+        raise StorageError("This conversation is no longer there.", "It may be in the trash.")
+    values = dict(zip((*MEMORY_COLUMNS, *SESSION_COLUMNS), row[:-1], strict=True))
+    return understood(ChatSession, {**values, "leaf_id": branches.nearest_live(connection, row[-1])})
+
+
+def _summary(row: tuple[str, str, str, str, str, int, int, str]) -> SessionSummary:
+    guid, persona_id, title, added, last_activity, count, archived, preview = row
+    values = {
+        "guid": guid,
+        "persona_id": persona_id,
+        "title": title,
+        "started": added,
+        "last_activity": datetime.fromisoformat(last_activity).astimezone(),
+        "messages": count,
+        "archived": archived,
+        "preview": " ".join(preview.split()),
+    }
+    return understood(SessionSummary, values)

@@ -1,0 +1,79 @@
+"""How memories, sessions and messages lie in rows: one place that knows both the fields and the columns."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import TypeVar
+from uuid import UUID
+
+from pydantic import BaseModel, ValidationError
+
+from lethe_app.domain.chat import Alternative, ChatSession, Message
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.errors import DatabaseDamaged
+from lethe_app.storage.text import storable
+
+Cell = str | int | float | None
+Model = TypeVar("Model", bound=BaseModel)
+
+MEMORY_COLUMNS = tuple(MemoryUnit.model_fields)
+SESSION_COLUMNS = tuple(name for name in ChatSession.model_fields if name not in MEMORY_COLUMNS and name != "leaf_id")
+MESSAGE_COLUMNS = tuple(name for name in Message.model_fields if name != "alternatives")
+ALTERNATIVE_COLUMNS = tuple(Alternative.model_fields)
+LISTS = frozenset({"keywords_main", "keywords_secondary", "future_goals"})
+
+
+def cells(record: BaseModel, columns: Iterable[str]) -> dict[str, Cell]:
+    """The named fields of `record` as SQLite holds them."""
+    return {name: _cell(getattr(record, name)) for name in columns}
+
+
+def utc(moment: datetime) -> str:
+    """Text whose order is the order in time."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def insert(connection: sqlite3.Connection, table: str, row: Mapping[str, Cell]) -> None:
+    """One new row."""
+    names = ", ".join(row)
+    places = ", ".join(f":{name}" for name in row)
+    connection.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", row)  # noqa: S608 - names are ours
+
+
+def update(connection: sqlite3.Connection, table: str, key: str, row: Mapping[str, Cell]) -> None:
+    """Replace every column in `row` where the column `key` has the value it has in `row`."""
+    changes = ", ".join(f"{name} = :{name}" for name in row if name != key)
+    connection.execute(f"UPDATE {table} SET {changes} WHERE {key} = :{key}", row)  # noqa: S608 - names are ours
+
+
+def understood(kind: type[Model], values: Mapping[str, object]) -> Model:
+    """The record that lies in `values`; a row that someone else has spoilt is damage, not a bug."""
+    try:
+        lists = {name: json.loads(str(values[name])) for name in LISTS.intersection(values)}
+        return kind.model_validate({**values, **lists})
+    except (ValidationError, json.JSONDecodeError) as error:
+        raise DatabaseDamaged(
+            f"The database holds a {kind.__name__} that cannot be understood ({_first(error)}).",
+            "Restore a backup, or delete what cannot be shown.",
+        ) from error
+
+
+def _cell(value: object) -> Cell:
+    if value is None or isinstance(value, int | float):
+        return value  # SQLite keeps true and false as 1 and 0
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, list):
+        return storable(json.dumps(value, ensure_ascii=False))
+    assert isinstance(value, str | UUID), f"no column can hold a {type(value).__name__}"
+    return storable(str(value))
+
+
+def _first(error: ValidationError | json.JSONDecodeError) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return error.msg
+    detail = error.errors(include_url=False)[0]
+    return f"{'.'.join(str(part) for part in detail['loc'])}: {detail['msg']}"

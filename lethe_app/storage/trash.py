@@ -1,0 +1,82 @@
+"""Deletes so that it can be undone: what is deleted is only marked, until it is purged."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from lethe_app.domain.chat import Message
+from lethe_app.domain.clock import now
+from lethe_app.errors import StorageError
+from lethe_app.storage import messages
+from lethe_app.storage.records import utc
+
+
+def delete_session(connection: sqlite3.Connection, guid: str) -> None:
+    """Raises `StorageError` if it is not there."""
+    _set_session(connection, guid, utc(now()))
+
+
+def restore_session(connection: sqlite3.Connection, guid: str) -> None:
+    """Raises `StorageError` if it is not in the trash."""
+    _set_session(connection, guid, None)
+
+
+def delete_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
+    """Raises, and deletes none, if one of them is not there."""
+    _set_messages(connection, ids, utc(now()))
+
+
+def restore_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
+    """Raises, and restores none, if one of them has been purged."""
+    _set_messages(connection, ids, None)
+
+
+def messages_of(connection: sqlite3.Connection, session_id: str) -> list[Message]:
+    """What is in the trash of a session, in the order it was written."""
+    rows = connection.execute(
+        "SELECT id FROM messages WHERE session_id = ? AND deleted_at IS NOT NULL ORDER BY seq", (session_id,)
+    )
+    return messages.load(connection, [row[0] for row in rows])
+
+
+def purge(connection: sqlite3.Connection, before: str) -> int:
+    """Erase everything marked before that time; children of an erased message go over to its parent."""
+    sessions = connection.execute("DELETE FROM memories WHERE deleted_at < ?", (before,)).rowcount
+    rows = connection.execute("SELECT id FROM messages WHERE deleted_at < ?", (before,)).fetchall()
+    for (id_,) in rows:
+        (parent,) = connection.execute("SELECT parent_id FROM messages WHERE id = ?", (id_,)).fetchone()
+        connection.execute("UPDATE messages SET parent_id = ? WHERE parent_id = ?", (parent, id_))
+        connection.execute(
+            "UPDATE sessions SET tip_id = ? WHERE tip_id = ? AND guid = (SELECT session_id FROM messages WHERE id = ?)",
+            (parent, id_, id_),
+        )
+        connection.execute("DELETE FROM messages WHERE id = ?", (id_,))
+    return sessions + len(rows)
+
+
+def _set_session(connection: sqlite3.Connection, guid: str, deleted_at: str | None) -> None:
+    done = connection.execute(
+        "UPDATE memories SET deleted_at = ?"
+        " WHERE guid = ? AND (deleted_at IS NULL) = ? AND guid IN (SELECT guid FROM sessions)",
+        (deleted_at, guid, deleted_at is not None),
+    )
+    if done.rowcount == 0:
+        raise StorageError(
+            "This conversation is no longer there." if deleted_at else "This conversation is not in the trash any more."
+        )
+
+
+def _set_messages(connection: sqlite3.Connection, ids: list[str], deleted_at: str | None) -> None:
+    sessions = set()
+    for id_ in ids:
+        row = connection.execute(
+            "SELECT session_id FROM messages WHERE id = ? AND (deleted_at IS NULL) = ?", (id_, deleted_at is not None)
+        ).fetchone()
+        if row is None:
+            raise StorageError(
+                "This message is no longer there." if deleted_at else "This message is not in the trash any more."
+            )
+        connection.execute("UPDATE messages SET deleted_at = ? WHERE id = ?", (deleted_at, id_))
+        sessions.add(row[0])
+    for session_id in sessions:
+        messages.recount(connection, session_id)

@@ -1,0 +1,44 @@
+"""An open database in a temporary home, and quick ways to say who speaks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.storage.chats import Chats
+from lethe_app.storage.database import Database
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "home" / "lethe.sqlite3"
+
+
+@pytest.fixture
+async def database(path: Path) -> AsyncIterator[Database]:
+    opened = await Database.open(path)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def chats(database: Database) -> Chats:
+    return Chats(database)
+
+
+@pytest.fixture
+async def session(chats: Chats) -> ChatSession:
+    return await chats.add_session(ChatSession(persona_id="mara", name="The lighthouse"))
+
+
+@pytest.fixture
+def say(session: ChatSession) -> Callable[..., Message]:
+    """A message of the session that is not stored yet."""
+
+    def message(content: str = "Hello.", role: Role = Role.USER, **fields: object) -> Message:
+        return Message(session_id=session.guid, role=role, alternatives=[Alternative(content=content)], **fields)
+
+    return message

@@ -1,0 +1,34 @@
+"""Any string can be stored, and changes only where no file could hold it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lethe_app.storage.text import storable
+
+
+@given(st.text())
+def test_a_proper_string_stays_as_it_is(text: str):
+    assert storable(text) is text
+
+
+@pytest.mark.parametrize(
+    ("broken", "mended"),
+    [
+        ("a\ud800b", "a�b"),
+        ("\udc00", "�"),
+        ("\ud83d\ude00", "😀"),
+        ("\ud83d", "�"),
+        ("😀\ud83d", "😀�"),
+        ("null \x00 and \ud800", "null \x00 and �"),
+    ],
+)
+def test_half_characters_are_joined_or_replaced(broken: str, mended: str):
+    assert storable(broken) == mended
+
+
+@given(st.text(st.characters(categories=["Cs", "L", "So"])))
+def test_whatever_comes_out_can_be_encoded(text: str):
+    assert storable(text).encode().decode() == storable(text)
