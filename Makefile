@@ -27,8 +27,8 @@ bench: dev
 screenshots: dev
 	QT_QPA_PLATFORM=offscreen $(VENV)/python -m tests.screenshots
 
-demo: setup
-	QT_QPA_PLATFORM=offscreen $(VENV)/python -m lethe_app.demo
+demo: dev
+	QT_QPA_PLATFORM=offscreen $(VENV)/python -m tests.demo
 
 clean:
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache

@@ -71,6 +71,11 @@ class Paths:
         return self.home / "models"
 
     @property
+    def trash(self) -> Path:
+        """Files the user deleted, or that were broken when they were overwritten."""
+        return self.home / "trash"
+
+    @property
     def logs(self) -> Path:
         return self.home / "logs"
 

@@ -79,7 +79,7 @@ def room_of(module: Path) -> str:
 @pytest.mark.parametrize("module", MODULES, ids=place)
 def test_imports_point_down(module: Path):
     room = room_of(module)
-    if room in {"app", "__main__", "__init__", "demo"}:
+    if room in {"app", "__main__", "__init__"}:
         return  # the place where everything is wired
     allowed = MAY_SEE.get(room, set()) | GROUND | {room}
     for name, _for_types in imports(module):

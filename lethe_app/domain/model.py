@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -123,4 +123,3 @@ class EngineCheck:
     passed: bool
     detail: str
     remedy: str = ""
-    facts: dict[str, str] = field(default_factory=dict)

@@ -19,6 +19,8 @@ class InstructPreset(BaseModel):
     user_end: str = ""
     bot_start: str = ""
     bot_end: str = ""
+    reply_start: str = ""
+    """Header of the reply about to be written while thinking is on, where it differs from that of a past one (`bot_start`)."""
     stop_strings: list[str] = Field(default_factory=list)
     system_role: bool = True
     """False: the system prompt is put at the head of the first user message."""

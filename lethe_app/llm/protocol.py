@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from lethe_app.domain.model import LoadOptions, Usage
@@ -136,4 +136,3 @@ class Died:
     """Made by the client's own reader when the pipe ends: the process is gone."""
 
     exit_code: int | None = None
-    facts: dict[str, str] = field(default_factory=dict)

@@ -27,10 +27,15 @@ def write_atomically(path: Path, content: bytes) -> None:
                 draft.chmod(stat.S_IMODE(target.stat().st_mode))
             _replace(draft, target)
         except BaseException:
-            with contextlib.suppress(OSError):  # the first failure is the one to tell
-                draft.unlink(missing_ok=True)
+            remove_draft(draft)
             raise
         sync_folder(target.parent)
+
+
+def remove_draft(draft: Path) -> None:
+    """Take away what was not put in place; if that fails too, the first failure is the one to tell."""
+    with contextlib.suppress(OSError):
+        draft.unlink(missing_ok=True)
 
 
 def sync_file(path: Path) -> None:

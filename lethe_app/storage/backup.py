@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
-from lethe_app.storage.atomic import sync_file, sync_folder
+from lethe_app.storage.atomic import remove_draft, sync_file, sync_folder
 from lethe_app.storage.faults import SCARCE, damaged, translated
 from lethe_app.storage.header import beside, has_content, read_version
 from lethe_app.storage.lock import HomeLock
@@ -101,7 +101,7 @@ def copy_verified(source: Path, target: Path, stop: threading.Event) -> None:
                 partial.replace(target)
                 sync_folder(target.parent)
         finally:
-            partial.unlink(missing_ok=True)
+            remove_draft(partial)
 
 
 def before_migration(database: Path, version: int) -> Path:
@@ -185,7 +185,7 @@ def _restore(database: Path, backup: Path, stop: threading.Event) -> Path | None
                 aside = _set_aside(database)
                 fresh.replace(database)
             finally:
-                fresh.unlink(missing_ok=True)
+                remove_draft(fresh)
             sync_folder(database.parent)
     except Stopped as error:
         raise StorageError(f"Restoring {backup} was stopped; nothing has changed.") from error

@@ -18,6 +18,7 @@ from lethe_app.storage.faults import damaged, translated
 from lethe_app.storage.header import beside, has_content, read_version
 from lethe_app.storage.lock import HomeLock
 from lethe_app.storage.migrations import MIGRATIONS, Migration, migrate
+from lethe_app.storage.transaction import transaction, undo
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -92,16 +93,8 @@ class Database:
     def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
         connection = self._connection
         assert connection is not None, "open() makes the connection before anything else is handed over"
-        with translated(self.path):
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                result = work(connection)
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:  # a full disk has rolled back already
-                    connection.execute("ROLLBACK")
-                raise
-            return result
+        with translated(self.path), transaction(connection):
+            return work(connection)
 
     def _begin(self) -> None:
         with translated(self.path):
@@ -145,7 +138,7 @@ def _try_to_write(connection: sqlite3.Connection, version: int) -> None:
     try:
         connection.execute(f"PRAGMA user_version = {version}")
     finally:
-        connection.execute("ROLLBACK")
+        undo(connection)
 
 
 def _is_absent(path: Path) -> bool:

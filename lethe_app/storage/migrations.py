@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 
+from lethe_app.storage.transaction import transaction
+
 Migration = Callable[[sqlite3.Connection], None]
 
 APPLICATION_ID = 0x4C657468
@@ -132,17 +134,11 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MI
     """Take every step not yet taken, each in a transaction of its own; a failing step leaves the version before it."""
     connection.execute("PRAGMA foreign_keys = OFF")  # a step may rebuild a table that others refer to
     for number in range(version(connection), len(migrations)):
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(connection):
             migrations[number](connection)
             _check_references(connection)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {number + 1}")
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
     connection.execute("PRAGMA foreign_keys = ON")
 
 

@@ -29,12 +29,30 @@ class Palette:
 
 
 NIGHT = Palette(
-    name="night", background="#14161A", surface="#1B1E24", raised="#22262E", border="#2E333D", text="#E6E8EC", muted="#9AA3B2",
-    water="#6FB3C8", amber="#E0B36A", danger="#E5736E", good="#7CC08A",
+    name="night",
+    background="#14161A",
+    surface="#1B1E24",
+    raised="#22262E",
+    border="#2E333D",
+    text="#E6E8EC",
+    muted="#9AA3B2",
+    water="#6FB3C8",
+    amber="#E0B36A",
+    danger="#E5736E",
+    good="#7CC08A",
 )
 DAY = Palette(
-    name="day", background="#F7F6F3", surface="#FFFFFF", raised="#FBFAF8", border="#E3E0DA", text="#23262B", muted="#5F6875",
-    water="#23708A", amber="#8A5D10", danger="#B3362F", good="#2F7A45",
+    name="day",
+    background="#F7F6F3",
+    surface="#FFFFFF",
+    raised="#FBFAF8",
+    border="#E3E0DA",
+    text="#23262B",
+    muted="#5F6875",
+    water="#23708A",
+    amber="#8A5D10",
+    danger="#B3362F",
+    good="#2F7A45",
 )
 
 SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8 = 4, 8, 12, 16, 24, 32

@@ -141,7 +141,7 @@ def test_a_seed_makes_a_reply_repeatable_and_another_seed_another_reply(engine: 
         {"mirostat": 1},
         {"mirostat": 2},
     ],
-    ids=lambda changes: "+".join(changes),
+    ids="+".join,
 )
 def test_every_sampler_is_accepted_and_speaks(engine: LlamaEngine, changes: dict[str, float]):
     text, usage = ask(engine, QUESTION, SamplerPreset(name="x", seed=7, **changes))

@@ -46,6 +46,22 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file() and file.name != "lethe.lock"}
 
 
+def put(path: Path, content: bytes = b"") -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def run_without_rights(path: Path, which: str) -> subprocess.CompletedProcess[str]:
+    """Open a database whose file or whose folder does not allow writing, as a user to whom that matters."""
+    path.parent.chmod(0o555 if which == "folder" else 0o777)
+    path.chmod(0o444)
+    path.with_name("lethe.lock").chmod(0o666)
+    stranger = {"user": 65534} if os.geteuid() == 0 else {}  # nothing is forbidden to root
+    done = run_python(OPENS, path, **stranger)
+    path.parent.chmod(0o755)
+    return done
+
+
 async def made(path: Path) -> None:
     """A closed database with one row."""
     database = await Database.open(path)
@@ -296,9 +312,7 @@ async def test_a_second_program_is_refused_until_the_first_has_closed(path: Path
 
 
 async def test_another_program_that_writes_is_told_as_locked(database: Database):
-    await database.run(lambda connection: connection.execute("SELECT 1").fetchone())
-    database._connection  # noqa: B018 - the wait is shortened below, in its own thread
-    await database.aside(lambda: database._connection and database._connection.execute("PRAGMA busy_timeout = 10"))
+    await database.run(lambda connection: connection.execute("PRAGMA busy_timeout = 10").fetchone())
     with closing(sqlite3.connect(database.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
 
@@ -351,8 +365,7 @@ async def test_a_newer_database_whose_version_is_only_in_the_log_is_left_untouch
     ids=["a text", "only the beginning", "zeroes"],
 )
 async def test_a_file_that_is_no_database_is_refused_and_left_untouched(path: Path, content: bytes):
-    path.parent.mkdir()
-    path.write_bytes(content)
+    put(path, content)
 
     with pytest.raises(DatabaseDamaged) as caught:
         await Database.open(path)
@@ -362,7 +375,7 @@ async def test_a_file_that_is_no_database_is_refused_and_left_untouched(path: Pa
 
 
 async def test_the_database_of_another_program_is_refused_and_left_untouched(path: Path):
-    path.parent.mkdir()
+    put(path)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE bookmarks (url TEXT)")
     before = contents(path.parent)
@@ -374,7 +387,7 @@ async def test_the_database_of_another_program_is_refused_and_left_untouched(pat
 
 
 async def test_a_folder_in_the_place_of_the_database_is_told(path: Path):
-    path.mkdir(parents=True)
+    put(path / "in the way")
 
     with pytest.raises(DatabaseDamaged, match="not a file"):
         await Database.open(path)
@@ -395,7 +408,7 @@ async def test_damage_inside_the_file_is_told_when_it_is_met(path: Path):
 
 
 async def test_a_home_below_a_file_cannot_be_opened(tmp_path: Path):
-    (tmp_path / "file").write_text("in the way")
+    put(tmp_path / "file", b"in the way")
 
     with pytest.raises(StorageError, match=r"lethe\.sqlite3"):
         await Database.open(tmp_path / "file" / "home" / "lethe.sqlite3")
@@ -406,9 +419,9 @@ def test_writing_to_a_read_only_connection_is_told_as_such(tmp_path: Path):
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE t (x)")
 
-    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
-        with pytest.raises(sqlite3.OperationalError) as caught:
-            connection.execute("INSERT INTO t VALUES (1)")
+    reader = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
+    with closing(reader), pytest.raises(sqlite3.OperationalError) as caught:
+        reader.execute("INSERT INTO t VALUES (1)")
 
     assert isinstance(translate(caught.value, path), ReadOnly)
 
@@ -419,15 +432,10 @@ async def test_a_home_without_the_right_to_write_is_told_at_once(which: str):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "lethe.sqlite3"
         await made(path)
-        Path(folder).chmod(0o555 if which == "folder" else 0o777)
-        path.chmod(0o444)
-        (Path(folder) / "lethe.lock").chmod(0o666)
 
-        stranger = {"user": 65534} if os.geteuid() == 0 else {}  # nothing is forbidden to root
-        done = run_python(OPENS, path, **stranger)
+        done = run_without_rights(path, which)
 
-        Path(folder).chmod(0o755)
-        assert done.stdout.startswith("ReadOnly"), done.stderr
+    assert done.stdout.startswith("ReadOnly"), done.stderr
 
 
 def test_a_mistake_of_ours_is_not_told_as_the_worlds_fault(tmp_path: Path):
@@ -449,8 +457,7 @@ async def test_text_that_is_not_utf8_is_told_as_damage(database: Database):
 
 
 async def test_an_empty_file_without_a_backup_is_a_first_start(path: Path):
-    path.parent.mkdir()
-    path.touch()
+    put(path)
 
     database = await Database.open(path)
 
@@ -461,10 +468,9 @@ async def test_an_empty_file_without_a_backup_is_a_first_start(path: Path):
 @pytest.mark.parametrize("state", ["is empty", "is gone"])
 async def test_an_empty_or_missing_file_beside_a_backup_is_not_silently_started_anew(path: Path, state: str):
     backup = path.parent / "backups" / "lethe-20260501T120000000000Z.sqlite3"
-    backup.parent.mkdir(parents=True)
-    backup.write_bytes(b"kept")
+    put(backup, b"kept")
     if state == "is empty":
-        path.touch()
+        put(path)
 
     with pytest.raises(DatabaseDamaged, match=state) as caught:
         await Database.open(path)
@@ -474,9 +480,8 @@ async def test_an_empty_or_missing_file_beside_a_backup_is_not_silently_started_
 
 
 async def test_an_empty_file_beside_a_full_log_is_not_started_anew(path: Path):
-    path.parent.mkdir()
-    path.touch()
-    beside(path, "-wal").write_bytes(b"a log")
+    put(path)
+    put(beside(path, "-wal"), b"a log")
 
     with pytest.raises(DatabaseDamaged, match="though its log is there"):
         await Database.open(path)
@@ -485,9 +490,8 @@ async def test_an_empty_file_beside_a_full_log_is_not_started_anew(path: Path):
 
 
 async def test_leftovers_of_a_broken_first_start_do_no_harm(path: Path):
-    path.parent.mkdir()
-    beside(path, ".new").write_bytes(b"half a database")
-    beside(path, ".new-journal").write_bytes(b"half a journal")
+    put(beside(path, ".new"), b"half a database")
+    put(beside(path, ".new-journal"), b"half a journal")
 
     await made(path)
 

@@ -1,0 +1,1 @@
+"""The same wishes from a terminal."""

@@ -1,0 +1,165 @@
+"""Talking with a persona in the terminal, through the same services as the window."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from typing import TYPE_CHECKING
+
+from lethe_app.domain.chat import ChatSession, Message
+from lethe_app.domain.persona import Persona
+from lethe_app.errors import LetheError
+from lethe_app.services.events import Finished, Loading, ModelState, Said, TurnEvent
+
+if TYPE_CHECKING:
+    from lethe_app.app import House
+
+HELP = "/new begins a new conversation · /again asks for another reply · /quit leaves · Ctrl+C stops a reply"
+
+
+async def converse(house: House, wanted: argparse.Namespace) -> int:
+    """`lethe chat`: say what `--say` gives and leave, or talk until the user leaves."""
+    persona = await choose_persona(house, wanted.persona)
+    session = await (house.sessions.new if wanted.new else house.sessions.resume)(persona.unique_name)
+    forget = house.models.changed.add(show_loading) if sys.stderr.isatty() else None
+    try:
+        await house.models.load(wanted.model)
+    finally:
+        if forget:
+            forget()
+    talk = Talk(house, persona, session, as_json=wanted.json)
+    if wanted.say:
+        for text in wanted.say:
+            await talk.say(text)
+        return 0
+    return await talk.interactively()
+
+
+async def choose_persona(house: House, wish: str | None) -> Persona:
+    """By name or file name, whatever the case; without a wish the last one used, else the first."""
+    personas = await house.library.personas()
+    if not personas:
+        raise LetheError("There is no persona to talk with.", "Put a persona file into the folder “personas”.")
+    sought = (wish or house.preferences.current.last_persona).casefold()
+    for persona in personas:
+        if sought and sought in {persona.name.casefold(), persona.unique_name.casefold()}:
+            return persona
+    if wish:
+        names = ", ".join(persona.name for persona in personas)
+        raise LetheError(f"There is no persona called “{wish}”.", f"There are: {names}.")
+    return personas[0]
+
+
+def show_loading(state: ModelState) -> None:
+    """One line that counts up while the model comes in."""
+    if isinstance(state, Loading):
+        print(f"\rLoading {state.name} … {state.fraction:.0%}", end="", file=sys.stderr, flush=True)
+    else:
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+class Talk:
+    """One conversation on the terminal."""
+
+    def __init__(self, house: House, persona: Persona, session: ChatSession, *, as_json: bool) -> None:
+        self._house = house
+        self._persona = persona
+        self._session = session
+        self._as_json = as_json
+
+    async def say(self, text: str) -> None:
+        """Send one line and print what comes back."""
+        if not self._as_json:
+            print(f"\n> {text}" if text else "", flush=True)
+        await self._play(self._house.chat.send(self._session.guid, text), text)
+
+    async def interactively(self) -> int:
+        """Read lines until the end of input or /quit."""
+        print(f"{self._persona.name}: {self._persona.tagline}\n{HELP}")
+        await self._show_recent()
+        while True:
+            try:
+                line = (await asyncio.to_thread(input, "\n> ")).strip()
+            except (EOFError, KeyboardInterrupt):
+                return 0
+            if line == "/quit":
+                return 0
+            await self._obey(line)
+
+    async def _obey(self, line: str) -> None:
+        try:
+            if line == "/new":
+                self._session = await self._house.sessions.new(self._persona.unique_name)
+                await self._show_recent()
+            elif line == "/again":
+                await self._again()
+            elif line.startswith("/"):
+                print(HELP)
+            else:
+                await self._play_interruptibly(self._house.chat.send(self._session.guid, line), line)
+        except LetheError as error:
+            print(f"\n[{error}]", file=sys.stderr)
+
+    async def _again(self) -> None:
+        last = await self._newest()
+        if last is not None:
+            await self._play_interruptibly(self._house.chat.regenerate(self._session.guid, last.id), "")
+
+    async def _newest(self) -> Message | None:
+        count = len(await self._house.sessions.outline(self._session.guid))
+        page = await self._house.sessions.page(self._session.guid, max(0, count - 1), 1)
+        return page[0] if page else None
+
+    async def _show_recent(self, lines: int = 6) -> None:
+        """The end of the conversation, so that one knows where one was."""
+        count = len(await self._house.sessions.outline(self._session.guid))
+        for message in await self._house.sessions.page(self._session.guid, max(0, count - lines), lines):
+            if not message.hidden:
+                print(f"\n{message.speaker_name}: {message.content}")
+
+    async def _play_interruptibly(self, turn: AsyncGenerator[TurnEvent], text: str) -> None:
+        """Ctrl+C stops the reply instead of the program."""
+        task = asyncio.ensure_future(self._play(turn, text))
+        loop = asyncio.get_running_loop()
+        with suppress(NotImplementedError):  # Windows has no signal handlers in the loop
+            loop.add_signal_handler(signal.SIGINT, task.cancel)
+        try:
+            await task
+        except asyncio.CancelledError:
+            print(" …")
+        finally:
+            with suppress(NotImplementedError):
+                loop.remove_signal_handler(signal.SIGINT)
+
+    async def _play(self, turn: AsyncGenerator[TurnEvent], text: str) -> None:
+        async with aclosing(turn) as events:
+            async for event in events:
+                if isinstance(event, Said) and not self._as_json:
+                    print(event.text, end="", flush=True)
+                elif isinstance(event, Finished):
+                    self._conclude(event, text)
+
+    def _conclude(self, event: Finished, text: str) -> None:
+        if not self._as_json:
+            print(flush=True)
+            return
+        usage = event.usage
+        told = {
+            "persona": self._persona.unique_name,
+            "session": str(self._session.guid),
+            "said": text,
+            "reply": event.message.content,
+            "thinking": event.message.thinking,
+            "model": event.message.current.model,
+            "prompt_tokens": usage.prompt_tokens,
+            "evaluated_tokens": usage.evaluated_tokens,
+            "reply_tokens": usage.reply_tokens,
+            "tokens_per_second": round(usage.tokens_per_second, 1),
+            "reason": usage.reason.value,
+        }
+        print(json.dumps(told, ensure_ascii=False), flush=True)

@@ -1,0 +1,103 @@
+"""The same wishes from a terminal: `lethe` opens the window, `lethe chat` talks here, `lethe doctor` checks the set-up."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lethe_app.errors import LetheError
+from lethe_app.paths import Paths
+
+if TYPE_CHECKING:
+    from lethe_app.app import House
+
+Build = Callable[[Paths], Awaitable["House"]]
+OpenWindow = Callable[[Paths], int]
+
+
+def main(arguments: Sequence[str], build: Build, open_window: OpenWindow) -> int:
+    """Carry out one command line; returns the exit code. `build` and `open_window` are app.py's."""
+    wanted = parser().parse_args(arguments)
+    paths = Paths.standard(wanted.home)
+    try:
+        if wanted.command is None:
+            return window_or_terminal(wanted, paths, build, open_window)
+        return int(asyncio.run(wanted.run(wanted, paths, build)))
+    except LetheError as error:
+        print(f"lethe: {error.message}", file=sys.stderr)
+        if error.remedy:
+            print(f"       {error.remedy}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line as `lethe --help` explains it."""
+    top = argparse.ArgumentParser(prog="lethe", description="Chat with personas that remember, on models of your own.")
+    top.add_argument("--home", type=Path, help="folder for all data (also: the variable LETHE_HOME)")
+    top.set_defaults(command=None)
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+
+    chat = commands.add_parser("chat", help="talk with a persona in this terminal")
+    chat.add_argument("--persona", help="its name or file name; without it, the last one or the first")
+    chat.add_argument(
+        "--say", action="append", default=[], metavar="TEXT", help="say this and print the reply; can be repeated"
+    )
+    chat.add_argument(
+        "--model", type=Path, metavar="PATH", help="a GGUF file; without it, the one chosen before or found first"
+    )
+    chat.add_argument("--new", action="store_true", help="begin a new conversation instead of going on with the last one")
+    chat.add_argument("--json", action="store_true", help="one JSON object per reply")
+    chat.set_defaults(run=run_chat)
+
+    doctor = commands.add_parser("doctor", help="check the set-up and explain what is wrong")
+    doctor.add_argument("--json", action="store_true", help="one JSON object")
+    doctor.set_defaults(run=run_doctor)
+
+    for command in (chat, doctor):
+        command.add_argument("--home", type=Path, default=argparse.SUPPRESS, help="folder for all data")
+    return top
+
+
+async def run_chat(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
+    """`lethe chat`."""
+    from lethe_app.cli.chat import converse
+
+    house = await build(paths)
+    try:
+        return await converse(house, wanted)
+    finally:
+        await house.close()
+
+
+async def run_doctor(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
+    """`lethe doctor`: exit code 0 when nothing essential is missing."""
+    from lethe_app.cli.doctor import report_checks
+
+    return await report_checks(paths, build, as_json=wanted.json)
+
+
+def window_or_terminal(wanted: argparse.Namespace, paths: Paths, build: Build, open_window: OpenWindow) -> int:
+    """Open the window; with no display, say so and go on in the terminal, if there is one."""
+    if has_display():
+        return open_window(paths)
+    if not sys.stdin.isatty():
+        print("lethe: there is no display to open a window on; use “lethe chat --say TEXT” here.", file=sys.stderr)
+        return 1
+    print("There is no display to open a window on, so we talk here.")
+    chat = parser().parse_args(["chat"])
+    chat.home = wanted.home
+    return asyncio.run(run_chat(chat, paths, build))
+
+
+def has_display() -> bool:
+    """Can a window be shown? Asks only what the environment says."""
+    if sys.platform != "linux" or os.environ.get("QT_QPA_PLATFORM"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

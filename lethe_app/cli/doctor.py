@@ -1,0 +1,44 @@
+"""Printing what the set-up lacks, line by line, with the remedy beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from lethe_app.domain.model import EngineCheck
+from lethe_app.errors import LetheError
+from lethe_app.paths import Paths
+
+if TYPE_CHECKING:
+    from lethe_app.app import House
+
+
+async def report_checks(paths: Paths, build: Callable[[Paths], Awaitable[House]], *, as_json: bool) -> int:
+    """Check everything, print it; 0 when nothing failed. A home that cannot be opened is itself a finding."""
+    try:
+        house = await build(paths)
+    except LetheError as error:
+        checks = [EngineCheck("Your data", passed=False, detail=error.message, remedy=error.remedy)]
+    else:
+        try:
+            checks = await house.doctor.check()
+        finally:
+            await house.close()
+    print(as_object(checks) if as_json else as_lines(checks))
+    return 0 if all(check.passed for check in checks) else 1
+
+
+def as_lines(checks: list[EngineCheck]) -> str:
+    """A tick or a cross, what it is, what was found, and what to do."""
+    lines = []
+    for check in checks:
+        lines.append(f"{'✓' if check.passed else '✗'} {check.title}: {check.detail}")
+        if check.remedy and not check.passed:
+            lines.append(f"  → {check.remedy}")
+    return "\n".join(lines)
+
+
+def as_object(checks: list[EngineCheck]) -> str:
+    """The same for programs."""
+    return json.dumps({"passed": all(check.passed for check in checks), "checks": [vars(check) for check in checks]})

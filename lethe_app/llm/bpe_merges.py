@@ -1,0 +1,119 @@
+"""Decides whether merging by the rank of the result equals merging by the rank of the pair, which is what GGUFs list.
+
+tiktoken joins the two neighbours whose joined bytes have the lowest rank; the engine joins the two whose pair is listed
+first. They agree when every token is made, on its own, by one listed pair: then whenever the bytes of a token stand between
+two borders that nothing has crossed yet, they have been joined exactly as in the token alone, so the only neighbours that
+can ever join into it are that pair. `order_of` checks this for each token, following the pair's inner borders downwards:
+at each step the half that was made later is taken apart, and if what then stands at the border would have been joined
+earlier, the pair can never come to stand side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+Pair = tuple[bytes, bytes]
+
+
+def alphabet() -> list[str]:
+    """The sign that stands for each of the 256 bytes: printable ones for themselves, the others from U+0100 on."""
+    plain = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    others = iter(range(0x100, 0x200))
+    return [chr(byte if byte in plain else next(others)) for byte in range(256)]
+
+
+SIGNS = [sign.encode() for sign in alphabet()]
+_TO_BYTES = {ord(sign): byte for byte, sign in enumerate(alphabet())}
+# What is no sign of the alphabet must not be taken for a byte.
+_STRANGE = {code: 0xFFFD for code in range(256) if code not in _TO_BYTES}
+
+
+def raw_bytes(token: bytes) -> bytes | None:
+    """The bytes a token's spelling stands for; nothing where it is spelled outside the alphabet."""
+    try:
+        return token.decode("utf-8").translate({**_STRANGE, **_TO_BYTES}).encode("latin-1")
+    except UnicodeError:
+        return None
+
+
+def all_raw_bytes(tokens: Sequence[bytes]) -> list[bytes]:
+    """Like `raw_bytes` for many that are known to be spelled in the alphabet, in one go."""
+    if not tokens:
+        return []
+    # A line feed is no sign of the alphabet, so it separates; as a byte it comes back from its own sign and would be taken
+    # for a separator, which is why the separator is first moved out of the way.
+    table: dict[int, int | None] = {**_TO_BYTES, 0x0A: 0x1FF}
+    return [part.encode("latin-1") for part in b"\n".join(tokens).decode("utf-8").translate(table).split("\u01ff")]
+
+
+def split_merges(merges: Iterable[bytes]) -> list[Pair]:
+    """Pairs as the engine reads them: cut at the first space that is not the first sign."""
+    pairs: list[Pair] = []
+    for merge in merges:
+        cut = merge.find(b" ", 1)
+        if cut > 0:
+            pairs.append((merge[:cut], merge[cut + 1 :]))
+        else:
+            pairs.append((b"", b""))
+    return pairs
+
+
+class Inseparable(Exception):
+    """Merging by pair and merging by result can differ for this vocabulary."""
+
+
+class Merges:
+    """The tokens that merging can make, each with its rank and the one pair that makes it."""
+
+    def __init__(self, merges: Sequence[bytes]) -> None:
+        """Raises Inseparable."""
+        self.rank: dict[bytes, int] = dict.fromkeys(SIGNS, -1)
+        self._halves: dict[bytes, Pair] = {}
+        self._learn(split_merges(merges))
+
+    def made(self) -> list[bytes]:
+        """Every token that merging makes, in the order of its rank."""
+        return list(self._halves)
+
+    def _learn(self, pairs: list[Pair]) -> None:
+        rank, halves = self.rank, self._halves
+        left_over: list[tuple[int, Pair]] = []
+        for index, pair in enumerate(pairs):
+            left, right = pair
+            token = left + right
+            if token in rank:
+                continue  # already made by an earlier pair, hence never by this one
+            if left in rank and right in rank and self.can_meet(left, right):
+                rank[token] = index
+                halves[token] = pair
+            else:
+                left_over.append((index, pair))
+        for index, (left, right) in left_over:
+            if left + right in rank or left not in rank or right not in rank:
+                continue
+            if max(rank[left], rank[right]) > index:
+                raise Inseparable(f"the pair {left!r} {right!r} is listed before its parts")
+
+    def can_meet(self, left: bytes, right: bytes) -> bool:
+        """Can these two tokens ever stand side by side, that is, would nothing have been joined across their border?"""
+        rank, halves = self.rank, self._halves
+        rank_left, rank_right = rank[left], rank[right]
+        while True:
+            if rank_left > rank_right:
+                limit = rank_left
+                left = halves[left][1]
+                rank_left = rank[left]
+            elif rank_right >= 0:
+                limit = rank_right + 1  # of two equal ones the left is joined first, so the border would be too
+                right = halves[right][0]
+                rank_right = rank[right]
+            else:
+                return True  # both are single bytes
+            if rank.get(left + right, limit) < limit:
+                return False
+
+    def never_meet(self, token: bytes) -> bool:
+        """Is there no way to cut `token` in two tokens that could stand side by side? Then merging never yields it."""
+        text = token.decode("utf-8")
+        cuts = ((text[:cut].encode(), text[cut:].encode()) for cut in range(1, len(text)))
+        return not any(left in self.rank and right in self.rank and self.can_meet(left, right) for left, right in cuts)

@@ -1,0 +1,284 @@
+"""Reads the header of a GGUF file in milliseconds and refuses every file whose numbers cannot be true."""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from lethe_app.errors import ModelMissing, ModelUnreadable
+
+Value = int | float | bool | str | list[int] | list[float] | list[bool] | list[bytes]
+
+STRING, ARRAY = 8, 9
+_SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+_UINT32 = struct.Struct("<I")
+_UINT64 = struct.Struct("<Q")
+_COUNTS = struct.Struct("<QQ")
+
+# Elements per block and bytes per block of every tensor type of ggml; types that ggml has dropped are missing on purpose.
+TENSOR_TYPES: Mapping[int, tuple[str, int, int]] = {
+    0: ("F32", 1, 4), 1: ("F16", 1, 2), 2: ("Q4_0", 32, 18), 3: ("Q4_1", 32, 20), 6: ("Q5_0", 32, 22), 7: ("Q5_1", 32, 24),
+    8: ("Q8_0", 32, 34), 9: ("Q8_1", 32, 36), 10: ("Q2_K", 256, 84), 11: ("Q3_K", 256, 110), 12: ("Q4_K", 256, 144),
+    13: ("Q5_K", 256, 176), 14: ("Q6_K", 256, 210), 15: ("Q8_K", 256, 292), 16: ("IQ2_XXS", 256, 66), 17: ("IQ2_XS", 256, 74),
+    18: ("IQ3_XXS", 256, 98), 19: ("IQ1_S", 256, 50), 20: ("IQ4_NL", 32, 18), 21: ("IQ3_S", 256, 110), 22: ("IQ2_S", 256, 82),
+    23: ("IQ4_XS", 256, 136), 24: ("I8", 1, 1), 25: ("I16", 1, 2), 26: ("I32", 1, 4), 27: ("I64", 1, 8), 28: ("F64", 1, 8),
+    29: ("IQ1_M", 256, 56), 30: ("BF16", 1, 2), 34: ("TQ1_0", 256, 54), 35: ("TQ2_0", 256, 66), 39: ("MXFP4", 32, 17),
+    40: ("NVFP4", 64, 36), 41: ("Q1_0", 128, 18),
+}  # fmt: skip
+
+# Far above every model there is, and low enough that a false number costs neither memory nor a noticeable wait.
+MOST_KEYS = 20_000
+MOST_TENSORS = 200_000
+MOST_STRINGS = 4_000_000
+LONGEST_KEY = 65_535
+LONGEST_STRING = 32 << 20
+LONGEST_HEADER = 128 << 20
+SMALL_ARRAY = 4096  # arrays of numbers up to this length (per-layer settings) are always read
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a GGUF says before its weights begin."""
+
+    path: Path
+    version: int
+    file_size: int
+    metadata: dict[str, Value]
+    skipped: dict[str, int]
+    """Arrays that were not asked for, and how many elements each has."""
+    tensor_count: int
+    parameters: int
+    """Number of weights in this file."""
+    needed_size: int
+    """Bytes the file must have to hold every tensor that it lists."""
+    type_bytes: dict[str, int] = field(default_factory=dict)
+    """Bytes per tensor type, such as {"Q4_K": 3_900_000_000}."""
+
+    def text(self, key: str, default: str = "") -> str:
+        value = self.metadata.get(key)
+        return value if isinstance(value, str) else default
+
+    def number(self, key: str, default: int = 0) -> int:
+        """A whole number; of a list, its largest element."""
+        value = self.metadata.get(key)
+        if isinstance(value, list):
+            value = max((item for item in value if isinstance(item, int)), default=default)
+        return int(value) if isinstance(value, int) else default
+
+    def strings(self, key: str) -> list[bytes]:
+        """The raw UTF-8 of an array of strings that was asked for."""
+        value = self.metadata.get(key)
+        return [item for item in value if isinstance(item, bytes)] if isinstance(value, list) else []
+
+    def integers(self, key: str) -> list[int]:
+        value = self.metadata.get(key)
+        return [item for item in value if isinstance(item, int)] if isinstance(value, list) else []
+
+
+class _Broken(Exception):
+    """The bytes contradict themselves; the message completes the sentence “<file> …”."""
+
+
+class _Cursor:
+    """A position in the file over a buffer that grows as needed; reading past the end is an error and never a crash."""
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self._file = file
+        self.size = size
+        self.data = bytearray()
+        self.pos = 0
+
+    def need(self, end: int) -> None:
+        """Have the bytes up to `end` in `data`."""
+        if end <= len(self.data):
+            return
+        if end > self.size:
+            raise _Broken("is cut off inside its header")
+        if end > LONGEST_HEADER:
+            raise _Broken("has an implausibly long header")
+        wanted = min(self.size, max(end, 2 * len(self.data), _CHUNK)) - len(self.data)
+        self.data += self._file.read(wanted)
+        if end > len(self.data):
+            raise _Broken("became shorter while it was read")
+
+    def take(self, length: int) -> bytes:
+        start = self.pos
+        self.need(start + length)
+        self.pos = start + length
+        return bytes(self.data[start : self.pos])
+
+    def uint32(self) -> int:
+        return int(_UINT32.unpack(self.take(4))[0])
+
+    def uint64(self) -> int:
+        return int(_UINT64.unpack(self.take(8))[0])
+
+    def raw_string(self, longest: int = LONGEST_STRING) -> bytes:
+        length = self.uint64()
+        if length > longest:
+            raise _Broken(f"claims a text of {length} bytes in its header")
+        return self.take(length)
+
+    def skip_strings(self, count: int) -> None:
+        """Walk over `count` strings; a local loop, because large vocabularies make this the whole cost of a scan."""
+        data, pos, unpack = self.data, self.pos, _UINT64.unpack_from
+        for _ in range(count):
+            if pos + 8 > len(data):
+                self.need(pos + 8)
+            pos += 8 + unpack(data, pos)[0]
+        self.need(pos)
+        self.pos = pos
+
+    def string_list(self, count: int) -> list[bytes]:
+        found: list[bytes] = []
+        data, pos, unpack = self.data, self.pos, _UINT64.unpack_from
+        for _ in range(count):
+            if pos + 8 > len(data):
+                self.need(pos + 8)
+            start = pos + 8
+            pos = start + unpack(data, pos)[0]
+            if pos > len(data):
+                self.need(pos)
+            found.append(bytes(data[start:pos]))
+        self.pos = pos
+        return found
+
+
+def read_header(path: Path, *, arrays: Collection[str] = (), tensors: bool = True) -> Header:
+    """The header of the GGUF at `path`; arrays of strings and long arrays are skipped unless named in `arrays`.
+
+    Raises ModelMissing where there is no such file and ModelUnreadable, naming what is wrong, for everything else.
+    """
+    try:
+        _check_is_file(path)
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            return _parse(path, _Cursor(file, size), arrays, tensors)
+    except FileNotFoundError:
+        raise ModelMissing(f"There is no model file at {path}.") from None
+    except _Broken as reason:
+        raise ModelUnreadable(f"“{path.name}” {reason}.", "Download the file again.") from None
+    except OSError as error:
+        raise ModelUnreadable(f"“{path.name}” cannot be read: {error.strerror or error}.") from error
+
+
+def _check_is_file(path: Path) -> None:
+    """Opening a pipe would wait for ever."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise _Broken("is not a file")
+
+
+def _parse(path: Path, cursor: _Cursor, arrays: Collection[str], tensors: bool) -> Header:
+    version = _check_start(cursor)
+    tensor_count, key_count = _COUNTS.unpack(cursor.take(16))
+    if key_count > MOST_KEYS or tensor_count > MOST_TENSORS:
+        raise _Broken(f"claims {key_count} settings and {tensor_count} tensors, so its header is damaged")
+    metadata: dict[str, Value] = {}
+    skipped: dict[str, int] = {}
+    for _ in range(key_count):
+        key = cursor.raw_string(LONGEST_KEY).decode("utf-8", "replace")
+        if key in metadata or key in skipped:
+            raise _Broken(f"has the setting “{key[:60]}” twice")
+        _read_value(cursor, key, arrays, metadata, skipped)
+    parameters, needed, sizes = (0, cursor.pos, Counter[str]())
+    if tensors and tensor_count:
+        parameters, needed, sizes = _read_tensors(cursor, tensor_count, metadata.get("general.alignment", 32))
+    return Header(path, version, cursor.size, metadata, skipped, tensor_count, parameters, needed, dict(sizes))
+
+
+def _check_start(cursor: _Cursor) -> int:
+    if cursor.size == 0:
+        raise _Broken("is empty")
+    if cursor.size < 24:
+        raise _Broken("is too short to be a GGUF model")
+    if cursor.take(4) != b"GGUF":
+        raise _Broken("is not a GGUF model")
+    version = cursor.uint32()
+    if version in (2, 3):
+        return version
+    if version and version & 0xFFFF == 0:
+        raise _Broken("is a big-endian GGUF, made for another kind of processor")
+    raise _Broken(f"has GGUF version {version}; versions 2 and 3 can be read")
+
+
+def _read_value(
+    cursor: _Cursor, key: str, arrays: Collection[str], metadata: dict[str, Value], skipped: dict[str, int]
+) -> None:
+    kind = cursor.uint32()
+    if kind == STRING:
+        metadata[key] = cursor.raw_string().decode("utf-8", "replace")
+    elif kind in _SCALARS:
+        metadata[key] = _numbers(cursor, _SCALARS[kind], 1)[0]
+    elif kind == ARRAY:
+        _read_array(cursor, key, key in arrays, metadata, skipped)
+    else:
+        raise _Broken(f"has a setting “{key[:60]}” of unknown type {kind}")
+
+
+def _read_array(cursor: _Cursor, key: str, asked: bool, metadata: dict[str, Value], skipped: dict[str, int]) -> None:
+    kind, count = cursor.uint32(), cursor.uint64()
+    if kind == STRING:
+        if count > MOST_STRINGS or count * 8 > cursor.size - cursor.pos:
+            raise _Broken(f"claims {count} entries in “{key[:60]}”")
+        if asked:
+            metadata[key] = cursor.string_list(count)
+        else:
+            cursor.skip_strings(count)
+            skipped[key] = count
+        return
+    if kind not in _SCALARS:
+        raise _Broken(f"has a list “{key[:60]}” of unknown type {kind}")
+    code = _SCALARS[kind]
+    if count * struct.calcsize(code) > cursor.size - cursor.pos:
+        raise _Broken(f"claims {count} entries in “{key[:60]}”")
+    if asked or count <= SMALL_ARRAY:
+        metadata[key] = _numbers(cursor, code, count)
+    else:
+        cursor.take(count * struct.calcsize(code))
+        skipped[key] = count
+
+
+def _numbers(cursor: _Cursor, code: str, count: int) -> list[int]:
+    return list(struct.unpack(f"<{count}{code}", cursor.take(count * struct.calcsize(f"<{code}"))))
+
+
+def _read_tensors(cursor: _Cursor, count: int, alignment: Value) -> tuple[int, int, Counter[str]]:
+    """Number of weights, bytes the file must have, and bytes per tensor type."""
+    if not isinstance(alignment, int) or alignment <= 0 or alignment & (alignment - 1):
+        raise _Broken(f"has an impossible alignment of {alignment!r}")
+    parameters, end, sizes = 0, 0, Counter[str]()
+    for _ in range(count):
+        weights, kind, offset = _read_tensor(cursor)
+        parameters += weights
+        # A type newer than this table counts as empty: the file may be longer than we can demand, never shorter.
+        name, block, block_bytes = TENSOR_TYPES.get(kind, (f"type {kind}", 1, 0))
+        length = weights // block * block_bytes
+        sizes[name] += length
+        end = max(end, offset + length)
+    start = (cursor.pos + alignment - 1) & -alignment
+    return parameters, start + end, sizes
+
+
+def _read_tensor(cursor: _Cursor) -> tuple[int, int, int]:
+    """Number of weights, type and offset of one tensor."""
+    cursor.raw_string(LONGEST_KEY)
+    dimensions = cursor.uint32()
+    if dimensions > 8:
+        raise _Broken(f"has a tensor of {dimensions} dimensions")
+    weights = 1
+    for _ in range(dimensions):
+        weights *= cursor.uint64()
+    if weights >= 1 << 62:
+        raise _Broken("has a tensor of impossible size")
+    kind, offset = cursor.uint32(), cursor.uint64()
+    if offset >= 1 << 62:
+        raise _Broken("has a tensor at an impossible place")
+    return weights, kind, offset

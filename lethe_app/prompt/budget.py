@@ -1,0 +1,110 @@
+"""Decides what goes into a prompt that must fit: pure arithmetic on token counts, so that it is quick and always the same.
+
+Every optional part has a cap, a fraction of the context, so that none can crowd out the talk. When the rest is still too much,
+parts shrink in this order, each to nothing before the next is touched, as long as the history has less than its floor:
+
+    retrieved memories → previous sessions → examples → core facts → world info → oldest history
+
+Above its floor the history gives way first: it is cut at a message boundary, in one block down to a target well below its
+room, and the cut then stays where it is for many turns, so that what the model has already read stays at the front.
+The persona, the system prompt, the scenario and the new message are never shortened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lethe_app.domain.prompt import Part
+
+CAPS: dict[Part, float] = {
+    Part.MEMORIES: 0.20,
+    Part.SUMMARIES: 0.15,
+    Part.STYLE: 0.10,
+    Part.FACTS: 0.08,
+    Part.WORLD: 0.20,
+}
+"""The most a part may have, as a fraction of the context; in the order in which they shrink."""
+HISTORY_FLOOR = 0.25
+"""Fraction of the context that the history keeps while anything optional is left."""
+HISTORY_TARGET = 0.65
+"""Fraction of the history's room that is kept when it has to be cut."""
+_TAKE_BACK = 0.5
+"""A cut moves back when less than this much of the target is in use, as after a change to a larger context."""
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What wants to be in the prompt, in tokens."""
+
+    limit: int
+    """Tokens of the prompt, at most: the context without the room for the reply."""
+    context: int
+    fixed: int
+    """What is never shortened, the format's own tokens included."""
+    items: Mapping[Part, Sequence[int]]
+    """Optional parts: their pieces, the most important first."""
+    history: Sequence[int]
+    """Messages that may be cut, oldest first; the new message is not among them."""
+    previous_cut: int = 0
+    """Messages cut off the front the last time."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is kept."""
+
+    kept: dict[Part, tuple[int, ...]] = field(default_factory=dict)
+    """Places of the pieces that stay, for every optional part."""
+    cut: int = 0
+    """Messages cut off the front of the history; to be given back as `previous_cut` the next time."""
+
+
+def plan(demand: Demand) -> Plan:
+    """The largest prompt that fits the demand's limit. When even the fixed part does not, everything else is left out."""
+    caps = {part: int(cap * demand.context) for part, cap in CAPS.items()}
+    kept = {part: _within(demand.items.get(part, ()), cap) for part, cap in caps.items()}
+    floor = min(sum(demand.history), int(HISTORY_FLOOR * demand.context))
+    for part, cap in caps.items():
+        others = sum(_sum(demand.items.get(other, ()), kept[other]) for other in CAPS if other is not part)
+        room = demand.limit - demand.fixed - floor - others
+        kept[part] = _within(demand.items.get(part, ()), min(room, cap))
+    used = sum(_sum(demand.items.get(part, ()), kept[part]) for part in CAPS)
+    return Plan(kept, cut_history(demand.history, demand.limit - demand.fixed - used, demand.previous_cut))
+
+
+def cut_history(history: Sequence[int], room: int, previous_cut: int) -> int:
+    """How many of the oldest messages are left out so that the others fit into `room`.
+
+    The previous cut stays as long as it can: until the history overflows, or so much room is free that messages can return.
+    """
+    cut = min(max(previous_cut, 0), len(history))
+    kept = sum(history[cut:])
+    target = int(max(room, 0) * HISTORY_TARGET)
+    if kept > room or (cut > 0 and kept < target * _TAKE_BACK):
+        return _cut_to(history, target)
+    return cut
+
+
+def _cut_to(history: Sequence[int], target: int) -> int:
+    """The front of the longest tail that fits."""
+    kept = 0
+    for place in range(len(history) - 1, -1, -1):
+        kept += history[place]
+        if kept > target:
+            return place + 1
+    return 0
+
+
+def _within(pieces: Sequence[int], room: int) -> tuple[int, ...]:
+    """Places of the pieces that fit, tried in order of importance; one that is too big does not block smaller ones."""
+    places: list[int] = []
+    for place, tokens in enumerate(pieces):
+        if tokens <= room:
+            places.append(place)
+            room -= tokens
+    return tuple(places)
+
+
+def _sum(pieces: Sequence[int], places: Sequence[int]) -> int:
+    return sum(pieces[place] for place in places)

@@ -1,0 +1,229 @@
+"""Puts a prompt together: stable head first, then the growing history, then what is only true for this turn, then the message.
+
+That order, frozen macros and a history that is cut in blocks keep the beginning of the prompt the same from turn to turn, and
+what is the same need not be read by the model again. Nothing is ever sent that does not fit: the finished text is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.presets import SystemPreset
+from lethe_app.domain.prompt import Part, Prompt, Receipt, Share, Turn
+from lethe_app.errors import PromptTooLong
+from lethe_app.prompt.budget import CAPS, Demand, Plan, plan
+from lethe_app.prompt.disarm import Disarmer
+from lethe_app.prompt.macros import Scene, expand
+from lethe_app.prompt.receipt import explain, write_receipt
+from lethe_app.prompt.renderer import Renderer
+from lethe_app.prompt.sections import Compiled, Extras, compile_system
+from lethe_app.prompt.thinking import opens_thought
+
+Counter = Callable[[list[str]], Awaitable[list[int]]]
+"""Exact token counts, one for each text; it may be asked for the same text again and again, so it remembers."""
+_ROUNDS = 6
+_TITLE_TOKENS = 12
+"""Guess for a section's title; the finished text is counted anyway."""
+_PROBE = "x"
+
+
+@dataclass(frozen=True)
+class Request:
+    """Everything one prompt is made of. Moment and seed inside `scene` are the session's, so that its head stays the same."""
+
+    renderer: Renderer
+    template_source: str
+    persona: Persona
+    user: Persona | None
+    system: SystemPreset
+    scene: Scene
+    history: Sequence[Turn]
+    """Oldest first. Ends with the new message, or with a reply after which the persona speaks again."""
+    context: int
+    reply_reserve: int
+    extras: Extras = field(default_factory=Extras)
+    volatile: Sequence[str] = ()
+    """Memories and notes for this turn only, the most important first."""
+    previous_cut: int = 0
+    """`dropped_messages` of the session's last receipt."""
+    thinking: bool = True
+    continue_last: bool = False
+    add_names: bool = False
+    disarm: Disarmer = field(default_factory=lambda: Disarmer(()))
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """A request taken apart, with every text disarmed."""
+
+    request: Request
+    compiled: Compiled
+    volatile: tuple[str, ...]
+    old: tuple[Turn, ...]
+    """History that may be cut."""
+    tail: tuple[Turn, ...]
+    """From the newest user message on."""
+
+    @property
+    def limit(self) -> int:
+        return self.request.context - self.request.reply_reserve
+
+    def items(self) -> dict[Part, tuple[str, ...]]:
+        found = {section.part: section.items for section in self.compiled.titled if section.items}
+        return found | {Part.MEMORIES: self.volatile}
+
+    def fixed(self) -> list[tuple[Part, str]]:
+        sections = (*self.compiled.running, *self.compiled.titled)
+        return [(section.part, section.text) for section in sections if section.text]
+
+    def turns(self, kept: Plan) -> list[Turn]:
+        head = self.request.disarm(self.compiled.spell(kept.kept))
+        notes = "\n\n".join(self.volatile[place] for place in kept.kept.get(Part.MEMORIES, ()))
+        system = [Turn("system", head)] if head else []
+        note = [Turn("system", notes)] if notes else []
+        old = self.old[kept.cut :]
+        if self.tail and self.tail[0].role == "user":
+            return [*system, *old, *note, *self.tail]
+        closing = self.tail if self.request.continue_last else ()
+        return [*system, *old, *(() if closing else self.tail), *note, *closing]
+
+    def text(self, kept: Plan) -> str:
+        request = self.request
+        thinking = request.thinking
+        text = request.renderer.render(self.turns(kept), continue_last=request.continue_last, thinking=thinking)
+        if _names(request) and not request.continue_last and not opens_thought(text, request.renderer.thinking_start):
+            return f"{text}{request.disarm(request.scene.char)}:"
+        return text
+
+
+async def build(request: Request, count: Counter) -> Prompt:
+    """The prompt for the next reply.
+
+    Raises PromptTooLong when the parts that are never shortened do not fit, and TemplateUnusable when the model's template
+    refuses the conversation.
+    """
+    draft = _draft(request)
+    counts = await _count(draft, count)
+    slack = 0
+    for attempt in range(_ROUNDS):
+        chosen = plan(_demand(draft, counts, slack)) if attempt < _ROUNDS - 1 else Plan(cut=len(draft.old))
+        text = draft.text(chosen)
+        tokens = (await count([text]))[0]
+        if tokens <= draft.limit:
+            break
+        if chosen.cut == len(draft.old) and not any(chosen.kept.values()):
+            raise PromptTooLong(*explain(_fixed_sizes(draft, counts), tokens, draft.limit, request))
+        slack += tokens - draft.limit + 8
+    return _prompt(draft, counts, chosen, text, tokens)
+
+
+def stop_strings(request: Request) -> tuple[str, ...]:
+    """The format's own, and a new line with the user's name, which thinking models may rightly write."""
+    name = request.scene.user.strip()
+    own = (f"\n{name}:",) if name and not request.renderer.thinking_end else ()
+    return tuple(dict.fromkeys((*request.renderer.stop_strings, *own)))
+
+
+def _names(request: Request) -> bool:
+    return request.add_names or request.renderer.add_names
+
+
+def _draft(request: Request) -> _Draft:
+    turns = [_spoken(turn, request) for turn in request.history]
+    if turns and turns[-1].role == "user" and not request.history[-1].content.strip():
+        turns.pop()
+    start = next((place for place in range(len(turns) - 1, max(len(turns) - 4, -1), -1) if turns[place].role == "user"), None)
+    start = max(len(turns) - 1, 0) if start is None else start
+    compiled = compile_system(request.system, request.persona, request.user, request.scene, request.extras)
+    lines = (request.disarm(expand(line, request.scene)).strip() for line in request.volatile)
+    volatile = tuple(line for line in lines if line)
+    return _Draft(request, compiled, volatile, tuple(turns[:start]), tuple(turns[start:]))
+
+
+def _spoken(turn: Turn, request: Request) -> Turn:
+    content = request.disarm(turn.content)
+    if _names(request) and turn.role in {"user", "assistant"}:
+        name = turn.name or (request.scene.user if turn.role == "user" else request.scene.char)
+        content = f"{request.disarm(name)}: {content}"
+    return replace(turn, content=content)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Tokens of every text of a draft."""
+
+    fixed: Sequence[tuple[Part, int]]
+    items: Mapping[Part, Sequence[int]]
+    history: Sequence[int]
+    tail: Sequence[int]
+    per_turn: int
+    """What the format adds to each turn."""
+    base: int
+    """What it adds once."""
+
+
+async def _count(draft: _Draft, count: Counter) -> Counts:
+    """All counts in one question."""
+    renderer, thinking = draft.request.renderer, draft.request.thinking
+    user, reply = Turn("user", _PROBE), Turn("assistant", _PROBE)
+    probes = [_PROBE, renderer.render([user], thinking=thinking), renderer.render([user, reply, user], thinking=thinking)]
+    fixed, items = draft.fixed(), draft.items()
+    texts = [text for _, text in fixed]
+    texts += [text for part in items for text in items[part]]
+    texts += [turn.content for turn in (*draft.old, *draft.tail)]
+    answers = iter(await count([*probes, *texts]))
+    one, short, long = next(answers), next(answers), next(answers)
+    return Counts(
+        fixed=[(part, next(answers)) for part, _ in fixed],
+        items={part: [next(answers) for _ in texts] for part, texts in items.items()},
+        history=[next(answers) for _ in draft.old],
+        tail=[next(answers) for _ in draft.tail],
+        per_turn=max((long - short - 2 * one + 1) // 2, 0),
+        base=max(short - one, 0),
+    )
+
+
+def _demand(draft: _Draft, counts: Counts, slack: int) -> Demand:
+    titles = _TITLE_TOKENS * len(draft.compiled.titled)
+    format_tokens = counts.base + counts.per_turn * (len(draft.tail) + 2)
+    return Demand(
+        limit=draft.limit - slack,
+        context=draft.request.context,
+        fixed=sum(tokens for _, tokens in counts.fixed) + sum(counts.tail) + titles + format_tokens,
+        items={part: [tokens + 2 for tokens in counts.items.get(part, ())] for part in CAPS},
+        history=[tokens + counts.per_turn for tokens in counts.history],
+        previous_cut=draft.request.previous_cut,
+    )
+
+
+def _fixed_sizes(draft: _Draft, counts: Counts) -> list[tuple[Part, int]]:
+    return [*counts.fixed, (Part.MESSAGE, sum(counts.tail))]
+
+
+def _prompt(draft: _Draft, counts: Counts, chosen: Plan, text: str, tokens: int) -> Prompt:
+    request = draft.request
+    receipt: Receipt = write_receipt(_shares(draft, counts, chosen), tokens, chosen.cut, request)
+    return Prompt(
+        text=text,
+        receipt=receipt,
+        stop_strings=stop_strings(request),
+        thinking_start=request.renderer.thinking_start.strip(),
+        thinking_end=request.renderer.thinking_end.strip(),
+        starts_in_thought=not request.continue_last and opens_thought(text, request.renderer.thinking_start),
+    )
+
+
+def _shares(draft: _Draft, counts: Counts, chosen: Plan) -> list[Share]:
+    """What each part has and what was cut of it, in no order and not yet summed up."""
+    shares = [Share(part, tokens) for part, tokens in counts.fixed]
+    for part, sizes in counts.items.items():
+        kept = [sizes[place] for place in chosen.kept.get(part, ())]
+        lost = len(sizes) - len(kept)
+        shares.append(Share(part, sum(kept), sum(sizes) - sum(kept), f"{lost} of {len(sizes)} left out" if lost else ""))
+    cut = chosen.cut
+    note = f"the oldest {cut} of {len(draft.old)} messages left out" if cut else ""
+    shares.append(Share(Part.HISTORY, sum(counts.history[cut:]), sum(counts.history[:cut]), note))
+    shares.append(Share(Part.MESSAGE, sum(counts.tail)))
+    return shares

@@ -1,0 +1,204 @@
+"""Fills in the placeholders of personas and cards, such as {{user}}, from values that are given and never looked up here."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from random import Random
+
+MAX_DEPTH = 8
+"""Texts within texts within texts: a bio that names the scenario that names the examples."""
+MAX_TEXT = 1_000_000
+MAX_MACROS = 20_000
+_OPEN, _CLOSE = "\ue0f0", "\ue0f1"
+"""Stand for the braces of macros that stay as they are, until the end."""
+_MACRO = re.compile(r"\{\{([^{}]*)\}\}")
+_COMMENT = re.compile(r"\{\{\s*(?://|comment:|hidden_key:)(?:[^}]|\}(?!\}))*\}\}", re.IGNORECASE)
+_TRIM = re.compile(r"\s*\{\{\s*trim\s*\}\}\s*", re.IGNORECASE)
+_TAG = re.compile(r"<(user|bot|char)>", re.IGNORECASE)
+_ROLL = re.compile(r"(\d{0,3})d?(\d{1,6})(?:([+-])(\d{1,6}))?")
+_MONTHS = tuple("January February March April May June July August September October November December".split())  # noqa: SIM905
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_SAME = {
+    "bot": "char",
+    "currentchar": "char",
+    "mchar": "char",
+    "group": "char",
+    "mgroup": "char",
+    "charifnotgroup": "char",
+    "currentcharbio": "charbio",
+    "mcharbio": "charbio",
+    "description": "charbio",
+    "persona": "userbio",
+    "mesexamples": "examples",
+    "weekday": "day",
+}
+"""Other names, from other programs and from group chats with one persona."""
+
+
+def _no_memory(_title: str) -> str | None:
+    return None
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What the macros stand for. Moment and seed stay the same for a session, so that the prompt's beginning does too."""
+
+    user: str
+    char: str
+    moment: datetime
+    seed: int = 0
+    texts: dict[str, str] = field(default_factory=dict)
+    """Longer texts by macro name (`charbio`, `userbio`, `scenario`, `examples`, `selfedit` …), which may hold macros."""
+    idle: timedelta = timedelta()
+    """Time since the user's last message."""
+    memory: Callable[[str], str | None] = _no_memory
+    """Finds the memory with this title, or part of it."""
+
+
+def expand(text: str, scene: Scene) -> str:
+    """`text` with every known macro filled in; unknown ones stay as they are. Always ends, whatever refers to what."""
+    if "{{" not in text and "<" not in text:
+        return text
+    return _Expansion(scene).run(text)
+
+
+def unknown_macros(text: str) -> list[str]:
+    """The macros in `text` that would stay as they are, each once, without braces."""
+    moment = datetime.fromtimestamp(0).astimezone()
+    expansion = _Expansion(Scene("", "", moment, texts=dict.fromkeys(_TEXTS, ""), memory=lambda _: ""))
+    expansion.run(text)
+    return list(dict.fromkeys(expansion.unknown))
+
+
+_TEXTS = ("charbio", "userbio", "scenario", "examples", "selfedit", "original")
+
+
+class _Expansion:
+    """One call of `expand`: what is being filled in just now, and how much there was."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.unknown: list[str] = []
+        self._inside: list[str] = []
+        self._macros = 0
+        self._length = 0
+
+    def run(self, text: str) -> str:
+        text = self._fill(text)
+        return text.replace(_OPEN, "{{").replace(_CLOSE, "}}")
+
+    def _fill(self, text: str) -> str:
+        text = _COMMENT.sub("", text)
+        for _ in range(MAX_DEPTH):
+            if "{{" not in text:
+                break
+            text = _MACRO.sub(self._replace, _TRIM.sub("", text))
+        return _TAG.sub(lambda match: self.scene.user if match[1].lower() == "user" else self.scene.char, text)
+
+    def _replace(self, match: re.Match[str]) -> str:
+        self._macros += 1
+        value = None if self._macros > MAX_MACROS else self._value(match[1].strip())
+        if value is None or self._length + len(value) > MAX_TEXT:
+            self.unknown.append(match[1].strip())
+            return f"{_OPEN}{match[1]}{_CLOSE}"
+        self._length += len(value)
+        return value
+
+    def _value(self, macro: str) -> str | None:
+        name = macro.lower()
+        name = _SAME.get(name, name)
+        if name in self.scene.texts:
+            return self._text(name, self.scene.texts[name])
+        if name in _PLAIN:
+            return _PLAIN[name](self.scene)
+        verb, separator, rest = _parted(macro)
+        if verb == "memory" and separator:
+            found = self.scene.memory(rest.strip())
+            return None if found is None else self._text(f"memory:{rest.lower()}", found)
+        return self._chance(verb, separator, rest)
+
+    def _text(self, name: str, text: str) -> str:
+        """A text with macros of its own; one that names itself, directly or not, is empty there."""
+        if name in self._inside or len(self._inside) >= MAX_DEPTH:
+            return ""
+        self._inside.append(name)
+        try:
+            return self._fill(text)
+        finally:
+            self._inside.pop()
+
+    def _chance(self, verb: str, separator: str, rest: str) -> str | None:
+        if verb == "reverse" and separator:
+            return rest[::-1]
+        if verb == "roll" and separator:
+            return _roll(rest, self._random(rest, self._macros))
+        if verb in {"random", "pick"} and separator:
+            options = _options(separator, rest)
+            return self._random(rest, self._macros if verb == "random" else 0).choice(options)
+        return None
+
+    def _random(self, text: str, place: int) -> Random:
+        """The same for the same session, text and place."""
+        digest = hashlib.sha256(f"{self.scene.seed}\0{place}\0{text}".encode()).digest()
+        return Random(digest)  # noqa: S311 - dice of a game, no secret
+
+
+def _parted(macro: str) -> tuple[str, str, str]:
+    """`random::a::b` → random, ::, a::b; `roll d6` → roll, blank, d6."""
+    match = re.match(r"(\w+)\s*(::|:|\s)\s*(.*)", macro, re.DOTALL)
+    return (match[1].lower(), match[2], match[3]) if match else (macro.lower(), "", "")
+
+
+def _options(separator: str, rest: str) -> list[str]:
+    if separator == "::":
+        return [option.strip() for option in rest.split("::")]
+    return [option.replace(r"\,", ",").strip() for option in re.split(r"(?<!\\),", rest)]
+
+
+def _roll(dice: str, random: Random) -> str | None:
+    """`20`, `d20`, `2d6` and `2d6+3`."""
+    dice = dice.strip().lower()
+    match = _ROLL.fullmatch(dice if "d" in dice else f"1d{dice}")
+    if match is None or int(match[2]) == 0:
+        return None
+    total = sum(random.randint(1, int(match[2])) for _ in range(int(match[1] or 1)))
+    return str(total + int(f"{match[3]}{match[4]}" if match[3] else 0))
+
+
+def _date(scene: Scene) -> str:
+    day = scene.moment.day
+    ending = "th" if 10 < day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+    return f"{_MONTHS[scene.moment.month - 1]} {day}{ending}, {scene.moment.year}"
+
+
+def _time(scene: Scene) -> str:
+    """Spelled here, as the system's own AM and PM depend on its language."""
+    moment = scene.moment
+    return f"{moment.hour % 12 or 12:02}:{moment.minute:02} {'AM' if moment.hour < 12 else 'PM'}"
+
+
+def _idle(scene: Scene) -> str:
+    minutes = int(scene.idle.total_seconds() // 60)
+    for unit, size in (("day", 1440), ("hour", 60), ("minute", 1)):
+        if minutes >= size:
+            count = minutes // size
+            return f"{count} {unit}{'s' if count > 1 else ''}"
+    return "a moment"
+
+
+_PLAIN: dict[str, Callable[[Scene], str]] = {
+    "user": lambda scene: scene.user,
+    "char": lambda scene: scene.char,
+    "date": _date,
+    "time": _time,
+    "day": lambda scene: _DAYS[scene.moment.weekday()],
+    "isodate": lambda scene: scene.moment.strftime("%Y-%m-%d"),
+    "isotime": lambda scene: scene.moment.strftime("%H:%M"),
+    "idle_duration": _idle,
+    "newline": lambda _: "\n",
+    "noop": lambda _: "",
+}

@@ -1,0 +1,93 @@
+"""What a format accepts as a conversation, and how ours is fitted to it without losing a word or moving earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from lethe_app.domain.prompt import Turn
+
+SCENE_START = "[The scene begins.]"
+"""Stands before a greeting where a format insists that the user speaks first."""
+SCENE_GOES_ON = "[The scene goes on.]"
+"""Stands between two replies in a row where a format insists that the user speaks in between."""
+
+
+@dataclass(frozen=True)
+class Manners:
+    """What a format accepts."""
+
+    system: bool = True
+    """A system turn at the beginning."""
+    mid_system: bool = True
+    """System turns later on."""
+    assistant_first: bool = True
+    """A conversation that the assistant opens."""
+    consecutive: bool = True
+    """Two turns of the same role in a row, and a reply after a reply."""
+    needs_user: bool = False
+    """At least one user turn."""
+    empty_system: bool = False
+    """Without a system turn it invents its own, and an empty one prevents that."""
+    system_start: str = ""
+    system_end: str = "\n\n"
+    """Around the system text where it is put into the first user turn."""
+
+
+def fit(turns: Sequence[Turn], manners: Manners, *, continue_last: bool = False) -> list[Turn]:
+    """The same conversation, as `manners` allow it.
+
+    Decided turn by turn from the front and never by what comes later, so that appending a turn changes nothing before it.
+    """
+    head, body = _split_system(turns)
+    body = [_as_note(turn) if turn.role in {"system", "tool"} and not _may_stay(turn, manners) else turn for turn in body]
+    to_merge = head is not None and not manners.system
+    if _wants_opening(body, manners, to_merge=to_merge):
+        body.insert(0, Turn("user", "" if to_merge else SCENE_START))
+    if not manners.consecutive:
+        body = _join_neighbours(body)
+        if body and body[-1].role == "assistant" and not continue_last:
+            body.append(Turn("user", SCENE_GOES_ON))
+    if head is None:
+        return [Turn("system", ""), *body] if manners.empty_system else body
+    return [_merged(head, body[0], manners), *body[1:]] if to_merge else [head, *body]
+
+
+def _may_stay(turn: Turn, manners: Manners) -> bool:
+    return turn.role == "system" and manners.system and manners.mid_system
+
+
+def _split_system(turns: Sequence[Turn]) -> tuple[Turn | None, list[Turn]]:
+    """All leading system turns as one, and the rest."""
+    count = next((index for index, turn in enumerate(turns) if turn.role != "system"), len(turns))
+    texts = [turn.content for turn in turns[:count] if turn.content]
+    return (Turn("system", "\n\n".join(texts)) if texts else None), list(turns[count:])
+
+
+def _as_note(turn: Turn) -> Turn:
+    """A line from behind the scenes, on the user's side because the format knows nobody else."""
+    text = turn.content.strip()
+    return Turn("user", text if text.startswith("[") and text.endswith("]") else f"[{text}]")
+
+
+def _wants_opening(body: Sequence[Turn], manners: Manners, *, to_merge: bool) -> bool:
+    """Must a user turn be put first? It also carries the system text where that has no turn of its own."""
+    if not body:
+        return to_merge or manners.needs_user or not manners.assistant_first
+    return body[0].role == "assistant" and (to_merge or manners.needs_user or not manners.assistant_first)
+
+
+def _join_neighbours(turns: Sequence[Turn]) -> list[Turn]:
+    joined: list[Turn] = []
+    for turn in turns:
+        if joined and joined[-1].role == turn.role:
+            content = "\n\n".join(text for text in (joined[-1].content, turn.content) if text)
+            joined[-1] = replace(joined[-1], content=content)
+        else:
+            joined.append(turn)
+    return joined
+
+
+def _merged(head: Turn, first: Turn, manners: Manners) -> Turn:
+    text = f"{manners.system_start}{head.content}{manners.system_end}"
+    return replace(first, content=text + first.content if first.content else text.rstrip("\n"))

@@ -1,0 +1,63 @@
+"""Says where the tokens of a prompt went, and when it cannot be made to fit, which part is how large."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from lethe_app.domain.prompt import Part, Receipt, Share
+
+
+class Room(Protocol):
+    """What a receipt needs to know of the request."""
+
+    @property
+    def context(self) -> int: ...
+    @property
+    def reply_reserve(self) -> int: ...
+    @property
+    def template_source(self) -> str: ...
+
+
+def write_receipt(shares: Iterable[Share], prompt_tokens: int, dropped_messages: int, room: Room) -> Receipt:
+    """One line for each part, in layout order; what the parts do not account for is the template's."""
+    summed: dict[Part, Share] = {}
+    for share in shares:
+        old = summed.get(share.part, Share(share.part, 0))
+        tokens, cut = old.tokens + share.tokens, old.cut_tokens + share.cut_tokens
+        summed[share.part] = Share(share.part, tokens, cut, share.note or old.note)
+    lines = [summed[part] for part in Part if part in summed and (summed[part].tokens or summed[part].cut_tokens)]
+    rest = prompt_tokens - sum(line.tokens for line in lines)
+    return Receipt(
+        shares=(*_balanced(lines, rest), Share(Part.TEMPLATE, max(rest, 0))),
+        prompt_tokens=prompt_tokens,
+        context=room.context,
+        reply_reserve=room.reply_reserve,
+        template_source=room.template_source,
+        dropped_messages=dropped_messages,
+    )
+
+
+def _balanced(lines: Sequence[Share], rest: int) -> list[Share]:
+    """Texts counted one by one can have a token more than together; the largest part gives it back, so that sums are right."""
+    lines = list(lines)
+    if rest < 0 and lines:
+        place = max(range(len(lines)), key=lambda index: lines[index].tokens)
+        largest = lines[place]
+        lines[place] = Share(largest.part, largest.tokens + rest, largest.cut_tokens, largest.note)
+    return lines
+
+
+def explain(sizes: Iterable[tuple[Part, int]], tokens: int, limit: int, room: Room) -> tuple[str, str]:
+    """Message and remedy for a prompt whose fixed parts do not fit, the largest part first."""
+    summed: dict[Part, int] = {}
+    for part, size in sizes:
+        summed[part] = summed.get(part, 0) + size
+    ordered = sorted(((size, part) for part, size in summed.items() if size), key=lambda entry: -entry[0])
+    listed = ", ".join(f"{part} {size}" for size, part in ordered)
+    message = (
+        f"The prompt needs {tokens} tokens even without history and memories, but only {max(limit, 0)} of the context's "
+        f"{room.context} are free beside the {room.reply_reserve} kept for the reply ({listed})."
+    )
+    largest = ordered[0][1] if ordered else Part.TEMPLATE
+    return message, f"Shorten the {largest}, or give the model a larger context in the settings."

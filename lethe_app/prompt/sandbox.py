@@ -1,0 +1,223 @@
+"""Where chat templates run: they are untrusted programs, so each step that repeats or enlarges something is paid for.
+
+Templates come with model files from anywhere. They run in Jinja's immutable sandbox with only the filters, methods and
+functions that chat templates use, and every place where a template can repeat or enlarge something pays into a `Ledger`, so
+that endless loops and memory bombs end by themselves (its docstring says why no thread is killed for that).
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from jinja2 import nodes
+from jinja2.exceptions import SecurityError, TemplateError
+from jinja2.ext import Extension, loopcontrols
+from jinja2.parser import Parser
+from jinja2.runtime import Context, Undefined
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.utils import Namespace
+from jinja2.visitor import NodeTransformer
+
+from lethe_app.prompt.allowed import FILTERS, METHODS, WEIGHED_FILTERS
+from lethe_app.prompt.ledger import Ledger, Overspent
+
+MAX_RANGE = 10_000
+_LOADERS: tuple[type[nodes.Node], ...] = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
+_DATE_FORMAT = re.compile(r"(?:[^%]|%[-#]?[A-Za-z%])*")
+
+
+def _raise(message: object) -> str:
+    raise TemplateError(str(message)[:500])
+
+
+def _refused(*_: object, **__: object) -> str:
+    """Stands for filters that no chat template needs for a conversation; branches that are never run may name them."""
+    raise SecurityError("it uses a filter that is not allowed")
+
+
+class _Generation(Extension):
+    """`{% generation %}` marks what a model is trained on; here it is just its content."""
+
+    tags = {"generation"}  # noqa: RUF012 - jinja's own declaration
+
+    def parse(self, parser: Parser) -> list[nodes.Node]:
+        next(parser.stream)
+        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+
+class _Metering(NodeTransformer):
+    """Puts a charge into everything that repeats, and turns `~` and literals into calls that can be charged."""
+
+    def _call(self, name: str, *args: nodes.Expr) -> nodes.Call:
+        return nodes.Call(nodes.EnvironmentAttribute(name), list(args), [], None, None)
+
+    def _tick(self, body: Iterable[nodes.Node]) -> nodes.Call:
+        constant = sum(len(data.data) for part in body for data in part.find_all(nodes.TemplateData))
+        return self._call("tick", nodes.Const(constant))
+
+    def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802 - named after the node
+        tick = self._tick(node.body)
+        self.generic_visit(node)
+        node.body.insert(0, nodes.ExprStmt(tick))
+        if node.test is not None:
+            node.test = nodes.And(self._call("tick", nodes.Const(0)), node.test)
+        return node
+
+    def visit_Macro(self, node: nodes.Macro) -> nodes.Node:  # noqa: N802 - named after the node
+        tick = self._tick(node.body)
+        self.generic_visit(node)
+        node.body.insert(0, nodes.ExprStmt(tick))
+        return node
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802 - named after the node
+        self.generic_visit(node)
+        return self._call("concatenate", *node.nodes)
+
+    def _literal(self, node: nodes.Expr) -> nodes.Node:
+        self.generic_visit(node)
+        return node if getattr(node, "ctx", "load") == "store" else self._call("literal", node)
+
+    visit_List = visit_Tuple = visit_Dict = _literal  # noqa: N815 - named after the nodes
+
+
+class ChatEnvironment(ImmutableSandboxedEnvironment):
+    """Jinja as chat templates expect it, under the eyes of a ledger."""
+
+    intercepted_binops = frozenset({"+", "*", "**", "%"})
+
+    def __init__(self, ledger: Ledger, moment: datetime) -> None:
+        super().__init__(
+            trim_blocks=True,
+            lstrip_blocks=True,
+            optimized=False,
+            extensions=[loopcontrols, _Generation],
+            finalize=self._printed,
+        )
+        self._ledger = ledger
+        filters: dict[str, Any] = {**self.filters, "safe": str}
+        self.filters = {name: self._charged(name, filters[name]) if name in FILTERS else _refused for name in filters}
+        self.filters["tojson"] = self._json
+        tests: dict[str, Any] = {**self.tests}
+        self.tests = {name: self._charged(name, tests[name]) for name in tests}
+        self.globals = {
+            "range": self._range,
+            "namespace": Namespace,
+            "raise_exception": _raise,
+            "strftime_now": functools.partial(_spell_date, moment),
+        }
+
+    def _generate(self, source: nodes.Template, name: str | None, filename: str | None, defer_init: bool = False) -> str:
+        if any(source.find(loader) for loader in _LOADERS):
+            raise SecurityError("it wants to load other files")
+        _Metering().visit(source)
+        return super()._generate(source, name, filename, defer_init)
+
+    def tick(self, constant: int) -> bool:
+        self._ledger.spend_text(constant)
+        return True
+
+    def literal(self, value: object) -> object:
+        self._ledger.count_cells(value)
+        return value
+
+    def concatenate(self, *parts: object) -> str:
+        return self._join("", [self._printed(part) for part in parts])
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:  # noqa: ANN401 - jinja's own type
+        for kind, allowed in METHODS:
+            if isinstance(obj, kind):
+                return attr in allowed
+        return super().is_safe_attribute(obj, attr, value)
+
+    def wrap_str_format(self, value: Any) -> Callable[..., str] | None:  # noqa: ANN401 - jinja's own type
+        """`str.format` pads without limit and no chat template needs it; it is left to `is_safe_attribute`, which refuses."""
+        return None
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ANN401 - jinja's own type
+        if operator == "+" and isinstance(left, str) and isinstance(right, str):
+            self._ledger.spend_text(len(left) + len(right))
+        elif operator == "+" and isinstance(left, list | tuple) and isinstance(right, list | tuple):
+            self._ledger.spend(len(left) + len(right))
+        elif operator == "*" and isinstance(left, str) and isinstance(right, int):
+            self._ledger.spend_text(len(left) * max(right, 0))
+        elif not all(isinstance(value, int | float | Undefined) for value in (left, right)):
+            raise SecurityError(f"it uses {operator} on text or lists")
+        elif operator == "**" and (abs(left) > 1000 or abs(right) > 16):
+            raise Overspent("it calculates with huge numbers")
+        result = super().call_binop(context, operator, left, right)
+        self._ledger.spend_number(result)
+        return result
+
+    def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401, N805 - jinja's own signature
+        owner = getattr(__obj, "__self__", None)
+        if isinstance(owner, str):
+            words = {name: value for name, value in kwargs.items() if not name.startswith("_")}  # without jinja's own notes on loops
+            return __self._call_on_text(owner, __obj.__name__, *args, **words)
+        return super().call(__context, __obj, *args, **kwargs)
+
+    def _call_on_text(self, owner: str, name: str, *args: Any, **kwargs: Any) -> object:  # noqa: ANN401 - any method of text
+        if name == "join":
+            return self._join(owner, [self._printed(item) for item in args[0]])
+        grown = owner.count(str(args[0])) * len(str(args[1])) if name == "replace" and len(args) > 1 else 0
+        self._ledger.spend_text(len(owner) + grown)
+        result: object = getattr(owner, name)(*args, **kwargs)
+        self._ledger.spend(len(result) if isinstance(result, list) else 1)
+        return result
+
+    def _join(self, separator: str, parts: Sequence[str]) -> str:
+        self._ledger.spend_text(sum(map(len, parts)) + len(separator) * len(parts))
+        return separator.join(parts)
+
+    def _range(self, *bounds: int) -> range:
+        numbers = range(*bounds)
+        if len(numbers) > MAX_RANGE:
+            raise Overspent(f"it counts to more than {MAX_RANGE}")
+        return numbers
+
+    def _printed(self, value: object) -> str:
+        """Every value on its way into text."""
+        if not isinstance(value, str | int | Undefined):
+            self._ledger.weigh(value)
+        text = str(value)
+        self._ledger.spend_text(len(text))
+        return text
+
+    def _json(self, value: object, indent: int | None = None, **_: object) -> str:
+        """Like the usual `tojson`, but readable text instead of HTML-safe escapes."""
+        self._ledger.weigh(value)
+        return json.dumps(value, ensure_ascii=False, indent=min(indent, 8) if indent else None)
+
+    def _charged(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A filter or test that pays for the text and the lists it takes and gives."""
+
+        @functools.wraps(function)
+        def charged(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - whatever the filter takes and gives
+            args = tuple(list(value) if isinstance(value, Iterator) else value for value in args)
+            for value in args:
+                if isinstance(value, str):
+                    self._ledger.spend_text(len(value))
+                elif name in WEIGHED_FILTERS and isinstance(value, Iterable):
+                    self._ledger.weigh(value)
+            if name == "replace" and len(args) > 3:
+                self._ledger.spend_text(len(str(args[1])) + str(args[1]).count(str(args[2])) * len(str(args[3])))
+            if name == "join" and len(args) > 2:
+                self._ledger.spend_text(len(args[1]) * len(str(args[2])))
+            result = function(*args, **kwargs)
+            self._ledger.spend(len(result) if isinstance(result, list | tuple) else 1)
+            return result
+
+        return charged
+
+
+def _spell_date(moment: datetime, pattern: str) -> str:
+    """Today as the template wants it; the moment is frozen, so that the beginning of the prompt is too."""
+    if len(pattern) > 100 or _DATE_FORMAT.fullmatch(pattern) is None:
+        raise SecurityError("it wants a strange date")
+    return moment.strftime(pattern)
+
+

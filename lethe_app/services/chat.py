@@ -1,0 +1,169 @@
+"""A turn of conversation: the user's words are safe first, then the persona answers, and whatever she said is kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from uuid import UUID
+
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.model import StopReason, Usage
+from lethe_app.errors import LetheError, ModelError
+from lethe_app.llm.client import ModelClient
+from lethe_app.llm.protocol import Chunk, Done, Reading
+from lethe_app.prompt.macros import expand
+from lethe_app.services.casting import Cast, Casting
+from lethe_app.services.counting import Counting
+from lethe_app.services.events import Began, Evaluating, Finished, Listeners, Prompted, Said, Stored, Thought, TurnEvent
+from lethe_app.services.models import Models
+from lethe_app.services.prompting import Prompting
+from lethe_app.services.reply import Reply
+from lethe_app.services.writing import Kind, Writing
+from lethe_app.storage.chats import Chats
+
+
+class Chat:
+    """Speaking with a persona. Every turn is a stream of events; closing it stops the model and keeps the half reply."""
+
+    def __init__(
+        self,
+        chats: Chats,
+        casting: Casting,
+        models: Models,
+        client: ModelClient,
+        counting: Counting,
+        prompting: Prompting,
+        sessions_changed: Listeners[str],
+    ) -> None:
+        self._chats = chats
+        self._casting = casting
+        self._models = models
+        self._client = client
+        self._counting = counting
+        self._prompting = prompting
+        self._sessions_changed = sessions_changed
+        self._one_reply_at_a_time = asyncio.Lock()
+
+    async def send(self, session_id: UUID, text: str) -> AsyncGenerator[TurnEvent]:
+        """Say `text` and get an answer; with nothing to say, the persona speaks again."""
+        session, cast = await self._scene(session_id)
+        if text.strip():
+            message = await self._chats.add_message(spoken_by_user(session, cast, text))
+            self._sessions_changed.tell(session.persona_id)
+            yield Stored(message)
+        reply = Message(
+            session_id=session.guid, role=Role.ASSISTANT, speaker=cast.persona.unique_name, speaker_name=cast.persona.name
+        )
+        async with aclosing(self._answer(session, cast, Writing(self._chats, reply, Kind.REPLY))) as events:
+            async for event in events:
+                yield event
+
+    async def regenerate(self, session_id: UUID, message_id: UUID) -> AsyncGenerator[TurnEvent]:
+        """Another wording of a reply; the ones before it stay."""
+        session, cast = await self._scene(session_id)
+        writing = Writing(self._chats, await self._reply(message_id), Kind.ALTERNATIVE)
+        async with aclosing(self._answer(session, cast, writing, before=message_id)) as events:
+            async for event in events:
+                yield event
+
+    async def proceed(self, session_id: UUID, message_id: UUID) -> AsyncGenerator[TurnEvent]:
+        """More of a reply that ended too early."""
+        session, cast = await self._scene(session_id)
+        message = await self._reply(message_id)
+        writing = Writing(self._chats, message, Kind.CONTINUATION)
+        async with aclosing(self._answer(session, cast, writing, before=message_id, so_far=message.current)) as events:
+            async for event in events:
+                yield event
+
+    async def edit(self, message_id: UUID, text: str) -> Message:
+        """Change the wording on display."""
+        return await self._chats.edit(message_id, text)
+
+    async def delete(self, session_id: UUID, message_id: UUID) -> None:
+        """Move a message to the trash, with the hidden lines that were put above it."""
+        outline = await self._chats.outline(session_id)
+        at = next((index for index, entry in enumerate(outline) if entry.id == message_id), None)
+        if at is None:
+            raise LetheError("That message is no longer in this conversation.")
+        first = at
+        while first > 0 and outline[first - 1].hidden:
+            first -= 1
+        await self._chats.delete_message(*(entry.id for entry in outline[first : at + 1]))
+        self._sessions_changed.tell((await self._chats.session(session_id)).persona_id)
+
+    async def show_alternative(self, message_id: UUID, index: int) -> Message:
+        """Put another wording on display."""
+        return await self._chats.set_shown(message_id, index)
+
+    async def count_tokens(self, text: str) -> int:
+        """Tokens of `text`: exact while a model is loaded, an estimate otherwise."""
+        return (await self._counting.count([text]))[0]
+
+    async def _scene(self, session_id: UUID) -> tuple[ChatSession, Cast]:
+        session = await self._chats.session(session_id)
+        return session, await self._casting.of_session(session)
+
+    async def _reply(self, message_id: UUID) -> Message:
+        message = await self._chats.message(message_id)
+        if message.role is not Role.ASSISTANT:
+            raise LetheError("Only what the persona said can be written anew.")
+        return message
+
+    async def _answer(
+        self, session: ChatSession, cast: Cast, writing: Writing, before: UUID | None = None, so_far: Alternative | None = None
+    ) -> AsyncGenerator[TurnEvent]:
+        """Build the prompt and let the model speak; `before` is the message whose history ends above it."""
+        async with self._one_reply_at_a_time:
+            model = await self._models.ready()
+            prompt = await self._prompting.build(session, cast, model, before, so_far)
+            yield Prompted(prompt.receipt)
+            start = so_far or Alternative(model=model.file.name)
+            yield Began(writing.message)
+            reply = Reply(prompt, cast.persona.name, start)
+            usage = Usage(reason=StopReason.STOPPED)
+            sampler = await self._prompting.sampler()
+            reports = self._client.generate(prompt.text, sampler, self._prompting.longest_reply, prompt.stop_strings)
+            ended = False
+            try:
+                async with aclosing(reports) as stream:
+                    async for report in stream:
+                        for event in heard(report, reply):
+                            yield event
+                        if isinstance(report, Chunk) and not reply.is_empty:
+                            await writing.checkpoint(reply.wording(complete=False))
+                        elif isinstance(report, Done):
+                            usage, ended = report.usage, True
+                for event in reply.finish():
+                    yield event
+            finally:
+                await self._conclude(session, reply, writing, complete=ended and usage.reason is not StopReason.STOPPED)
+            if reply.is_empty:
+                raise ModelError(f"{model.file.name} had nothing to say.", "Ask again, or write something more.")
+            yield Finished(await writing.stored(), usage)
+
+    async def _conclude(self, session: ChatSession, reply: Reply, writing: Writing, *, complete: bool) -> None:
+        """Whatever ended the reply, what there is of it is stored."""
+        reply.finish()
+        if not reply.is_empty:
+            await writing.keep(reply.wording(complete=complete))
+            self._sessions_changed.tell(session.persona_id)
+
+
+def heard(report: Reading | Chunk | Done, reply: Reply) -> list[Evaluating | Said | Thought]:
+    """What one word of the engine means for whoever listens."""
+    if isinstance(report, Reading):
+        return [Evaluating(report.done, report.total)]
+    return [*reply.feed(report.text)] if isinstance(report, Chunk) else []
+
+
+def spoken_by_user(session: ChatSession, cast: Cast, text: str) -> Message:
+    """The user's message as it is stored: macros in it mean what they mean now."""
+    return Message(
+        session_id=session.guid,
+        role=Role.USER,
+        speaker=cast.user.unique_name,
+        speaker_name=cast.user.name,
+        alternatives=[Alternative(content=expand(text, cast.scene(session, now())))],
+    )

@@ -1,0 +1,90 @@
+"""Checks the set-up from end to end and says in plain words what is missing and what to do about it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+
+from lethe_app.domain.model import EngineCheck
+from lethe_app.errors import LetheError
+from lethe_app.llm import starter
+from lethe_app.paths import Paths
+from lethe_app.services.library import Library
+from lethe_app.services.models import Models
+
+MODELS_PACKAGES = "Install the packages named in packaging/models.lock."
+
+
+class Doctor:
+    """Every check is one line with a verdict; none of them changes anything but the model that is loaded to try it."""
+
+    def __init__(self, paths: Paths, library: Library, models: Models, window: Callable[[], EngineCheck]) -> None:
+        self._paths = paths
+        self._library = library
+        self._models = models
+        self._window = window
+
+    async def check(self) -> list[EngineCheck]:
+        """All checks, in the order in which one would repair them."""
+        return [
+            self._python(),
+            await asyncio.to_thread(self._window),
+            EngineCheck("Your data", passed=True, detail=str(self._paths.home)),
+            await self._shipped(),
+            await self._problems(),
+            self._starter(),
+            await told("Models", self._found),
+            await told("Engine", self._engine),
+        ]
+
+    def _python(self) -> EngineCheck:
+        return EngineCheck(
+            "Python", passed=sys.version_info >= (3, 11), detail=sys.version.split()[0], remedy="Use Python 3.11."
+        )
+
+    async def _shipped(self) -> EngineCheck:
+        """What travels with the program, wherever it was installed."""
+        counts = {
+            "personas": len(await self._library.personas()),
+            "worlds": len(await self._library.worlds()),
+            "instruct formats": len(await self._library.instruct_presets()),
+            "samplers": len(await self._library.samplers()),
+            "system prompts": len(await self._library.system_presets()),
+            "icons": len(list(self._paths.icons.glob("*.svg"))),
+        }
+        detail = ", ".join(f"{count} {what}" for what, count in counts.items())
+        missing = [what for what, count in counts.items() if not count]
+        remedy = f"No {', '.join(missing)} below {self._paths.shipped}: install Lethe anew."
+        return EngineCheck("What ships with Lethe", passed=not missing, detail=detail, remedy=remedy)
+
+    async def _problems(self) -> EngineCheck:
+        problems = await self._library.problems()
+        detail = "; ".join(problem.message for problem in problems) or "all readable"
+        return EngineCheck(
+            "Your files", passed=not problems, detail=detail, remedy="Correct the field named, or move the file away."
+        )
+
+    def _starter(self) -> EngineCheck:
+        chat, embedder = starter.chat_model(), starter.embedder_source()
+        detail = f"chat model {'found' if chat else 'missing'}, embedding model {'found' if embedder else 'missing'}"
+        return EngineCheck("Starter models", passed=bool(chat and embedder), detail=detail, remedy=MODELS_PACKAGES)
+
+    async def _found(self) -> EngineCheck:
+        models = await self._models.found()
+        detail = ", ".join(f"{model.name} ({model.source})" for model in models[:8]) or "none"
+        return EngineCheck("Models", passed=bool(models), detail=detail, remedy=f"Put a GGUF file into {self._paths.models}.")
+
+    async def _engine(self) -> EngineCheck:
+        """Load the model that would answer, and look what it says of itself."""
+        model = await self._models.ready()
+        detail = f"{model.file.name} answers: {model.context} tokens of context, {model.threads} threads"
+        return EngineCheck("Engine", passed=True, detail=detail)
+
+
+async def told(title: str, check: Callable[[], Awaitable[EngineCheck]]) -> EngineCheck:
+    """The check's own verdict, or what stopped it."""
+    try:
+        return await check()
+    except LetheError as error:
+        return EngineCheck(title, passed=False, detail=error.message, remedy=error.remedy)

@@ -1,0 +1,100 @@
+"""What the user collects: personas, worlds and presets, those that ship with Lethe beside their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
+from lethe_app.domain.worldinfo import World
+from lethe_app.errors import FileError
+from lethe_app.paths import Paths
+from lethe_app.services.events import Listeners
+from lethe_app.storage.database import Database
+from lethe_app.storage.shelf import Shelf, Stock
+
+T = TypeVar("T", Persona, World, InstructPreset, SamplerPreset, SystemPreset)
+R = TypeVar("R")
+
+
+class Library:
+    """Files are read anew whenever they are asked for, so that an edit by hand is seen at once."""
+
+    def __init__(self, paths: Paths, database: Database) -> None:
+        self.changed: Listeners[None] = Listeners()
+        trash = paths.trash
+        presets, shipped = paths.presets, paths.shipped_presets
+        self._database = database
+        self._personas = Shelf(Persona, paths.shipped_personas, paths.personas, trash / "personas")
+        self._worlds = Shelf(World, paths.shipped_worlds, paths.worlds, trash / "worldinfo")
+        self._instruct = Shelf(InstructPreset, shipped / "instruct", presets / "instruct", trash / "presets")
+        self._samplers = Shelf(SamplerPreset, shipped / "samplers", presets / "samplers", trash / "presets")
+        self._systems = Shelf(SystemPreset, shipped / "system", presets / "system", trash / "presets")
+
+    async def personas(self) -> list[Persona]:
+        """Characters to talk with, by name."""
+        return [persona for persona in (await self._stock(self._personas)).values.values() if not persona.is_user]
+
+    async def user_personas(self) -> list[Persona]:
+        """The user's own selves, by name."""
+        return [persona for persona in (await self._stock(self._personas)).values.values() if persona.is_user]
+
+    async def persona(self, unique_name: str) -> Persona:
+        """Raises FileError if there is none of that name or it cannot be read."""
+        return await self._aside(lambda: self._personas.get(unique_name))
+
+    async def save_persona(self, persona: Persona) -> Persona:
+        """Write it to the user's folder; a new one gets its `unique_name`."""
+        stem = await self._aside(lambda: self._personas.save(persona))
+        self.changed.tell(None)
+        return persona.model_copy(update={"unique_name": stem})
+
+    async def delete_persona(self, unique_name: str) -> None:
+        """Move the user's file to the trash."""
+        await self._aside(lambda: self._personas.delete(unique_name))
+        self.changed.tell(None)
+
+    def avatar(self, persona: Persona) -> Path | None:
+        """Its picture, if it has one."""
+        return self._personas.picture(persona)
+
+    async def worlds(self) -> dict[str, World]:
+        """By file name."""
+        return (await self._stock(self._worlds)).values
+
+    async def instruct_presets(self) -> dict[str, InstructPreset]:
+        """By file name."""
+        return (await self._stock(self._instruct)).values
+
+    async def sampler(self, name: str) -> SamplerPreset:
+        """The preset of that file name; raises FileError."""
+        return await self._aside(lambda: self._samplers.get(name))
+
+    async def samplers(self) -> dict[str, SamplerPreset]:
+        """By file name."""
+        return (await self._stock(self._samplers)).values
+
+    async def system_preset(self, name: str) -> SystemPreset:
+        """The preset of that file name; raises FileError."""
+        return await self._aside(lambda: self._systems.get(name))
+
+    async def system_presets(self) -> dict[str, SystemPreset]:
+        """By file name."""
+        return (await self._stock(self._systems)).values
+
+    async def problems(self) -> list[FileError]:
+        """Files that could not be read, each with what is wrong with it."""
+        found: list[FileError] = []
+        shelves = (self._personas.stock, self._worlds.stock, self._instruct.stock, self._samplers.stock, self._systems.stock)
+        for stock in shelves:
+            found += (await self._aside(stock)).problems
+        return found
+
+    async def _stock(self, shelf: Shelf[T]) -> Stock[T]:
+        return await self._aside(shelf.stock)
+
+    async def _aside(self, work: Callable[[], R]) -> R:
+        """Files are read and written where the database is, so that the window never waits for a disk."""
+        return await self._database.aside(work)

@@ -1,0 +1,133 @@
+"""The model that answers: which there are, which one is loaded, and bringing it back when it dies."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+from lethe_app.domain.model import KvType, LoadedModel, LoadOptions, ModelFile
+from lethe_app.errors import LetheError, ModelCrashed, ModelMissing
+from lethe_app.llm import catalogue, starter
+from lethe_app.llm.client import ModelClient
+from lethe_app.llm.gguf_file import describe
+from lethe_app.llm.tokens import TokenCounter
+from lethe_app.paths import Paths
+from lethe_app.services.counting import Counting
+from lethe_app.services.events import Failed, Listeners, Loading, ModelState, NoModel, Ready
+from lethe_app.services.preferences import Preferences
+from lethe_app.settings import Settings
+
+ECHO_ENDING = ".json"
+
+
+class Models:
+    """One chat model at a time. `state` and `changed` tell how it fares."""
+
+    def __init__(self, client: ModelClient, counting: Counting, preferences: Preferences, paths: Paths) -> None:
+        self.state: ModelState = NoModel()
+        self.changed: Listeners[ModelState] = Listeners()
+        self._client = client
+        self._client.on_death = self._died
+        self._counting = counting
+        self._preferences = preferences
+        self._paths = paths
+        self._one_at_a_time = asyncio.Lock()
+
+    async def found(self) -> list[ModelFile]:
+        """Chat models on this machine, the user's own first and the starter model last; embedding models are left out."""
+        settings = self._preferences.current
+        own = [Path(settings.model_path)] if settings.model_path else []
+        own += [self._paths.models, *map(Path, settings.model_folders)]
+        places = catalogue.roots(Path.home(), os.environ, own=own, starter=starter.chat_model())
+        found = await asyncio.to_thread(catalogue.find, places)
+        return [model for model in found.models if not model.is_embedding]
+
+    async def load(self, path: Path | None = None) -> None:
+        """Load `path`, or the model used before, or the first one found. A model named is remembered once it answers."""
+        async with self._one_at_a_time:
+            await self._load(await self._describe(path) if path else await self._preferred())
+            if path is not None and not isinstance(self.state, Failed):
+                await self._preferences.set(model_path=str(path))
+
+    async def ready(self) -> LoadedModel:
+        """The model that answers, waited for if it is loading and started anew if it died. Raises ModelError."""
+        async with self._one_at_a_time:
+            if isinstance(self.state, Failed) and not isinstance(self.state.error, ModelCrashed):
+                raise self.state.error
+            if not isinstance(self.state, Ready):
+                await self._load(await self._preferred())
+            assert isinstance(self.state, Ready)
+            return self.state.model
+
+    async def restart(self) -> None:
+        """Load the same model again, for instance after it died or with other settings."""
+        await self.load()
+
+    async def unload(self) -> None:
+        """Give its memory back."""
+        async with self._one_at_a_time:
+            await self._client.close()
+            self._counting.use(None, loaded=False)
+            self._become(NoModel())
+
+    async def _load(self, file: ModelFile) -> None:
+        self._counting.use(None, loaded=False)
+        self._become(Loading(file.name, 0.0))
+        options = load_options(self._preferences.current)
+        try:
+            model = await self._client.load(file, options, lambda part: self._become(Loading(file.name, part)))
+            counter = await asyncio.to_thread(TokenCounter.for_model, file.path) if file.path.suffix != ECHO_ENDING else None
+        except LetheError as error:
+            await self._client.close()
+            self._become(Failed(error))
+            raise
+        self._counting.use(counter, loaded=True)
+        self._become(Ready(model))
+
+    async def _preferred(self) -> ModelFile:
+        """The model chosen before, else the first one found."""
+        if isinstance(self.state, Ready):
+            return self.state.model.file
+        chosen = self._preferences.current.model_path
+        if chosen and is_there(chosen):
+            return await self._describe(Path(chosen))
+        models = await self.found()
+        if not models:
+            raise ModelMissing("No model was found on this computer.", "Choose a GGUF file.")
+        return models[0]
+
+    async def _describe(self, path: Path) -> ModelFile:
+        if path.suffix == ECHO_ENDING:
+            return ModelFile(path=path, name=path.stem, size=0, architecture="echo")
+        try:
+            return await asyncio.to_thread(describe, path, catalogue.YOURS)
+        except LetheError as error:
+            self._become(Failed(error))
+            raise
+
+    def _died(self, error: ModelCrashed) -> None:
+        self._become(Failed(error))
+
+    def _become(self, state: ModelState) -> None:
+        self.state = state
+        self.changed.tell(state)
+
+
+def is_there(path: str) -> bool:
+    """Does the file chosen before still exist?"""
+    return Path(path).is_file()
+
+
+def load_options(settings: Settings) -> LoadOptions:
+    """The settings that concern loading."""
+    return LoadOptions(
+        context=settings.context,
+        gpu_layers=settings.gpu_layers,
+        threads=settings.threads,
+        batch=settings.batch,
+        flash_attention=settings.flash_attention,
+        kv_type=KvType(settings.kv_type),
+        mmap=settings.mmap,
+        mlock=settings.mlock,
+    )

@@ -1,0 +1,35 @@
+"""The user's settings: one snapshot everyone reads, changed in one place and written before the change is told."""
+
+from __future__ import annotations
+
+from pydantic import ValidationError
+
+from lethe_app.errors import LetheError
+from lethe_app.services.events import Listeners
+from lethe_app.settings import Settings
+from lethe_app.storage.database import Database
+from lethe_app.storage.files import SettingsFile
+
+
+class Preferences:
+    """Settings now, and news of them."""
+
+    def __init__(self, current: Settings, file: SettingsFile, database: Database) -> None:
+        self.current = current
+        self.changed: Listeners[Settings] = Listeners()
+        self._file = file
+        self._database = database
+
+    async def set(self, **values: object) -> None:
+        """Change some settings; raises LetheError for a value out of bounds and leaves everything as it was."""
+        try:
+            wanted = Settings.model_validate({**self.current.model_dump(), **values})
+        except ValidationError as error:
+            first = error.errors()[0]
+            title = Settings.model_fields[str(first["loc"][0])].title or str(first["loc"][0])
+            raise LetheError(f"“{title}” cannot be set to {first.get('input')!r}: {first['msg']}.") from error
+        if wanted == self.current:
+            return
+        await self._database.aside(lambda: self._file.save(wanted))
+        self.current = wanted
+        self.changed.tell(wanted)

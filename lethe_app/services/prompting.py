@@ -1,0 +1,133 @@
+"""Collects what a turn's prompt is made of: the speakers, presets and as much of the conversation as the context may hold."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from lethe_app.domain.chat import Alternative, ChatSession, Message
+from lethe_app.domain.clock import now
+from lethe_app.domain.model import LoadedModel
+from lethe_app.domain.presets import SamplerPreset
+from lethe_app.domain.prompt import Prompt, Turn
+from lethe_app.prompt.builder import Request, build
+from lethe_app.prompt.disarm import Disarmer
+from lethe_app.prompt.instruct import Choice, choose_renderer
+from lethe_app.services.casting import Cast
+from lethe_app.services.counting import Counting
+from lethe_app.services.library import Library
+from lethe_app.services.preferences import Preferences
+from lethe_app.storage.chats import Chats
+from lethe_app.storage.state import SessionState
+
+SHORTEST_TURN = 8
+"""Tokens: no use in reading more messages than a context of such short ones could hold."""
+CUT = "cut"
+"""Key of a session's state: where its history begins in the prompt, which stays put from turn to turn."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """How the loaded model wants to be spoken to."""
+
+    model: LoadedModel
+    instruct: str
+    choice: Choice
+    disarm: Disarmer
+
+
+class Prompting:
+    """Builds prompts for the model that is loaded."""
+
+    def __init__(
+        self, chats: Chats, state: SessionState, library: Library, preferences: Preferences, counting: Counting
+    ) -> None:
+        self._chats = chats
+        self._state = state
+        self._library = library
+        self._preferences = preferences
+        self._counting = counting
+        self._format: Format | None = None
+
+    @property
+    def longest_reply(self) -> int:
+        """Tokens."""
+        return self._preferences.current.max_reply
+
+    async def sampler(self) -> SamplerPreset:
+        """The preset chosen, with the temperature set over it."""
+        settings = self._preferences.current
+        preset = await self._library.sampler(settings.sampler)
+        if settings.temperature_override >= 0:
+            return preset.model_copy(update={"temperature": settings.temperature_override})
+        return preset
+
+    async def build(
+        self, session: ChatSession, cast: Cast, model: LoadedModel, before: UUID | None, so_far: Alternative | None
+    ) -> Prompt:
+        """The prompt for the next reply, or for the reply that comes after the history above `before`.
+
+        With `so_far`, that wording is continued. Raises PromptTooLong, TemplateUnusable and FileError.
+        """
+        settings = self._preferences.current
+        form = await self._form(model)
+        messages = await self._history(session, before, model.context)
+        history = [as_turn(message) for message in messages]
+        if so_far is not None:
+            history.append(Turn("assistant", so_far.content, cast.persona.name))
+        request = Request(
+            renderer=form.choice.renderer,
+            template_source=form.choice.template_source,
+            persona=cast.persona,
+            user=cast.user,
+            system=await self._library.system_preset(settings.system_preset),
+            scene=cast.scene(session, session.added),
+            history=history,
+            context=model.context,
+            reply_reserve=min(settings.max_reply, model.context // 2),
+            thinking=settings.thinking,
+            continue_last=so_far is not None,
+            add_names=settings.add_names,
+            disarm=form.disarm,
+        )
+        prompt = await build(request, self._counting.count)
+        if before is None or before == session.leaf_id:
+            await self._remember_cut(session, messages, prompt.receipt.dropped_messages, model.context)
+        if settings.first_paragraph_only:
+            return replace(prompt, stop_strings=(*prompt.stop_strings, "\n\n"))
+        return prompt
+
+    async def _form(self, model: LoadedModel) -> Format:
+        """Worked out once per model and chosen format; a hostile template may take its two seconds elsewhere."""
+        instruct = self._preferences.current.instruct
+        form = self._format
+        if form is None or form.model is not model or form.instruct != instruct:
+            presets = list((await self._library.instruct_presets()).values())
+            choice = await asyncio.to_thread(choose_renderer, model, presets, instruct, now())
+            form = self._format = Format(model, instruct, choice, Disarmer(model.control_tokens))
+        return form
+
+    async def _history(self, session: ChatSession, before: UUID | None, context: int) -> list[Message]:
+        """From the message at which the last prompt began; in a session without one, as much as can matter."""
+        most = max(context // SHORTEST_TURN, 1)
+        messages = await self._chats.tail(session.guid, most, before)
+        cut = await self._state.get(session.guid, CUT)
+        if isinstance(cut, dict) and cut.get("context") == context:
+            for place, message in enumerate(messages):
+                if str(message.id) == cut.get("first"):
+                    return messages[place:]
+        return messages
+
+    async def _remember_cut(self, session: ChatSession, messages: Sequence[Message], dropped: int, context: int) -> None:
+        if not messages or dropped >= len(messages):
+            return
+        cut = {"first": str(messages[dropped].id), "context": context}
+        if dropped or len(messages) >= context // SHORTEST_TURN:
+            await self._state.set(session.guid, CUT, cut)
+
+
+def as_turn(message: Message) -> Turn:
+    """What the model is shown of a message: never its thinking."""
+    return Turn(message.role.value, message.content, message.speaker_name)

@@ -1,0 +1,66 @@
+"""A reply while it grows: thinking told from speech, the speaker's own name taken off, the wording to store at any moment."""
+
+from __future__ import annotations
+
+from lethe_app.domain.chat import Alternative
+from lethe_app.domain.prompt import Prompt
+from lethe_app.prompt.thinking import ThinkingSplitter
+from lethe_app.services.events import Said, Thought
+
+
+class Reply:
+    """Feed it the pieces of one generation; it continues `before`, which is empty for a new reply."""
+
+    def __init__(self, prompt: Prompt, speaker: str, before: Alternative) -> None:
+        self._splitter = ThinkingSplitter(
+            starts_in_thought=prompt.starts_in_thought, start=prompt.thinking_start, end=prompt.thinking_end
+        )
+        self._before = before
+        self._continues = bool(before.content)
+        self._opening: str | None = None if self._continues else ""
+        self._name = f"{speaker}:"
+        self._thought = before.thinking
+        self._said = before.content
+
+    @property
+    def is_empty(self) -> bool:
+        """Has nothing been said or thought beyond what was there before?"""
+        return self._said == self._before.content and self._thought == self._before.thinking
+
+    def feed(self, piece: str) -> list[Said | Thought]:
+        """What of the piece is certain, as events in the order in which they were written."""
+        split = self._splitter.feed(piece)
+        return self._note(split.thought, self._named(split.said))
+
+    def finish(self) -> list[Said | Thought]:
+        """What was held back. A reply that is nothing but thinking is shown as the answer rather than lost."""
+        split = self._splitter.finish()
+        said = self._named(split.said) + (self._opening or "")
+        self._opening = None
+        events = self._note(split.thought, said)
+        if not self._said.strip() and (answer := self._splitter.only_thought):
+            self._said, self._thought = answer, ""
+            return [*events, Said(answer)]
+        return events
+
+    def wording(self, *, complete: bool) -> Alternative:
+        """The reply as it stands; whitespace at its end goes once it is complete."""
+        said = self._said.rstrip() if complete else self._said
+        return self._before.model_copy(update={"content": said, "thinking": self._thought, "complete": complete})
+
+    def _note(self, thought: str, said: str) -> list[Said | Thought]:
+        self._thought += thought
+        self._said += said
+        events: list[Said | Thought] = [Thought(thought)] if thought else []
+        return [*events, Said(said)] if said else events
+
+    def _named(self, said: str) -> str:
+        """Take white space and `Name:` off the beginning, holding text back while it may still become that."""
+        if self._opening is None:
+            return said
+        text = (self._opening + said).lstrip()
+        if text == self._name or self._name.startswith(text):
+            self._opening = text
+            return ""
+        self._opening = None
+        return text.removeprefix(self._name).lstrip() if text.startswith(self._name) else text

@@ -1,0 +1,90 @@
+"""Conversations as the user handles them: the list, going on, beginning anew with a greeting, renaming, deleting."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from uuid import UUID
+
+from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutline, Role, SessionSummary
+from lethe_app.domain.persona import Persona
+from lethe_app.prompt.macros import Scene, expand
+from lethe_app.services.casting import Casting
+from lethe_app.services.events import Listeners
+from lethe_app.storage.chats import Chats
+
+
+class Sessions:
+    """All conversations of all personas."""
+
+    def __init__(self, chats: Chats, casting: Casting) -> None:
+        self.changed: Listeners[str] = Listeners()
+        """Told the persona whose list of conversations changed."""
+        self._chats = chats
+        self._casting = casting
+
+    async def list(self, persona_id: str) -> list[SessionSummary]:
+        """Newest activity first."""
+        return await self._chats.sessions(persona_id)
+
+    async def resume(self, persona_id: str) -> ChatSession:
+        """The newest conversation that is not archived, or a new one."""
+        for summary in await self._chats.sessions(persona_id):
+            if not summary.archived:
+                return await self._chats.session(summary.guid)
+        return await self.new(persona_id)
+
+    async def open(self, guid: UUID) -> ChatSession:
+        return await self._chats.session(guid)
+
+    async def new(self, persona_id: str) -> ChatSession:
+        """A new conversation, opened by the persona if it has greetings."""
+        cast = await self._casting.of_persona(persona_id)
+        session = await self._chats.add_session(ChatSession(persona_id=persona_id, user_id=cast.user.unique_name))
+        if greeting := opening(cast.persona, session, cast.scene(session, session.added)):
+            await self._chats.add_message(greeting)
+        self.changed.tell(persona_id)
+        return await self._chats.session(session.guid)
+
+    async def rename(self, guid: UUID, title: str) -> None:
+        session = await self._chats.session(guid)
+        await self._chats.update_session(session.model_copy(update={"name": title.strip()}))
+        self.changed.tell(session.persona_id)
+
+    async def delete(self, guid: UUID) -> None:
+        """Move the conversation to the trash."""
+        session = await self._chats.session(guid)
+        await self._chats.delete_session(guid)
+        self.changed.tell(session.persona_id)
+
+    async def restore(self, guid: UUID) -> None:
+        """Take it out of the trash again."""
+        await self._chats.restore_session(guid)
+        self.changed.tell((await self._chats.session(guid)).persona_id)
+
+    async def outline(self, guid: UUID) -> Sequence[MessageOutline]:
+        """Every message of the branch on display, oldest first."""
+        return await self._chats.outline(guid)
+
+    async def page(self, guid: UUID, start: int, count: int) -> Sequence[Message]:
+        """Full messages by their index in the outline."""
+        return await self._chats.page(guid, start, count)
+
+    async def message(self, message_id: UUID) -> Message:
+        return await self._chats.message(message_id)
+
+
+def opening(persona: Persona, session: ChatSession, scene: Scene) -> Message | None:
+    """The greeting that begins a conversation, one of the persona's at random with the others behind it as alternatives."""
+    greetings = [expand(text, scene) for text in persona.first_messages if text.strip()]
+    if not greetings:
+        return None
+    return Message(
+        session_id=session.guid,
+        role=Role.ASSISTANT,
+        speaker=persona.unique_name,
+        speaker_name=persona.name,
+        time=session.added,
+        alternatives=[Alternative(content=text, created=session.added) for text in greetings],
+        shown=random.randrange(len(greetings)),  # noqa: S311 - nobody gains by guessing a greeting
+    )

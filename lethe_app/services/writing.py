@@ -1,0 +1,54 @@
+"""Where a growing reply lies on disk: written with its first words, again every few seconds, and when it ends."""
+
+from __future__ import annotations
+
+import time
+from enum import Enum, auto
+
+from lethe_app.domain.chat import Alternative, Message
+from lethe_app.storage.chats import Chats
+
+CHECKPOINT_SECONDS = 2.0
+"""What a crash of the whole machine may cost of a reply."""
+
+
+class Kind(Enum):
+    """What is being written."""
+
+    REPLY = auto()
+    """A new message."""
+    ALTERNATIVE = auto()
+    """Another wording of a message that exists."""
+    CONTINUATION = auto()
+    """More of the wording on display."""
+
+
+class Writing:
+    """One reply on its way to disk. Nothing is stored before there is a word to store."""
+
+    def __init__(self, chats: Chats, message: Message, kind: Kind) -> None:
+        self._chats = chats
+        self.message = message
+        self._kind = kind
+        self._position = message.shown if kind is Kind.CONTINUATION else -1
+        self._kept_at = 0.0
+
+    async def checkpoint(self, wording: Alternative) -> None:
+        """Store the wording unless that was done a moment ago."""
+        if time.monotonic() - self._kept_at >= CHECKPOINT_SECONDS:
+            await self.keep(wording)
+
+    async def keep(self, wording: Alternative) -> None:
+        """Store the wording now."""
+        if self._position >= 0:
+            await self._chats.replace_alternative(self.message.id, self._position, wording)
+        elif self._kind is Kind.REPLY:
+            self.message = await self._chats.add_message(self.message.model_copy(update={"alternatives": [wording]}))
+            self._position = 0
+        else:
+            self._position = await self._chats.save_alternative(self.message.id, wording)
+        self._kept_at = time.monotonic()
+
+    async def stored(self) -> Message:
+        """The message as it is on disk now."""
+        return await self._chats.message(self.message.id)

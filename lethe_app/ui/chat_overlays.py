@@ -1,0 +1,178 @@
+"""The few real widgets that lie over the messages: the actions, the editor, and the pill that leads to what is new."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from PySide6.QtCore import QObject, QRect, Qt
+from PySide6.QtWidgets import QPushButton
+
+from lethe_app.ui.chat_actions import MessageActions, deeds_for
+from lethe_app.ui.chat_layout import Placed
+from lethe_app.ui.message_editor import MessageEditor
+from lethe_app.ui.message_sheet import MessageSheet
+from lethe_app.ui.message_style import MessageStyle
+from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
+
+if TYPE_CHECKING:
+    from lethe_app.ui.chat_view import ChatView
+
+
+class ChatOverlays(QObject):
+    """Keeps them where they belong while the messages move below."""
+
+    def __init__(self, view: ChatView) -> None:
+        super().__init__(view)
+        self._view = view
+        self.hovered: int | None = None
+        self.actions = MessageActions(view.viewport(), self._do)
+        self.actions_row: int | None = None
+        self.editor: MessageEditor | None = None
+        self.pill = QPushButton(self.tr("↓ new"), view.viewport())
+        self.pill.setObjectName("newPill")
+        self.pill.setAccessibleName(self.tr("Go to the newest message"))
+        self.pill.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.pill.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.pill.clicked.connect(view.go_to_end)
+        self.pill.hide()
+        self.restyle(view.sheets.style)
+
+    def restyle(self, style: MessageStyle) -> None:
+        palette = style.palette
+        self.actions.restyle(style)
+        if self.editor is not None:
+            self.editor.restyle(style)
+        self.pill.setFont(style.small_font)
+        self.pill.setStyleSheet(
+            f"#newPill {{ background: {palette.raised}; color: {palette.water}; border: 1px solid {palette.border};"
+            f" border-radius: 14px; padding: 0 {SPACE_4}px; min-height: 26px; max-height: 26px; }}"
+            f"#newPill:hover {{ border-color: {palette.water}; }}"
+        )
+
+    def clear(self) -> None:
+        self.hovered = None
+        self.pill.hide()
+        self.end_editing()
+
+    def _do(self, deed: str) -> None:
+        if self.actions_row is not None:
+            self._view.deeds.do(deed, self.actions_row)
+
+    def hover(self, row: int | None) -> None:
+        """The pointer is over this row now."""
+        if row != self.hovered:
+            self.hovered = row
+            self.place()
+            self._view.viewport().update()
+
+    def place(self) -> None:
+        """Move everything to where the messages are now."""
+        self._place_actions()
+        self._place_editor()
+        if self._view.places.at_end:
+            self.pill.hide()
+        elif self.pill.isVisible():
+            self._place_pill()
+
+    def _place_actions(self) -> None:
+        row = self.hovered if self.hovered is not None else self._view.focused_row
+        placed = None if row is None else self._view.placed(row)
+        sheet = None if placed is None else self._view.sheet(placed.row)
+        if placed is None or sheet is None or self._view.is_editing(placed.row):
+            self.actions_row = None
+            self.actions.hide()
+            return
+        self.actions_row = placed.row
+        self.actions.offer(deeds_for(self._view.chat, placed.row), *sheet.alternatives)
+        self._move_actions(placed, sheet)
+        self.actions.show()
+
+    def _move_actions(self, placed: Placed, sheet: MessageSheet) -> None:
+        """Below the words; where these go on below the screen, at its lower edge."""
+        left, width = self._view.column()
+        top = placed.top + sheet.foot_top - 1
+        lowest = self._view.viewport().height() - self.actions.height() - SPACE_2
+        floating = top > lowest
+        self.actions.float_above(floating)
+        if floating:
+            self.actions.move(left + width - self.actions.width(), lowest)
+        else:
+            self.actions.move(left - SPACE_1 - 2, top)
+
+    def tell_new(self, row: int) -> None:
+        """There is something new in a row; lead there if it is out of sight."""
+        view = self._view
+        if view.places.at_end or view.chat.rowCount() == 0:
+            return
+        if view.places.top_of(row) + view.places.height_of(row) > view.viewport().height():
+            self.pill.show()
+            self._place_pill()
+
+    def _place_pill(self) -> None:
+        area = self._view.viewport()
+        self.pill.adjustSize()
+        self.pill.move((area.width() - self.pill.width()) // 2, area.height() - self.pill.height() - SPACE_3)
+        self.pill.raise_()
+
+    # Editing
+
+    def edit(self, row: int, message_id: UUID) -> None:
+        self.end_editing()
+        view = self._view
+        editor = MessageEditor(view.viewport(), view.sheets.style, view.chat.text_of(row)[0])
+        editor.saved.connect(lambda text: self._save(message_id, text))
+        editor.cancelled.connect(self.end_editing)
+        editor.height_changed.connect(self._fit_editor)
+        editor.resize(view.column()[1], 200)
+        view.sheets.editing, self.editor = message_id, editor
+        editor.show()
+        self._fit_editor()
+        view.places.reveal(row)
+        view.settle()
+        editor.field.setFocus()
+
+    def _fit_editor(self) -> None:
+        view = self._view
+        if self.editor is None or view.sheets.editing is None:
+            return
+        height = self.editor.wanted_height(view.viewport().height())
+        if height != view.sheets.editor_height:
+            view.sheets.editor_height = height
+            self._forget(view.sheets.editing)
+            view.settle()
+
+    def _forget(self, message_id: UUID) -> None:
+        if (row := self._view.chat.row_of(message_id)) is not None:
+            self._view.places.forget(row, row)
+
+    def _place_editor(self) -> None:
+        editing = self._view.sheets.editing
+        if self.editor is None or editing is None:
+            return
+        row = self._view.chat.row_of(editing)
+        placed = None if row is None else self._view.placed(row)
+        sheet = None if row is None or placed is None else self._view.sheet(row)
+        if placed is None or sheet is None:
+            self.editor.move(0, -2 * self.editor.height())  # out of sight, but it keeps the focus and the words
+            return
+        left, width = self._view.column()
+        self.editor.setGeometry(QRect(left, placed.top + sheet.prose_top, width, self._view.sheets.editor_height))
+
+    def _save(self, message_id: UUID, text: str) -> None:
+        self.end_editing()
+        self._view.edited.emit(message_id, text)
+
+    def end_editing(self) -> None:
+        """Close the editor; what was written in it is gone."""
+        if self.editor is None:
+            return
+        editor, self.editor = self.editor, None
+        editing, self._view.sheets.editing = self._view.sheets.editing, None
+        self._view.sheets.editor_height = 0
+        editor.hide()
+        editor.deleteLater()
+        if editing is not None:
+            self._forget(editing)
+        self._view.setFocus()
+        self._view.settle()

@@ -1,0 +1,64 @@
+"""Keeps count of which messages of a session have a row in the window and which are hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from lethe_app.domain.chat import Message, MessageOutline
+
+
+def outline_of(message: Message) -> MessageOutline:
+    """What is known of a message before it is fetched."""
+    return MessageOutline(id=message.id, role=message.role, hidden=message.hidden, length=len(message.content))
+
+
+class Rows:
+    """Every message of the session by its position, and the row it is shown in."""
+
+    def __init__(self, outlines: Sequence[MessageOutline] = (), show_hidden: bool = False) -> None:
+        self.all = list(outlines)
+        self.show_hidden = show_hidden
+        self._shown: list[int] = []
+        self._row_of: dict[UUID, int] = {}
+        self.recount()
+
+    def recount(self) -> None:
+        self._shown = [position for position, outline in enumerate(self.all) if self.is_shown(outline)]
+        self._row_of = {self.all[position].id: row for row, position in enumerate(self._shown)}
+
+    def is_shown(self, outline: MessageOutline) -> bool:
+        return self.show_hidden or not outline.hidden
+
+    def __len__(self) -> int:
+        return len(self._shown)
+
+    def __getitem__(self, row: int) -> MessageOutline:
+        return self.all[self._shown[row]]
+
+    def position(self, row: int) -> int:
+        """Where the session counts the message of a row."""
+        return self._shown[row]
+
+    def find(self, message_id: UUID) -> int | None:
+        return self._row_of.get(message_id)
+
+    def append(self, outline: MessageOutline) -> None:
+        if self.is_shown(outline):
+            self._row_of[outline.id] = len(self._shown)
+            self._shown.append(len(self.all))
+        self.all.append(outline)
+
+    def replace(self, row: int, outline: MessageOutline) -> None:
+        """Another outline in the same row, of the same message or of one that takes its place."""
+        del self._row_of[self[row].id]
+        self.all[self._shown[row]] = outline
+        self._row_of[outline.id] = row
+
+    def remove(self, row: int) -> None:
+        del self.all[self._shown[row]]
+        self.recount()
+
+    def forget_hidden(self, gone: set[UUID]) -> None:
+        self.all = [outline for outline in self.all if outline.id not in gone]
+        self.recount()

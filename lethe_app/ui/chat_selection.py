@@ -1,0 +1,84 @@
+"""What the reader has selected, from a place in one message to a place in another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from lethe_app.ui.chat_model import ChatModel
+from lethe_app.ui.chat_sheets import Sheets
+from lethe_app.ui.prose import plain
+
+WHOLE = 1 << 30
+"""A position beyond the end of every message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in the text of a message."""
+
+    message: UUID
+    position: int
+
+
+class Selection:
+    """Holds two places; what lies between them is selected."""
+
+    def __init__(self) -> None:
+        self._anchor: Place | None = None
+        self._head: Place | None = None
+
+    def clear(self) -> None:
+        self._anchor = self._head = None
+
+    def begin(self, place: Place) -> None:
+        self._anchor = self._head = place
+
+    def extend(self, place: Place) -> None:
+        self._head = place
+        self._anchor = self._anchor or place
+
+    def select(self, message: UUID, start: int, end: int) -> None:
+        self._anchor, self._head = Place(message, start), Place(message, end)
+
+    @property
+    def is_empty(self) -> bool:
+        return self._anchor == self._head
+
+    def _ends(self, model: ChatModel) -> tuple[tuple[int, int], tuple[int, int]] | None:
+        """Row and position of the beginning and the end, if both messages are still there."""
+        if self._anchor is None or self._head is None or self.is_empty:
+            return None
+        anchor, head = model.row_of(self._anchor.message), model.row_of(self._head.message)
+        if anchor is None or head is None:
+            return None
+        ends = sorted(((anchor, self._anchor.position), (head, self._head.position)))
+        return ends[0], ends[1]
+
+    def range_in(self, model: ChatModel, row: int) -> tuple[int, int] | None:
+        """The selected positions of a row; the last may lie beyond its end."""
+        ends = self._ends(model)
+        if ends is None or not ends[0][0] <= row <= ends[1][0]:
+            return None
+        return ends[0][1] if row == ends[0][0] else 0, ends[1][1] if row == ends[1][0] else WHOLE
+
+    def text(self, model: ChatModel, sheets: Sheets) -> str:
+        """The selected words; with the speakers' names where there are several messages."""
+        ends = self._ends(model)
+        if ends is None:
+            return ""
+        rows = range(ends[0][0], ends[1][0] + 1)
+        parts = [(row, self._text_in(model, sheets, row)) for row in rows]
+        if len(rows) == 1:
+            return parts[0][1]
+        named = [(message.speaker_name, words) for row, words in parts if words and (message := model.message(row))]
+        return "\n\n".join(f"{name}: {words}" if name else words for name, words in named)
+
+    def _text_in(self, model: ChatModel, sheets: Sheets, row: int) -> str:
+        span = self.range_in(model, row)
+        if span is None or model.message(row) is None:
+            return ""
+        if span == (0, WHOLE):
+            return plain(model.text_of(row)[0])
+        sheet = sheets.get(model, row)
+        return sheet.document.plain_text(span[0], min(span[1], sheet.document.end)) if sheet else ""

@@ -1,0 +1,280 @@
+"""The conversation on the screen: ten thousand messages, of which only the visible ones are ever laid out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from PySide6.QtCore import QEvent, QModelIndex, QRect, QRectF, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QContextMenuEvent,
+    QFocusEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPixmap,
+)
+from PySide6.QtWidgets import QWidget
+
+from lethe_app.domain.chat import Role
+from lethe_app.ui.chat_canvas import ChatCanvas, Index
+from lethe_app.ui.chat_deeds import ChatDeeds
+from lethe_app.ui.chat_keys import ChatKeys
+from lethe_app.ui.chat_layout import Placed
+from lethe_app.ui.chat_model import ChatModel
+from lethe_app.ui.chat_overlays import ChatOverlays
+from lethe_app.ui.chat_pointer import ChatPointer
+from lethe_app.ui.faces import Avatars
+from lethe_app.ui.message_painter import MessagePainter, Moment
+from lethe_app.ui.message_style import MessageStyle
+from lethe_app.ui.palette import Palette
+
+FRAME_MS = 33
+"""Shortest time between two drawings of a growing reply."""
+DOTS_MS = 420
+
+
+def _no_avatar(_speaker: str) -> QPixmap | None:
+    return None
+
+
+class ChatView(ChatCanvas):
+    """Shows a `ChatModel`. Wishes about a message leave as signals that carry its id."""
+
+    edit_requested = Signal(UUID)
+    edited = Signal(UUID, str)
+    regenerate_requested = Signal(UUID)
+    continue_requested = Signal(UUID)
+    delete_requested = Signal(UUID)
+    alternative_requested = Signal(UUID, int)
+    link_activated = Signal(QUrl)
+
+    def __init__(self, model: ChatModel, parent: QWidget | None = None) -> None:
+        super().__init__(model, parent)
+        self._empty = ("", "")
+        self._avatars: Avatars = _no_avatar
+        self._reduced_motion = False
+        self._dots = 3
+        self.message_painter = MessagePainter(self.sheets.style, self._avatars)
+        self.setObjectName("chatView")
+        self.setAccessibleName(self.tr("Conversation"))
+        self.setAccessibleDescription(self.tr("Messages, oldest first. Tab goes to a message, Enter shows what can be done."))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.viewport().setMouseTracking(True)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.deeds, self.overlays = ChatDeeds(self), ChatOverlays(self)
+        self._pointer, self._keys = ChatPointer(self), ChatKeys(self)
+        self._frame = QTimer(self, interval=FRAME_MS, singleShot=True)
+        self._frame.timeout.connect(self._draw_growth)
+        self._pulse = QTimer(self, interval=DOTS_MS)
+        self._pulse.timeout.connect(self._next_dot)
+        self.setModel(model)
+        model.reply_grew.connect(self._reply_grew)
+        model.reply_finished.connect(self._announce)
+        model.rowsRemoved.connect(self._rows_removed)
+
+    # How it looks
+
+    def set_palette_tokens(self, palette: Palette) -> None:
+        self._restyle(MessageStyle(palette, self.sheets.style.family, self.sheets.style.pixels))
+
+    def set_prose_font(self, family: str, pixels: int) -> None:
+        """Another font (empty: the system's) and size for the words of messages."""
+        self._restyle(MessageStyle(self.sheets.style.palette, family, pixels))
+
+    def _restyle(self, style: MessageStyle) -> None:
+        self.sheets.restyle(style)
+        self.message_painter = MessagePainter(style, self._avatars)
+        self.overlays.restyle(style)
+        self.reshape()
+
+    def set_avatars(self, avatars: Avatars) -> None:
+        """Where the pictures of speakers come from; call again when one has changed."""
+        self._avatars = avatars
+        self.message_painter = MessagePainter(self.sheets.style, avatars)
+        self.viewport().update()
+
+    def set_empty_words(self, title: str, text: str) -> None:
+        """What stands where messages will be."""
+        self._empty = (title, text)
+        self.viewport().update()
+
+    def set_reduced_motion(self, reduced: bool) -> None:
+        self._reduced_motion = reduced
+        self.settled()
+
+    # Focus
+
+    @property
+    def focused_row(self) -> int | None:
+        """The row with the keyboard's focus."""
+        index = self.currentIndex()
+        return index.row() if index.isValid() and index.row() < self.chat.rowCount() else None
+
+    def focus_row(self, row: int) -> None:
+        self.places.reveal(row)
+        self.selectionModel().setCurrentIndex(self.chat.index(row), self.selectionModel().SelectionFlag.NoUpdate)
+        self.settle()
+
+    def forget_focus(self) -> None:
+        self.selectionModel().clearCurrentIndex()
+        self.settled()
+
+    def go_to_message(self, message_id: UUID) -> None:
+        """Show a message and put the keyboard's focus on it."""
+        if (row := self.chat.row_of(message_id)) is not None:
+            self.setFocus()
+            self.focus_row(row)
+
+    def edit_message(self, message_id: UUID) -> None:
+        """Open the editor over a message."""
+        if (row := self.chat.row_of(message_id)) is not None and self.chat.message(row) is not None:
+            self.overlays.edit(row, message_id)
+
+    def is_editing(self, row: int) -> bool:
+        return self.sheets.editing is not None and self.chat.row_of(self.sheets.editing) == row
+
+    # The model changes
+
+    def reset(self) -> None:
+        super().reset()
+        self.sheets.clear()
+        self.selection.clear()
+        self.overlays.clear()
+        self.sheets.width = self.column()[1]
+        self.places.viewport = self.viewport().height()
+        self.places.reset(self.sheets.guesses(self.chat))
+        self.settle()
+
+    def rowsInserted(self, parent: Index, start: int, end: int) -> None:
+        super().rowsInserted(parent, start, end)
+        for row in range(start, end + 1):
+            self.places.append(self.sheets.guess(self.chat, row))
+        if self.chat.outline(end).role is Role.USER:
+            self.places.at_end = True  # who writes wants to see what they wrote
+        self.settle()
+        self.overlays.tell_new(end)
+
+    def _rows_removed(self, _parent: QModelIndex, first: int, last: int) -> None:
+        for _ in range(first, last + 1):
+            self.places.remove(first)
+        self.places.forget(first, first)
+        self.settle()
+
+    def dataChanged(self, first: Index, last: Index, roles: Sequence[int] = ()) -> None:
+        super().dataChanged(first, last, roles)
+        self.places.forget(first.row(), last.row() + 1)
+        self.settle()
+
+    def _reply_grew(self) -> None:
+        if not self._frame.isActive():
+            self._frame.start()
+
+    def _draw_growth(self) -> None:
+        row = self.chat.growing_row
+        if row is None:
+            return
+        self.places.forget(row, row)
+        if self.places.at_end or self.placed(row) is not None:
+            self.settle()
+        self.overlays.tell_new(row)
+
+    def _announce(self, row: int) -> None:
+        if QAccessible.isActive():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.chat.spoken(row)))
+
+    # Drawing
+
+    def settled(self) -> None:
+        self.overlays.place()
+        row = self.chat.growing_row
+        waiting = row is not None and self.placed(row) is not None and not self.chat.text_of(row)[0].strip()
+        if waiting and not self._reduced_motion:
+            if not self._pulse.isActive():
+                self._pulse.start()
+        else:
+            self._pulse.stop()
+            self._dots = 3
+
+    def _next_dot(self) -> None:
+        self._dots = self._dots % 3 + 1
+        row = self.chat.growing_row
+        placed = None if row is None else self.placed(row)
+        if placed is not None:
+            self.viewport().update(QRect(0, placed.top, self.viewport().width(), placed.height))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self.viewport())
+        painter.fillRect(event.rect(), self.sheets.style.background)
+        left, width = self.column()
+        for placed in self.shown:
+            if placed.top < event.rect().bottom() + 1 and placed.top + placed.height > event.rect().top():
+                self._draw(painter, placed, left, width, QRectF(event.rect()))
+        if not self.chat.rowCount():
+            self.message_painter.draw_empty(painter, self.viewport().rect(), *self._empty)
+        painter.end()
+
+    def _draw(self, painter: QPainter, placed: Placed, left: int, width: int, visible: QRectF) -> None:
+        sheet = self.sheet(placed.row)
+        if sheet is None:
+            self.message_painter.draw_placeholder(painter, left, placed.top, width, placed.height)
+            return
+        moment = Moment(
+            selection=self.selection.range_in(self.chat, placed.row),
+            focused=self.focused_row == placed.row and self.hasFocus(),
+            editing=self.is_editing(placed.row),
+            actions=self.overlays.actions_row == placed.row,
+            dots=self._dots,
+            words=self.chat.waiting_words,
+            visible=visible,
+        )
+        self.message_painter.draw(painter, sheet, left, placed.top, moment)
+
+    # What the reader does
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._pointer.press(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self._pointer.double_click(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._pointer.move(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self._pointer.release(event)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Leave:
+            self.overlays.hover(None)
+        return super().viewportEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        event.setAccepted(self._keys.press(event))
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        placed = self.placed_at(event.pos().y())
+        row = placed.row if placed and event.reason() == QContextMenuEvent.Reason.Mouse else self.focused_row
+        if row is not None and self.chat.message(row) is not None:
+            self.deeds.open_menu(row, event.globalPos(), self._pointer.link_at(event.pos()))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        by_key = event.reason() in {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason}
+        if by_key and self.focused_row is None and self.shown:
+            self.focus_row(self.shown[-1].row)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.settle()
+
+    def focusNextPrevChild(self, ahead: bool) -> bool:
+        """The first Tab goes to a message, the next one leaves: nobody is held here."""
+        if ahead and self.hasFocus() and self.focused_row is None and self.shown:
+            self.focus_row(self.shown[-1].row)
+            return True
+        return super().focusNextPrevChild(ahead)

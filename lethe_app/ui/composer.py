@@ -1,0 +1,218 @@
+"""Where the user writes: a field that grows with the text, keeps a draft for every conversation, and sends or stops."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QToolButton, QWidget
+
+from lethe_app.ui.icons import icon
+from lethe_app.ui.palette import ICON, PROSE_WIDTH, SPACE_1, SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.shortcuts import hint
+from lethe_app.ui.theme import Theme, on_accent
+from lethe_app.ui.words import tokens_in_words
+
+MOST_LINES = 10
+PAUSE_MS = 300
+"""How long the user must rest before the draft's tokens are counted."""
+ENTERS = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
+
+
+class Composer(QWidget):
+    """The draft and its button. It is never disabled: what cannot be answered yet is queued by whoever listens."""
+
+    sent = Signal(str)
+    """The draft; empty asks the persona to speak again."""
+    stop_wanted = Signal()
+    edit_last_wanted = Signal()
+    count_wanted = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._drafts: dict[str, str] = {}
+        self._session = ""
+        self._replying = False
+        self._name = ""
+        self._rest = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._rest.timeout.connect(lambda: self.count_wanted.emit(self.text.toPlainText()))
+        self._build()
+        self.set_name("")
+        theme.changed.connect(self.dress)
+
+    def _build(self) -> None:
+        self.frame = QFrame()
+        self.frame.setObjectName("composer_frame")
+        self.frame.setMaximumWidth(PROSE_WIDTH + 2 * SPACE_4 + ICON)
+        self.text = DraftField()
+        self.text.textChanged.connect(self._draft_changed)
+        self.text.entered.connect(self._submit)
+        self.text.went_up.connect(self.edit_last_wanted)
+        self.text.focus_changed.connect(self._show_focus)
+        self.note = QLabel()
+        self.note.setProperty("small", True)
+        self.note.setMinimumHeight(32)
+        self.button = QToolButton()
+        self.button.setProperty("primary", True)
+        self.button.setIconSize(QSize(ICON, ICON))
+        self.button.clicked.connect(self._press)
+        row = QHBoxLayout(self.frame)
+        row.setContentsMargins(SPACE_4, SPACE_2, SPACE_2, SPACE_2)
+        row.setSpacing(SPACE_3)
+        row.addWidget(self.text, 1)
+        row.addWidget(self.note, 0, Qt.AlignmentFlag.AlignBottom)
+        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignBottom)
+        around = QHBoxLayout(self)
+        around.setContentsMargins(SPACE_4, SPACE_1, SPACE_4, SPACE_4)
+        around.addWidget(self.frame)
+        self._label_button()
+
+    def dress(self) -> None:
+        """Put on icons and sizes of the theme that is worn now."""
+        self.button.setIcon(icon("stop" if self._replying else "send", on_accent(self._theme.palette)))
+        self.text.fit()
+
+    # what is going on
+
+    def set_name(self, name: str) -> None:
+        """Whom the user writes to."""
+        self._name = name
+        words = self.tr("Write to {name} …").format(name=name) if name else self.tr("Write …")
+        self.text.setPlaceholderText(words)
+        self.text.setAccessibleName(self.tr("Message to {name}").format(name=name) if name else self.tr("Message"))
+
+    def switch_to(self, session: str) -> None:
+        """Put the present draft away and take out the one of `session`."""
+        self._drafts[self._session] = self.text.toPlainText()
+        self._session = session
+        self._put(self._drafts.pop(session, ""))
+
+    def set_replying(self, replying: bool) -> None:
+        """While a reply runs the button stops it."""
+        self._replying = replying
+        self._label_button()
+        self._tell_note("")
+        self.dress()
+
+    def give_back(self, session: str, text: str) -> None:
+        """A message that could not be kept becomes the draft again, unless the user has begun another."""
+        if session == self._session and not self.text.toPlainText():
+            self._put(text)
+        elif session != self._session and not self._drafts.get(session):
+            self._drafts[session] = text
+
+    def show_tokens(self, text: str, count: int) -> None:
+        """Tell how long the draft is, if it is still `text`."""
+        if text == self.text.toPlainText():
+            self._tell_note(tokens_in_words(count) if count else "")
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.text.toPlainText().strip()
+
+    # what the user does
+
+    def _press(self) -> None:
+        if self._replying:
+            self.stop_wanted.emit()
+        else:
+            self._submit()
+        self.text.setFocus()
+
+    def _submit(self) -> None:
+        if self._replying:
+            self._tell_note(self.tr("{name} is still writing. Esc stops.").format(name=self._name))
+            return
+        text = self.text.toPlainText().strip()
+        self._put("")
+        self.sent.emit(text)
+
+    def _draft_changed(self) -> None:
+        if self.is_empty:
+            self._rest.stop()
+            self._tell_note("")
+        else:
+            self._rest.start()
+        self._label_button()
+
+    def _put(self, text: str) -> None:
+        self.text.setPlainText(text)
+        self.text.moveCursor(self.text.textCursor().MoveOperation.End)
+
+    def _tell_note(self, words: str) -> None:
+        self.note.setText(words)
+        self.note.setVisible(bool(words))
+
+    def _label_button(self) -> None:
+        if self._replying:
+            title = hint("stop")
+        elif self.is_empty:
+            title = self.tr("Let {name} speak").format(name=self._name) if self._name else hint("send")
+        else:
+            title = hint("send")
+        self.button.setToolTip(title)
+        self.button.setAccessibleName(title)
+
+    def _show_focus(self, has_focus: bool) -> None:
+        self.frame.setProperty("focused", has_focus)
+        self.frame.style().unpolish(self.frame)
+        self.frame.style().polish(self.frame)
+
+
+class DraftField(QPlainTextEdit):
+    """Plain text of one to ten visible lines; Enter sends, Shift+Enter breaks the line."""
+
+    entered = Signal()
+    went_up = Signal()
+    focus_changed = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("composer_text")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setTabChangesFocus(True)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.document().setDocumentMargin(6)
+        self.document().documentLayout().documentSizeChanged.connect(lambda _size: self.fit())
+        self.fit()
+
+    def fit(self) -> None:
+        """Take the height of the lines there are, up to ten."""
+        lines = max(1, int(self.document().size().height()))
+        shown = min(lines, MOST_LINES)
+        line = QFontMetrics(self.font()).lineSpacing()
+        height = shown * line + 2 * int(self.document().documentMargin())
+        always = Qt.ScrollBarPolicy.ScrollBarAsNeeded if lines > MOST_LINES else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        self.setVerticalScrollBarPolicy(always)
+        if height != self.height():
+            self.setFixedHeight(height)
+            self.ensureCursorVisible()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if event.key() in ENTERS and modifiers == Qt.KeyboardModifier.ShiftModifier:
+            self.insertPlainText("\n")
+            self.ensureCursorVisible()
+        elif event.key() in ENTERS:
+            self.entered.emit()
+        elif event.key() == Qt.Key.Key_Up and not self.toPlainText():
+            self.went_up.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        if source.hasText():
+            self.insertPlainText(source.text().replace("\r\n", "\n").replace("\u2029", "\n"))
+            self.ensureCursorVisible()
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        return source.hasText()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() in {QEvent.Type.FocusIn, QEvent.Type.FocusOut}:
+            self.focus_changed.emit(event.type() == QEvent.Type.FocusIn)
+        elif event.type() in {QEvent.Type.FontChange, QEvent.Type.StyleChange, QEvent.Type.Show}:
+            self.fit()
+        return super().event(event)

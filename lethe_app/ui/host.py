@@ -1,0 +1,94 @@
+"""Joins the window to the house behind it: every controller is made here, and taken down here in order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QDesktopServices
+
+from lethe_app.domain.chat import Role
+from lethe_app.services.events import NoModel
+from lethe_app.ui.bridge import Bridge
+from lethe_app.ui.chat_model import ChatModel
+from lethe_app.ui.chat_view import ChatView
+from lethe_app.ui.conversations import Conversations
+from lethe_app.ui.dialogs import Question, answered
+from lethe_app.ui.first_start import FirstStart
+from lethe_app.ui.gear_menu import GearMenu
+from lethe_app.ui.look import Look
+from lethe_app.ui.model_desk import ModelDesk
+from lethe_app.ui.turns import Turns
+
+if TYPE_CHECKING:
+    from lethe_app.app import House
+    from lethe_app.ui.main_window import MainWindow
+
+
+class Host(QObject):
+    """Everything that is there only while the house is open."""
+
+    def __init__(self, window: MainWindow, house: House) -> None:
+        super().__init__(window)
+        self._window, self._house = window, house
+        self.bridge = Bridge(window.notifier.report)
+        self.messages = ChatModel(self)
+        self.view = ChatView(self.messages)
+        self.desk = ModelDesk(window, house, self.bridge)
+        self.turns = Turns(window, house, self.messages, self.desk, self.bridge)
+        self.conversations = Conversations(window, house, self.turns, self.bridge)
+        self.look = Look(window, self.view, self.messages, house.preferences, self.bridge)
+        self.gear = GearMenu(window, house, self.look, self.bridge)
+        self._connect_view()
+
+    def _connect_view(self) -> None:
+        view, turns = self.view, self.turns
+        view.edited.connect(turns.edit)
+        view.regenerate_requested.connect(turns.regenerate)
+        view.continue_requested.connect(turns.proceed)
+        view.delete_requested.connect(lambda message_id: self.bridge.spawn(self._delete(message_id), lane="delete"))
+        view.alternative_requested.connect(turns.show_alternative)
+        view.link_activated.connect(QDesktopServices.openUrl)
+        view.set_avatars(self.conversations.face)
+        self.messages.load_failed.connect(self._window.notifier.report)
+        self._window.chat.composer.edit_last_wanted.connect(self._edit_last)
+        self._window.chat.put_view(view)
+
+    def open(self) -> None:
+        """Greet on the first start; otherwise go on where the user left off, while the model loads."""
+        if self._house.preferences.current.welcomed:
+            self._window.show_conversation()
+            self.bridge.spawn(self.conversations.start())
+            if isinstance(self._house.models.state, NoModel):
+                self.desk.load()
+        else:
+            first = FirstStart(self._window, self._house, self.conversations, self.desk, self.bridge)
+            self.bridge.spawn(first.run())
+
+    async def close(self) -> None:
+        """Half a reply is kept, every task has ended, and nobody listens to the services any more."""
+        await self.turns.stop_all()
+        await self.bridge.close()
+        for part in (self.conversations, self.desk, self.look, self.messages):
+            part.close()
+
+    def _edit_last(self) -> None:
+        """Open the newest message of the user's own for editing."""
+        for row in range(self.messages.rowCount() - 1, -1, -1):
+            outline = self.messages.outline(row)
+            if outline.role is Role.USER:
+                self.view.edit_message(outline.id)
+                return
+
+    async def _delete(self, message_id: UUID) -> None:
+        message = await self._house.sessions.message(message_id)
+        words = " ".join(message.content.split())
+        question = Question(
+            self._window,
+            self.tr("Delete this message?"),
+            words if len(words) <= 200 else f"{words[:199]}…",
+            self.tr("Delete the message by {name}").format(name=message.speaker_name or self.tr("nobody")),
+        )
+        if await answered(question):
+            self.turns.delete(message_id)

@@ -1,0 +1,162 @@
+"""The window: stands at once as an empty frame that knows only Qt, and is filled when the house behind it is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QByteArray, QSettings, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QPaintEvent
+from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
+
+from lethe_app.domain.clock import now
+from lethe_app.paths import Paths
+from lethe_app.ui.chat_panel import ChatPanel
+from lethe_app.ui.notify import Notifier
+from lethe_app.ui.panes import Panes
+from lethe_app.ui.shortcuts import Actions
+from lethe_app.ui.sidebar import Sidebar
+from lethe_app.ui.theme import PROSE_SIZE, Theme
+
+if TYPE_CHECKING:
+    from lethe_app.app import House
+    from lethe_app.ui.host import Host
+
+
+class MainWindow(QMainWindow):
+    """Skeleton first, `attach` when the services are ready, `detach` before they close."""
+
+    closed = Signal()
+
+    def __init__(self, paths: Paths, notifier: Notifier | None = None, clock: Callable[[], datetime] = now) -> None:
+        super().__init__()
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        self._memory = QSettings(str(paths.window), QSettings.Format.IniFormat)
+        choice = str(self._memory.value("theme", "system"))
+        size = int(str(self._memory.value("text", PROSE_SIZE)))
+        self.theme = Theme(application, paths.resources / "theme", choice, size)
+        self.clock = clock
+        self.actions_ = Actions(self)
+        self.sidebar = Sidebar(self.theme, clock)
+        self.chat = ChatPanel(self.theme)
+        self.panes = Panes(self.theme, self.sidebar, self.chat)
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.panes)
+        self.notifier = notifier or Notifier()
+        self._host: Host | None = None
+        self._dressed = False
+        self._build()
+        self._restore()
+
+    def _build(self) -> None:
+        self.setWindowTitle("Lethe")
+        self.setMinimumSize(420, 420)
+        self.setCentralWidget(self.pages)
+        self.panes.sidebar_shown.connect(lambda shown: self.chat.header.menu.setVisible(not shown))
+        self.chat.header.menu.clicked.connect(self.panes.toggle_sidebar)
+        self.notifier.show_in(self.pages, self.theme)
+        self.panes.covered.connect(self.notifier.keep_on_top)
+        self.actions_.connect(
+            sidebar=self.panes.toggle_sidebar,
+            next_pane=self._go_to_next_pane,
+            focus_sidebar=self._go_to_sidebar,
+            focus_chat=self._go_to_messages,
+            focus_composer=self.chat.composer.text.setFocus,
+            search=self._go_to_search,
+            quit=self.close,
+        )
+        self.chat.composer.text.setFocus()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._dressed:
+            self._dressed = True
+            QTimer.singleShot(0, self._dress)
+
+    def _dress(self) -> None:
+        """What may come a moment after the first paint."""
+        from lethe_app.ui.icons import application_icon  # noqa: PLC0415 - drawn only now
+
+        self.setWindowIcon(application_icon())
+        self.sidebar.dress()
+        self.chat.dress()
+
+    def attach(self, house: House) -> None:
+        """Fill the window from `house`; the event loop must be running."""
+        from lethe_app.ui.host import Host  # noqa: PLC0415 - brings the services' words along, after the first paint
+
+        self._host = Host(self, house)
+        self._host.open()
+
+    async def detach(self) -> None:
+        """Stop what runs, keeping half a reply, so that the house can close."""
+        if self._host is not None:
+            await self._host.close()
+            self._host = None
+
+    def remember(self, key: str, value: object) -> None:
+        """Keep something that the next first paint needs before the settings are read."""
+        self._memory.setValue(key, value)
+
+    def set_persona(self, name: str, tagline: str) -> None:
+        self.setWindowTitle(f"{name} — Lethe" if name else "Lethe")
+        self.chat.set_persona(name, tagline)
+
+    def show_page(self, page: QWidget) -> None:
+        """Show `page` instead of the conversation; `show_conversation` takes it away again."""
+        self.pages.addWidget(page)
+        self.pages.setCurrentWidget(page)
+
+    def show_conversation(self) -> None:
+        for number in range(self.pages.count() - 1, -1, -1):
+            page = self.pages.widget(number)
+            if page is not self.panes:
+                self.pages.removeWidget(page)
+                page.deleteLater()
+        self.chat.composer.text.setFocus()
+
+    # panes and focus
+
+    def _go_to_sidebar(self) -> None:
+        self.panes.reveal_sidebar()
+        self.sidebar.focus_list()
+
+    def _go_to_messages(self) -> None:
+        self.chat.view.setFocus()
+
+    def _go_to_search(self) -> None:
+        self.panes.reveal_sidebar()
+        self.sidebar.focus_search()
+
+    def _go_to_next_pane(self) -> None:
+        """Sidebar, messages, writing field, and round again."""
+        focus = QApplication.focusWidget()
+        if focus is not None and self.sidebar.isAncestorOf(focus):
+            self.panes.close_drawer()
+            self.chat.view.setFocus()
+        elif focus is not None and (focus is self.chat.view or self.chat.view.isAncestorOf(focus)):
+            self.chat.composer.text.setFocus()
+        else:
+            self._go_to_sidebar()
+
+    # size and place
+
+    def _restore(self) -> None:
+        self.resize(1280, 800)
+        geometry, panes = self._memory.value("geometry"), self._memory.value("panes")
+        if isinstance(geometry, QByteArray):
+            self.restoreGeometry(geometry)
+        if isinstance(panes, QByteArray):
+            self.panes.restore(panes)
+        if not self._memory.contains("welcomed"):  # the first start greets; no empty lists before that
+            self.show_page(QWidget())
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.remember("geometry", self.saveGeometry())
+        if not self.panes.is_narrow:
+            self.remember("panes", self.panes.state())
+        self._memory.sync()
+        super().closeEvent(event)
+        self.closed.emit()

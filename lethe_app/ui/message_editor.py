@@ -1,0 +1,104 @@
+"""Edits a message where it stands: Ctrl+Enter saves, Esc leaves it as it was."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QTextCursor
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from lethe_app.ui.message_style import MessageStyle
+from lethe_app.ui.palette import RADIUS_CONTROL, SPACE_2
+
+_ENTER = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
+
+
+class _Field(QPlainTextEdit):
+    """Keeps the keys that save and cancel from the window's shortcuts."""
+
+    saved = Signal()
+    cancelled = Signal()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.cancelled.emit()
+        elif event.key() in _ENTER and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.saved.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class MessageEditor(QFrame):
+    """A field over the words of a message, with Save and Cancel below it."""
+
+    saved = Signal(str)
+    cancelled = Signal()
+    height_changed = Signal()
+
+    def __init__(self, parent: QWidget, style: MessageStyle, text: str) -> None:
+        super().__init__(parent)
+        self.setObjectName("messageEditor")
+        self.field = _Field(self)
+        self.field.setAccessibleName(self.tr("Edit the message"))
+        self.field.setPlainText(text)
+        self.field.setTabChangesFocus(True)
+        self.field.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.field.moveCursor(QTextCursor.MoveOperation.End)
+        self.field.saved.connect(self._save)
+        self.field.cancelled.connect(self.cancelled)
+        self.field.textChanged.connect(self.height_changed)
+        self._save_button, self._cancel_button = QPushButton(self.tr("Save"), self), QPushButton(self.tr("Cancel"), self)
+        self._save_button.setObjectName("primary")
+        self._save_button.clicked.connect(self._save)
+        self._cancel_button.clicked.connect(self.cancelled)
+        self._hint = QLabel(self.tr("Ctrl+Enter saves, Esc cancels"), self)
+        self._arrange()
+        self.restyle(style)
+
+    def _arrange(self) -> None:
+        buttons = QHBoxLayout()
+        buttons.setSpacing(SPACE_2)
+        buttons.addWidget(self._hint)
+        buttons.addStretch()
+        buttons.addWidget(self._cancel_button)
+        buttons.addWidget(self._save_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(SPACE_2)
+        column.addWidget(self.field)
+        column.addLayout(buttons)
+
+    def restyle(self, style: MessageStyle) -> None:
+        palette = style.palette
+        self._line = style.line
+        self.field.setFont(style.font)
+        self._hint.setFont(style.small_font)
+        on_water = palette.background if palette.is_dark else palette.surface
+        self.setStyleSheet(
+            f"#messageEditor {{ background: {palette.background}; border: none; }}"
+            f"QPlainTextEdit {{ background: {palette.surface}; color: {palette.text}; border: 1px solid {palette.water};"
+            f" border-radius: {RADIUS_CONTROL}px; padding: 6px; selection-background-color: {palette.water};"
+            f" selection-color: {on_water}; font-size: {style.pixels}px; }}"
+            f"QLabel {{ color: {palette.muted}; background: transparent; }}"
+            f"QPushButton {{ background: {palette.raised}; color: {palette.text}; border: 1px solid {palette.border};"
+            f" border-radius: {RADIUS_CONTROL}px; padding: 4px 14px; }}"
+            f"QPushButton:focus {{ border-color: {palette.water}; }}"
+            f"QPushButton#primary {{ background: {palette.water}; color: {on_water}; border-color: {palette.water}; }}"
+        )
+
+    def wanted_height(self, room: int) -> int:
+        """Tall enough for the text, within a part of the room there is."""
+        lines = max(2, round(self.field.document().size().height()))
+        text = lines * self.field.fontMetrics().lineSpacing() + 28
+        return min(text, max(4 * self._line, round(room * 0.6))) + SPACE_2 + self._save_button.sizeHint().height()
+
+    def text(self) -> str:
+        return self.field.toPlainText()
+
+    def _save(self) -> None:
+        self.saved.emit(self.text())

@@ -1,0 +1,166 @@
+"""One message laid out: which part of it lies how far from its top, and the documents that hold its words."""
+
+from __future__ import annotations
+
+from datetime import date
+from math import ceil
+
+from PySide6.QtCore import QPointF, QRect, QRectF
+
+from lethe_app.domain.chat import Message, Role
+from lethe_app.ui.message_document import MessageDocument
+from lethe_app.ui.message_style import MessageStyle
+from lethe_app.ui.palette import AVATAR, SPACE_1, SPACE_3, SPACE_4, SPACE_6, SPACE_8
+from lethe_app.ui.prose import read
+from lethe_app.ui.prose_stream import GrowingProse
+
+AVATAR_ROOM = AVATAR + SPACE_3
+"""The column left of the prose."""
+FOOT = 30
+"""Room below the prose, in which the actions appear."""
+DAY_ROOM = SPACE_8 + SPACE_6
+
+
+def header_height(style: MessageStyle) -> int:
+    """Room for the line with name and time."""
+    return round(style.pixels * 1.5)
+
+
+def guess_height(style: MessageStyle, width: int, length: int) -> int:
+    """How tall a message of so many characters will be, roughly."""
+    lines = max(1, ceil(length * style.letter * 1.08 / width))
+    return header_height(style) + lines * style.line + FOOT
+
+
+class MessageSheet:
+    """Measures in pixels from the top left of the message's column of prose."""
+
+    def __init__(self, style: MessageStyle, width: int) -> None:
+        self.style, self.width = style, width
+        self.message: Message | None = None
+        self.day: date | None = None
+        self.growing = False
+        self.waiting = False
+        self.thoughts_open = False
+        self.editor_height = 0
+        self.thoughts: MessageDocument | None = None
+        self._said: str | None = None
+        self._thought = ""
+        self._stream: GrowingProse | None = None
+        self._thought_stream = GrowingProse()
+        self.document = MessageDocument(style, width)
+        self.thoughts_top = self.thoughts_text_top = self.prose_top = self.mark_top = self.height = 0
+
+    @property
+    def is_note(self) -> bool:
+        return self.message is not None and self.message.role in {Role.SYSTEM, Role.TOOL}
+
+    @property
+    def has_thoughts(self) -> bool:
+        return bool(self._thought)
+
+    @property
+    def is_stopped(self) -> bool:
+        return self.message is not None and not self.growing and not self.message.current.complete
+
+    @property
+    def thoughts_words(self) -> int:
+        return len(self._thought.split())
+
+    def show(self, message: Message, said: str, thought: str, day: date | None, growing: bool) -> None:
+        """Take over a message as it is now; what is already laid out stays."""
+        if self.message is None and message.role in {Role.SYSTEM, Role.TOOL}:
+            self.document = MessageDocument(self.style, self.width, quiet=True)
+        self.message, self.day, self._thought = message, day, thought.strip()
+        if growing and self._stream is None:
+            self._stream = GrowingProse()
+        if said != self._said:
+            self._said = said
+            self.document.show(self._stream.read(said) if self._stream and growing else read(said))
+        self.growing, self.waiting = growing, growing and not said.strip()
+        if not growing:
+            self._stream = None
+        self.arrange()
+
+    def set_width(self, width: int) -> None:
+        if width != self.width:
+            self.width = width
+            self.document.set_width(width)
+            self.arrange()
+
+    def arrange(self) -> None:
+        """Find the place of every part."""
+        top = self.header_top
+        if not self.is_note:
+            top += header_height(self.style)
+        if self.has_thoughts:
+            top = self._arrange_thoughts(top)
+        self.prose_top = top
+        if self.editor_height:
+            self.mark_top = top + self.editor_height
+        else:
+            self.mark_top = top + self.document.height
+        if self.waiting:
+            self.mark_top = top + self.style.line
+        self.height = self.mark_top + (self.style.line if self.is_stopped else 0) + FOOT
+
+    def _arrange_thoughts(self, top: int) -> int:
+        self.thoughts_top = top
+        top += self.style.line + SPACE_1
+        if self.thoughts_open:
+            width = self.width - SPACE_4
+            if self.thoughts is None:
+                self.thoughts = MessageDocument(self.style, width, quiet=True)
+            self.thoughts.set_width(width)
+            self.thoughts.show(self._thought_stream.read(self._thought))
+            self.thoughts_text_top = top
+            top += self.thoughts.height + SPACE_3
+        else:
+            self.thoughts = None
+        return top
+
+    @property
+    def header_top(self) -> int:
+        return DAY_ROOM if self.day else 0
+
+    @property
+    def thoughts_rect(self) -> QRect:
+        """Where a click folds the thoughts in or out."""
+        return QRect(0, self.thoughts_top, min(self.width, 220), self.style.line) if self.has_thoughts else QRect()
+
+    @property
+    def foot_top(self) -> int:
+        """Where the actions stand."""
+        return self.height - FOOT + SPACE_1
+
+    @property
+    def prose_rect(self) -> QRect:
+        return QRect(0, self.prose_top, self.width, max(self.document.height, self.style.line))
+
+    @property
+    def waiting_rect(self) -> QRect:
+        return QRect(0, self.prose_top, self.width, self.style.line)
+
+    def position_at(self, x: float, y: float) -> int:
+        """The place in the prose nearest to a point."""
+        if y < self.prose_top:
+            return 0
+        if y > self.prose_top + self.document.height:
+            return self.document.end
+        return self.document.position_at(QPointF(max(x, 0), y - self.prose_top))
+
+    def link_at(self, x: float, y: float) -> str:
+        inside = QRectF(self.prose_rect).contains(QPointF(x, y))
+        return self.document.link_at(QPointF(x, y - self.prose_top)) if inside else ""
+
+    @property
+    def alternatives(self) -> tuple[int, int]:
+        """Number of the alternative on display, from one, and how many there are."""
+        if self.message is None:
+            return 1, 1
+        count = len(self.message.alternatives)
+        return min(self.message.shown + 1, count), count
+
+    @property
+    def name(self) -> str:
+        return self.message.speaker_name if self.message else ""

@@ -1,0 +1,87 @@
+"""Every action of the window with its title and keys in one table, for menus, tooltips and the list of shortcuts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QWidget
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Something the user can ask for. `is_local` keys are handled by the field that has the focus, not by the window."""
+
+    name: str
+    title: str
+    keys: tuple[str, ...] = ()
+    is_local: bool = False
+
+
+WISHES = (
+    Wish("new", QT_TRANSLATE_NOOP("Wish", "New conversation"), ("Ctrl+N",)),
+    Wish("search", QT_TRANSLATE_NOOP("Wish", "Find a persona or conversation"), ("Ctrl+Shift+F",)),
+    Wish("sidebar", QT_TRANSLATE_NOOP("Wish", "Show or hide the sidebar"), ("Ctrl+B",)),
+    Wish("next_pane", QT_TRANSLATE_NOOP("Wish", "Go to the next pane"), ("F6",)),
+    Wish("focus_sidebar", QT_TRANSLATE_NOOP("Wish", "Go to the conversations"), ("Ctrl+1",)),
+    Wish("focus_chat", QT_TRANSLATE_NOOP("Wish", "Go to the messages"), ("Ctrl+2",)),
+    Wish("focus_composer", QT_TRANSLATE_NOOP("Wish", "Go to the writing field"), ("Ctrl+3",)),
+    Wish("stop", QT_TRANSLATE_NOOP("Wish", "Stop the reply"), ("Esc",)),
+    Wish("regenerate", QT_TRANSLATE_NOOP("Wish", "Another reply"), ("Ctrl+R",)),
+    Wish("proceed", QT_TRANSLATE_NOOP("Wish", "Continue the reply"), ("Ctrl+Shift+R",)),
+    Wish("previous_reply", QT_TRANSLATE_NOOP("Wish", "Previous wording"), ("Alt+Left",)),
+    Wish("next_reply", QT_TRANSLATE_NOOP("Wish", "Next wording"), ("Alt+Right",)),
+    Wish("models", QT_TRANSLATE_NOOP("Wish", "Choose a model"), ("Ctrl+Shift+M",)),
+    Wish("larger", QT_TRANSLATE_NOOP("Wish", "Larger text"), ("Ctrl++", "Ctrl+=")),
+    Wish("smaller", QT_TRANSLATE_NOOP("Wish", "Smaller text"), ("Ctrl+-",)),
+    Wish("normal", QT_TRANSLATE_NOOP("Wish", "Normal text size"), ("Ctrl+0",)),
+    Wish("hidden", QT_TRANSLATE_NOOP("Wish", "Show hidden messages"), ("Ctrl+Shift+H",)),
+    Wish("keys", QT_TRANSLATE_NOOP("Wish", "Keyboard shortcuts"), ("F1",)),
+    Wish("quit", QT_TRANSLATE_NOOP("Wish", "Quit"), ("Ctrl+Q",)),
+    Wish("send", QT_TRANSLATE_NOOP("Wish", "Send"), ("Return",), is_local=True),
+    Wish("break", QT_TRANSLATE_NOOP("Wish", "New line"), ("Shift+Return",), is_local=True),
+    Wish("edit_last", QT_TRANSLATE_NOOP("Wish", "Edit your last message (from an empty field)"), ("Up",), is_local=True),
+    Wish("rename", QT_TRANSLATE_NOOP("Wish", "Rename the conversation"), ("F2",), is_local=True),
+    Wish("delete", QT_TRANSLATE_NOOP("Wish", "Delete the conversation"), ("Del",), is_local=True),
+)
+
+
+def title_of(name: str) -> str:
+    """The translated title of the wish called `name`."""
+    return next(QCoreApplication.translate("Wish", wish.title) for wish in WISHES if wish.name == name)
+
+
+def keys_of(name: str) -> str:
+    """The first keys of the wish as this system writes them (⌘ on a Mac)."""
+    keys = next(wish.keys for wish in WISHES if wish.name == name)
+    return QKeySequence(keys[0]).toString(QKeySequence.SequenceFormat.NativeText) if keys else ""
+
+
+def hint(name: str) -> str:
+    """A tooltip: title and keys."""
+    return f"{title_of(name)}  {keys_of(name)}".rstrip()
+
+
+class Actions:
+    """The table as QActions of one window."""
+
+    def __init__(self, window: QWidget) -> None:
+        self._actions: dict[str, QAction] = {}
+        for wish in WISHES:
+            if wish.is_local:
+                continue
+            action = QAction(QCoreApplication.translate("Wish", wish.title), window)
+            action.setObjectName(wish.name)
+            action.setShortcuts([QKeySequence(keys) for keys in wish.keys])
+            window.addAction(action)
+            self._actions[wish.name] = action
+
+    def __getitem__(self, name: str) -> QAction:
+        return self._actions[name]
+
+    def connect(self, **slots: Callable[[], object]) -> None:
+        """Do `slots[name]` whenever the wish `name` is asked for."""
+        for name, slot in slots.items():
+            self._actions[name].triggered.connect(lambda _checked=False, slot=slot: slot())

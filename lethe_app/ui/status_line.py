@@ -1,0 +1,106 @@
+"""Says in words what the model is doing; clicking it opens the choice of models."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QElapsedTimer, QLocale, QSize, Qt, QTimer
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
+
+from lethe_app.ui.words import rounded
+
+RESULT_STAYS_MS = 10_000
+
+
+class StatusLine(QPushButton):
+    """One line at the right of the header. What happens now covers what the model is; afterwards that shows again."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("status")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._resting = self.tr("Opening …")
+        self._passing = ""
+        self._thinking = QElapsedTimer()
+        self._second = QTimer(self, interval=1000)
+        self._second.timeout.connect(self._tell_thinking)
+        self._end = QTimer(self, singleShot=True, interval=RESULT_STAYS_MS)
+        self._end.timeout.connect(lambda: self._pass(""))
+        self._tell()
+
+    @property
+    def words(self) -> str:
+        """The whole sentence, also where the line is too narrow for it."""
+        return self._passing or self._resting
+
+    # what the model is
+
+    def show_none(self) -> None:
+        self._rest(self.tr("No model: choose one"))
+
+    def show_loading(self, name: str, fraction: float) -> None:
+        self._passing = ""  # nothing else can be going on
+        self._rest(self.tr("Loading {name}… {percent} %").format(name=name, percent=round(fraction * 100)))
+
+    def show_ready(self, name: str, used: int, context: int) -> None:
+        self._rest(f"● {name} · {rounded(used)} / {rounded(context)}" if used else f"● {name} · {rounded(context)}")
+
+    def show_failed(self, name: str) -> None:
+        self._rest(self.tr("{name} is not running: choose or reload").format(name=name or self.tr("The model")))
+
+    # what happens now
+
+    def show_busy(self, words: str) -> None:
+        """Any work that has no better words of its own."""
+        self._pass(words)
+
+    def show_thinking(self) -> None:
+        """Counts the seconds until something else is shown."""
+        if not self._second.isActive():
+            self._thinking.start()
+            self._second.start()
+        self._tell_thinking()
+
+    def show_result(self, speed: float, reused: int, prompt: int) -> None:
+        """What the last reply cost; fades after some seconds."""
+        locale = QLocale()
+        words = self.tr("{speed} tokens/s · reused {reused} of {prompt} tokens")
+        self._pass(words.format(speed=round(speed), reused=locale.toString(reused), prompt=locale.toString(prompt)))
+        self._end.start()
+
+    def show_rest(self) -> None:
+        """Nothing happens any more."""
+        self._pass("")
+
+    def _tell_thinking(self) -> None:
+        self._passing = self.tr("Thinking… {seconds} s").format(seconds=self._thinking.elapsed() // 1000)
+        self._tell()
+
+    def _rest(self, words: str) -> None:
+        self._resting = words
+        self._tell()
+
+    def _pass(self, words: str) -> None:
+        self._second.stop()
+        self._end.stop()
+        self._passing = words
+        self._tell()
+
+    def _tell(self) -> None:
+        self.setAccessibleName(self.tr("Model: {words}").format(words=self.words))
+        self.setToolTip(self.words if not self._passing else f"{self._passing}\n{self._resting}")
+        self.updateGeometry()
+        self._elide()
+
+    def _elide(self) -> None:
+        self.setText(self.fontMetrics().elidedText(self.words, Qt.TextElideMode.ElideRight, max(40, self.width() - 18)))
+
+    def sizeHint(self) -> QSize:
+        return QSize(self.fontMetrics().horizontalAdvance(self.words) + 22, super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(96, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._elide()

@@ -1,0 +1,93 @@
+"""One reply under way: keeps what was heard so far, so that a reader who looks elsewhere and returns misses nothing."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from lethe_app.domain.chat import Alternative, Message
+from lethe_app.domain.persona import Persona
+from lethe_app.services.events import Began, Evaluating, Finished, Prompted, Said, Stored, Thought, TurnEvent
+from lethe_app.ui.chat_model import ChatModel
+from lethe_app.ui.status_line import StatusLine
+
+
+class Turn:
+    """What has happened in one session since the user asked for a reply."""
+
+    def __init__(
+        self, session_id: UUID, draft: str = "", *, is_new_reply: bool = False, is_another_wording: bool = False
+    ) -> None:
+        self.session_id = session_id
+        self.draft = draft
+        self.is_draft_safe = not draft
+        """Are the user's words stored, or must the composer get them back if this fails?"""
+        self.began: Message | None = None
+        self.said: list[str] = []
+        self.thought: list[str] = []
+        self.is_new_reply = is_new_reply
+        self._is_another_wording = is_another_wording
+
+    def note(self, event: TurnEvent) -> None:
+        """Keep what `event` told."""
+        if isinstance(event, Stored):
+            self.is_draft_safe = True
+        elif isinstance(event, Began):
+            self.began = with_new_wording(event.message) if self._is_another_wording else event.message
+        elif isinstance(event, Said):
+            self.said.append(event.text)
+        elif isinstance(event, Thought):
+            self.thought.append(event.text)
+
+    def show_so_far(self, model: ChatModel, persona: Persona) -> None:
+        """Catch up in a model that has just opened this session."""
+        if self.began is not None:
+            model.begin_reply(self.began)
+            model.append_thought("".join(self.thought))
+            model.append_said("".join(self.said))
+        elif self.is_new_reply and self.is_draft_safe:
+            model.await_reply(persona.unique_name, persona.name, self.session_id)
+
+
+def with_new_wording(message: Message) -> Message:
+    """The message with an empty alternative on display, into which the new wording grows."""
+    wordings = [*message.alternatives, Alternative(complete=False)]
+    return message.model_copy(update={"alternatives": wordings, "shown": len(wordings) - 1})
+
+
+def reading(done: int, total: int) -> str:
+    """How far the model has come with the prompt."""
+    locale = QLocale()
+    words = QCoreApplication.translate("Turn", "Reading {done} of {total} tokens…")
+    return words.format(done=locale.toString(done), total=locale.toString(total))
+
+
+def show_in_messages(model: ChatModel, turn: Turn, event: TurnEvent) -> None:
+    """Let the messages follow `event`."""
+    if isinstance(event, Stored):
+        model.append(event.message)
+    elif isinstance(event, Began) and turn.began is not None:
+        model.begin_reply(turn.began)
+    elif isinstance(event, Evaluating):
+        model.say_waiting(reading(event.done, event.total))
+    elif isinstance(event, Thought):
+        model.append_thought(event.text)
+    elif isinstance(event, Said):
+        model.append_said(event.text)
+    elif isinstance(event, Finished):
+        model.finish(event.message)
+
+
+def show_in_status(status: StatusLine, event: TurnEvent) -> None:
+    """Say in the header what `event` means."""
+    if isinstance(event, Evaluating):
+        status.show_busy(reading(event.done, event.total))
+    elif isinstance(event, Thought):
+        status.show_thinking()
+    elif isinstance(event, Said):
+        status.show_busy(StatusLine.tr("Writing…"))
+    elif isinstance(event, Finished):
+        status.show_result(event.usage.tokens_per_second, event.usage.reused_tokens, event.usage.prompt_tokens)
+    elif isinstance(event, Prompted):
+        status.show_busy(StatusLine.tr("Reading…"))

@@ -1,0 +1,221 @@
+"""Drives replies: feeds what the chat service tells into the messages, and stops, repeats, edits and deletes on demand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from PySide6.QtCore import QObject
+
+from lethe_app.domain.chat import ChatSession, Message, MessageOutline, Role
+from lethe_app.domain.persona import Persona
+from lethe_app.services.events import Loading, Prompted, Stored, TurnEvent
+from lethe_app.ui.chat_model import ChatModel
+from lethe_app.ui.turn import Turn, show_in_messages, show_in_status
+
+if TYPE_CHECKING:
+    from lethe_app.app import House
+    from lethe_app.ui.bridge import Bridge
+    from lethe_app.ui.main_window import MainWindow
+    from lethe_app.ui.model_desk import ModelDesk
+
+
+class Turns(QObject):
+    """The replies of all sessions; only those of the session on display are drawn."""
+
+    def __init__(self, window: MainWindow, house: House, messages: ChatModel, desk: ModelDesk, bridge: Bridge) -> None:
+        super().__init__(window)
+        self._chat, self._sessions, self._models = house.chat, house.sessions, house.models
+        self._composer, self._status = window.chat.composer, window.chat.status
+        self._messages, self._desk, self._bridge = messages, desk, bridge
+        self._stop_action = window.actions_["stop"]
+        self._stop_action.setEnabled(False)
+        self._session: ChatSession | None = None
+        self._persona: Persona | None = None
+        self._running: dict[UUID, Turn] = {}
+        self._tasks: dict[UUID, asyncio.Task[None]] = {}
+        self._composer.sent.connect(self.send)
+        self._composer.stop_wanted.connect(self.stop)
+        self._composer.count_wanted.connect(lambda text: bridge.spawn(self._count(text), lane="count"))
+        window.actions_.connect(
+            stop=self.stop,
+            regenerate=lambda: self._with_last_reply(self.regenerate),
+            proceed=lambda: self._with_last_reply(self.proceed),
+            previous_reply=lambda: self._with_last_reply(lambda message_id: self.swipe(message_id, -1)),
+            next_reply=lambda: self._with_last_reply(lambda message_id: self.swipe(message_id, 1)),
+        )
+
+    # which session is on display
+
+    def show(self, session: ChatSession, persona: Persona, outline: Sequence[MessageOutline]) -> None:
+        """Put the messages of `session` on display, with the reply that is under way in it."""
+        if self._session is None or self._session.guid != session.guid:
+            self._desk.show_used(0)
+        self._session, self._persona = session, persona
+
+        async def load(start: int, count: int) -> list[Message]:
+            return list(await self._sessions.page(session.guid, start, count))
+
+        self._messages.open(list(outline), load)
+        turn = self._running.get(session.guid)
+        if turn is not None:
+            turn.show_so_far(self._messages, persona)
+        self._status.show_rest()
+        self._mark()
+
+    def _is_shown(self, session_id: UUID) -> bool:
+        return self._session is not None and self._session.guid == session_id
+
+    def _mark(self) -> None:
+        """Let composer and Esc know whether there is something to stop here."""
+        replying = self._session is not None and self._session.guid in self._running
+        self._composer.set_replying(replying)
+        self._stop_action.setEnabled(replying)
+
+    # what the user does
+
+    def send(self, text: str) -> None:
+        """Say `text`, or let the persona speak again."""
+        if self._session is None:
+            self._composer.give_back("", text)
+            return
+        turn = Turn(self._session.guid, text, is_new_reply=True)
+        self._run(turn, self._chat.send(self._session.guid, text))
+
+    def regenerate(self, message_id: UUID) -> None:
+        if self._session is not None:
+            turn = Turn(self._session.guid, is_another_wording=True)
+            self._run(turn, self._chat.regenerate(self._session.guid, message_id))
+
+    def proceed(self, message_id: UUID) -> None:
+        if self._session is not None:
+            self._run(Turn(self._session.guid), self._chat.proceed(self._session.guid, message_id))
+
+    def stop(self) -> None:
+        """End the reply on display; what was said of it stays."""
+        task = self._tasks.get(self._session.guid) if self._session is not None else None
+        if task is not None:
+            task.cancel()
+
+    async def stop_in(self, session_id: UUID) -> None:
+        """End the reply of `session_id`, wherever the reader is, and wait until it is stored."""
+        task = self._tasks.get(session_id)
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def stop_all(self) -> None:
+        for session_id in list(self._tasks):
+            await self.stop_in(session_id)
+
+    def edit(self, message_id: UUID, text: str) -> None:
+        self._bridge.spawn(self._edit(message_id, text))
+
+    def delete(self, message_id: UUID) -> None:
+        if self._session is not None:
+            self._bridge.spawn(self._delete(self._session.guid, message_id))
+
+    def show_alternative(self, message_id: UUID, index: int) -> None:
+        self._bridge.spawn(self._show_alternative(message_id, index), lane="alternative")
+
+    def swipe(self, message_id: UUID, step: int) -> None:
+        """The wording before or after the one on display; after the last a new one is written."""
+        row = self._messages.row_of(message_id)
+        message = self._messages.message(row) if row is not None else None
+        if message is None or self._is_busy:
+            return
+        wanted = message.shown + step
+        if wanted >= len(message.alternatives):
+            self.regenerate(message_id)
+        elif wanted >= 0:
+            self.show_alternative(message_id, wanted)
+
+    # how it is done
+
+    @property
+    def _is_busy(self) -> bool:
+        return self._session is not None and self._session.guid in self._running
+
+    def _with_last_reply(self, act) -> None:  # noqa: ANN001 - any of the four above
+        row = self._messages.rowCount() - 1
+        if row >= 0 and not self._is_busy and self._messages.outline(row).role is Role.ASSISTANT:
+            act(self._messages.outline(row).id)
+
+    def _run(self, turn: Turn, events: AsyncGenerator[TurnEvent]) -> None:
+        if turn.session_id in self._running:
+            return  # the generator was never started, so there is nothing to close
+        task = self._bridge.spawn(self._follow(turn, events))
+        if task is not None:
+            self._running[turn.session_id], self._tasks[turn.session_id] = turn, task
+            self._mark()
+            self._tell_waiting(turn)
+
+    def _tell_waiting(self, turn: Turn) -> None:
+        """Something shows that it works before the first event: dots where the reply will be, and words in the header."""
+        state = self._models.state
+        if turn.is_new_reply and turn.is_draft_safe and self._persona is not None:
+            self._messages.await_reply(self._persona.unique_name, self._persona.name, turn.session_id)
+        if isinstance(state, Loading):  # the header counts the loading meanwhile
+            self._messages.say_waiting(self.tr("The answer comes as soon as {name} is loaded.").format(name=state.name))
+        else:
+            self._status.show_busy(self.tr("Preparing…"))
+
+    async def _follow(self, turn: Turn, events: AsyncGenerator[TurnEvent]) -> None:
+        try:
+            async with aclosing(events) as stream:
+                async for event in stream:
+                    self._take(turn, event)
+        except BaseException:
+            await asyncio.shield(self._settle(turn))
+            raise
+        finally:
+            self._running.pop(turn.session_id, None)
+            self._tasks.pop(turn.session_id, None)
+            if self._is_shown(turn.session_id):
+                self._mark()
+
+    def _take(self, turn: Turn, event: TurnEvent) -> None:
+        turn.note(event)
+        if not self._is_shown(turn.session_id):
+            return
+        show_in_messages(self._messages, turn, event)
+        show_in_status(self._status, event)
+        if isinstance(event, Stored):
+            self._tell_waiting(turn)
+        elif isinstance(event, Prompted):
+            self._desk.show_used(event.receipt.prompt_tokens)
+
+    async def _settle(self, turn: Turn) -> None:
+        """A turn ended early: show what of it was kept, and give back what was not."""
+        if not turn.is_draft_safe:
+            self._composer.give_back(str(turn.session_id), turn.draft)
+        if not self._is_shown(turn.session_id):
+            return
+        self._status.show_rest()
+        outline = list(await self._sessions.outline(turn.session_id))
+        began = turn.began
+        if not self._is_shown(turn.session_id):
+            return
+        if began is not None and any(entry.id == began.id for entry in outline):
+            self._messages.finish(await self._sessions.message(began.id))
+        else:
+            self._messages.stop_waiting()
+            if began is not None:
+                self._messages.remove(began.id)
+
+    async def _edit(self, message_id: UUID, text: str) -> None:
+        self._messages.replace(await self._chat.edit(message_id, text))
+
+    async def _delete(self, session_id: UUID, message_id: UUID) -> None:
+        await self._chat.delete(session_id, message_id)
+        if self._is_shown(session_id):
+            self._messages.refresh(await self._sessions.outline(session_id))
+
+    async def _show_alternative(self, message_id: UUID, index: int) -> None:
+        self._messages.replace(await self._chat.show_alternative(message_id, index))
+
+    async def _count(self, text: str) -> None:
+        self._composer.show_tokens(text, await self._chat.count_tokens(text))

@@ -1,0 +1,63 @@
+"""Says numbers the way a person would: how long ago, how big, how many."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from PySide6.QtCore import QCoreApplication, QDate, QLocale
+
+from lethe_app.domain.model import ModelFile
+
+
+def age_in_words(moment: datetime, present: datetime) -> str:
+    """`moment` as seen from `present`, in local days; the year is told only when it is another one."""
+    day, today = moment.astimezone().date(), present.astimezone().date()
+    passed = (today - day).days
+    if passed <= 0:
+        return QCoreApplication.translate("Age", "today")
+    if passed == 1:
+        return QCoreApplication.translate("Age", "yesterday")
+    locale = QLocale()
+    if passed < 7:
+        return locale.standaloneDayName(day.isoweekday())
+    date = QDate(day.year, day.month, day.day)
+    return locale.toString(date, "d MMM" if day.year == today.year else "d MMM yyyy")
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """`one` for one and `many` for any other number, both already translated; {n} in them becomes the number."""
+    return (one if count == 1 else many).format(n=QLocale().toString(count))
+
+
+def messages_in_words(count: int) -> str:
+    """“1 message”, “212 messages”."""
+    one, many = QCoreApplication.translate("Count", "{n} message"), QCoreApplication.translate("Count", "{n} messages")
+    return counted(count, one, many)
+
+
+def tokens_in_words(count: int) -> str:
+    """“1 token”, “142 tokens”."""
+    one, many = QCoreApplication.translate("Count", "{n} token"), QCoreApplication.translate("Count", "{n} tokens")
+    return counted(count, one, many)
+
+
+def rounded(tokens: int) -> str:
+    """Tokens in a prompt: 3120 as “3.1k”, 512 as “512”; powers of two as they are called: 8192 as “8k”."""
+    if tokens < 1000:
+        return str(tokens)
+    if tokens % 1024 == 0:
+        return f"{tokens // 1024}k"
+    return f"{QLocale().toString(tokens / 1000, 'f', 1)}k"
+
+
+def size_in_words(size: int) -> str:
+    """Bytes as “4.1 GB” or “138 MB”, decimal as file managers write them."""
+    locale = QLocale()
+    if size >= 1_000_000_000:
+        return f"{locale.toString(size / 1e9, 'f', 1)} GB"
+    return f"{locale.toString(max(1, round(size / 1e6)))} MB"
+
+
+def described(model: ModelFile) -> str:
+    """Source, size and precision, in the order in which a person asks for them."""
+    return " · ".join(part for part in (model.source, size_in_words(model.size), model.quantization) if part)

@@ -1,0 +1,74 @@
+"""Time to first paint of the real program against a bare PySide6 window with a list, processes started in turn.
+
+Both processes print the moment their first paint has ended; the clock starts before the process does. `first_paint_ratio` is
+the ratio of the medians. It also lists which heavy libraries were imported before the first paint; there must be none.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.bench.report import arguments, show
+
+BARE = """
+import sys, time
+from PySide6.QtCore import QStringListModel
+from PySide6.QtWidgets import QApplication, QListView, QMainWindow
+application = QApplication(sys.argv)
+window = QMainWindow()
+view = QListView()
+view.setModel(QStringListModel([f"line {number}" for number in range(100)]))
+window.setCentralWidget(view)
+window.resize(1280, 800)
+window.show()
+application.processEvents()
+print(time.time(), flush=True)
+"""
+OURS = """
+import sys, time
+from pathlib import Path
+from lethe_app.app import first_window
+from lethe_app.paths import Paths
+application, window = first_window(Paths.standard(Path(sys.argv[1])))
+print(time.time(), " ".join(name for name in HEAVY if name in sys.modules), flush=True)
+"""
+HEAVY = ["pydantic", "numpy", "llama_cpp", "hnswlib", "tiktoken", "jinja2", "sqlite3", "markdown_it", "asyncio", "gguf"]
+
+
+def first_paint(code: str, home: Path) -> tuple[float, str]:
+    """Seconds from before the process exists until its first paint has ended, and what else it printed."""
+    environment = {**os.environ, "QT_QPA_PLATFORM": os.environ.get("QT_QPA_PLATFORM", "offscreen")}
+    began = time.time()
+    command = [sys.executable, "-c", f"HEAVY = {HEAVY!r}\n{code}", str(home)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    moment, _space, rest = run.stdout.strip().partition(" ")
+    return float(moment) - began, rest
+
+
+def main() -> None:
+    """Measure in turn and print."""
+    wanted = arguments(__doc__, ("--runs", {"type": int, "default": 15}))
+    bare, ours, heavy = [], [], ""
+    with tempfile.TemporaryDirectory() as folder:
+        for _run in range(wanted.runs):
+            bare.append(first_paint(BARE, Path(folder))[0])
+            seconds, heavy = first_paint(OURS, Path(folder))
+            ours.append(seconds)
+    ratio = statistics.median(ours[1:]) / statistics.median(bare[1:])
+    rows = [
+        ("bare window, first paint [ms]", statistics.median(bare[1:]) * 1000),
+        ("Lethe, first paint [ms]", statistics.median(ours[1:]) * 1000),
+        ("ratio", ratio),
+        ("heavy imports before first paint", heavy or "none"),
+    ]
+    show(rows, {"first_paint_ratio": ratio, "bare_ms": statistics.median(bare[1:]) * 1000}, as_json=wanted.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""A whole house on a temporary home, with the scripted engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from lethe_app.app import House, build
+from lethe_app.paths import Paths
+
+MIRA = {
+    "name": "Mira",
+    "tagline": "ship navigator",
+    "bio": "{{char}} is the navigator of the Petrel.",
+    "scenario": "A harbour at night.",
+    "first_messages": ["*She looks up.* “You are late, {{user}}.”", "“Come aboard.”"],
+}
+TOMAS = {"is_user": True, "name": "Tomas", "bio": "{{user}} is the captain."}
+
+
+@pytest.fixture
+async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[House]:
+    """Mira and Tomas live here; nothing of this machine's own models is seen."""
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    paths = Paths.standard(tmp_path / "home")
+    for name, persona in (("mira-test", MIRA), ("tomas", TOMAS)):
+        paths.personas.mkdir(parents=True, exist_ok=True)
+        (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
+    house = await build(paths, engine="echo")
+    await house.preferences.set(user_persona="tomas")
+    yield house
+    await house.close()
+
+
+@pytest.fixture
+def says(house: House, echo_model: Callable[..., Path]) -> Callable[..., object]:
+    """Loads a model that will say these lines."""
+
+    async def load(*replies: str, **script: object) -> None:
+        await house.models.load(echo_model(*replies, **script))
+
+    return load

@@ -1,0 +1,486 @@
+"""Conversations come back exactly as they were, whatever was done to them."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
+from uuid import uuid4
+
+import pytest
+
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.memory import MemoryInsertion, WordLink
+from lethe_app.errors import DatabaseDamaged, DiskFull, StorageError
+from lethe_app.storage.chats import PREVIEW_CHARACTERS, Chats
+from lethe_app.storage.database import Database
+
+Say = Callable[..., Message]
+SOME_TIME = datetime(2026, 5, 9, 23, 30, 1, 5, tzinfo=timezone(timedelta(hours=-7)))
+
+
+async def lines(chats: Chats, session: ChatSession) -> list[str]:
+    return [message.content for message in await chats.page(session.guid, 0, 1000)]
+
+
+async def test_a_session_comes_back_with_every_field(chats: Chats):
+    session = ChatSession(
+        persona_id="mara",
+        user_id="me",
+        name="Ein Abend 🗼",
+        content="Summary.",
+        reason="why",
+        path="p",
+        insertion=MemoryInsertion.NATURAL,
+        added=SOME_TIME,
+        end_time=SOME_TIME + timedelta(days=1),
+        last_trigger=SOME_TIME,
+        trigger_count=3,
+        priority=-2,
+        position_index=4,
+        duration=5,
+        trigger_chance=0.25,
+        sticky=True,
+        protected=True,
+        enabled=True,
+        keywords_main=["C++", 'quo"te', "日本"],
+        keywords_secondary=["b"],
+        word_link=WordLink.NOT_ALL,
+        case_sensitive=True,
+        meta_info_toggle=True,
+        meta_info="{}",
+        scenario="Storm.",
+        is_roleplay=True,
+        future_goals=["Go back"],
+        relevance=5,
+        archived=True,
+    )
+
+    await chats.add_session(session)
+
+    assert await chats.session(session.guid) == session
+    assert (await chats.session(session.guid)).added.utcoffset() == timedelta(hours=-7)
+
+
+async def test_a_changed_session_is_replaced_whole(chats: Chats, session: ChatSession):
+    session.name, session.scenario, session.future_goals, session.archived = "New title", "At sea.", ["Swim"], True
+
+    assert await chats.update_session(session) == session
+    assert await chats.session(session.guid) == session
+
+
+async def test_updating_with_an_old_record_does_not_move_the_leaf(chats: Chats, session: ChatSession, say: Say):
+    message = await chats.add_message(say())
+
+    await chats.update_session(session)  # read before the message was written
+
+    assert (await chats.session(session.guid)).leaf_id == message.id
+
+
+async def test_a_message_comes_back_with_every_field(chats: Chats, session: ChatSession):
+    message = Message(
+        session_id=session.guid,
+        role=Role.ASSISTANT,
+        speaker="mara",
+        speaker_name="Mara",
+        time=SOME_TIME,
+        hidden=True,
+        note="natural",
+        alternatives=[
+            Alternative(content="one", thinking="hm", created=SOME_TIME, model="echo", complete=False),
+            Alternative(content="two", created=SOME_TIME),
+        ],
+        shown=1,
+    )
+
+    stored = await chats.add_message(message)
+
+    assert stored == message
+    assert await chats.message(message.id) == message
+
+
+@pytest.mark.parametrize(
+    "text", ["", "null \x00 inside", "👩‍👩‍👧‍👦 مرحبا", "a\r\nb\u2028c", "x" * 1_000_000, "'; DROP TABLE messages; --"]
+)
+async def test_text_is_stored_as_it_is(chats: Chats, session: ChatSession, say: Say, text: str):
+    message = await chats.add_message(say(text))
+
+    assert (await chats.message(message.id)).content == text
+    assert (await chats.outline(session.guid))[0].length == len(text)
+
+
+async def test_half_a_character_is_replaced_and_the_stored_message_says_so(chats: Chats, say: Say):
+    message = await chats.add_message(say("whole"))
+    message.note = "half \ud83d"
+
+    edited = await chats.edit(message.id, "a\ud800b")
+    added = await chats.add_message(message.model_copy(update={"id": uuid4()}))
+
+    assert edited.content == "a�b"
+    assert added.note == "half �"
+
+
+async def test_each_message_follows_the_newest_one(chats: Chats, session: ChatSession, say: Say):
+    first, second, third = await chats.add_messages([say("1"), say("2"), say("3")])
+
+    assert (first.parent_id, second.parent_id, third.parent_id) == (None, first.id, second.id)
+    assert (await chats.session(session.guid)).leaf_id == third.id
+
+
+async def test_of_several_messages_all_are_added_or_none(chats: Chats, session: ChatSession, say: Say):
+    stranger = Message(session_id=uuid4(), role=Role.USER)
+
+    with pytest.raises(StorageError, match="no longer there"):
+        await chats.add_messages([say("1"), stranger])
+
+    assert await chats.outline(session.guid) == []
+
+
+async def test_two_messages_added_at_once_follow_each_other(chats: Chats, session: ChatSession, say: Say):
+    added = await asyncio.gather(*(chats.add_message(say(str(number))) for number in range(10)))
+
+    assert [message.parent_id for message in added[1:]] == [message.id for message in added[:-1]]
+    assert await lines(chats, session) == [str(number) for number in range(10)]
+
+
+async def test_a_page_and_the_outline_speak_of_the_same_messages(chats: Chats, session: ChatSession, say: Say):
+    await chats.add_messages([say(f"{number}", hidden=number % 3 == 0) for number in range(20)])
+
+    outline = await chats.outline(session.guid)
+    page = await chats.page(session.guid, 5, 7)
+
+    assert [message.id for message in page] == [line.id for line in outline[5:12]]
+    assert [(line.role, line.hidden, line.length) for line in outline[8:11]] == [
+        (Role.USER, False, 1),
+        (Role.USER, True, 1),
+        (Role.USER, False, 2),
+    ]
+    assert await chats.page(session.guid, 18, 10) == await chats.page(session.guid, 18, 2)
+    assert await chats.page(session.guid, 30, 10) == []
+    assert await chats.page(session.guid, 3, 0) == []
+
+
+async def test_the_tail_is_the_newest_messages_oldest_first(chats: Chats, session: ChatSession, say: Say):
+    added = await chats.add_messages([say(str(number)) for number in range(10)])
+    await chats.delete_message(added[8].id)
+
+    assert [message.content for message in await chats.tail(session.guid, 3)] == ["6", "7", "9"]
+    assert [message.content for message in await chats.tail(session.guid, 2, before=added[6].id)] == ["4", "5"]
+    assert [message.content for message in await chats.tail(session.guid, 99, before=added[1].id)] == ["0"]
+    assert await chats.tail(session.guid, 5, before=added[0].id) == []
+    with pytest.raises(StorageError, match="no longer there"):
+        await chats.tail(session.guid, 5, before=uuid4())
+
+
+async def test_a_new_wording_is_shown_and_the_old_one_kept(chats: Chats, say: Say):
+    message = await chats.add_message(say("one"))
+
+    position = await chats.save_alternative(message.id, Alternative(content="two"))
+
+    stored = await chats.message(message.id)
+    assert (position, stored.shown, stored.content) == (1, 1, "two")
+    assert [alternative.content for alternative in stored.alternatives] == ["one", "two"]
+    assert (await chats.set_shown(message.id, 0)).content == "one"
+
+
+@pytest.mark.parametrize("position", [-1, 1, 7])
+async def test_a_wording_that_is_not_there_cannot_be_shown(chats: Chats, say: Say, position: int):
+    message = await chats.add_message(say("one"))
+
+    with pytest.raises(StorageError, match="has 1 wordings"):
+        await chats.set_shown(message.id, position)
+
+
+async def test_a_streaming_reply_is_kept_bit_by_bit(chats: Chats, session: ChatSession, say: Say):
+    message = await chats.add_message(say("", Role.ASSISTANT))
+    for text in ("The", "The sea", "The sea.\n"):
+        reply = Alternative(content=text, thinking="Hm.", model="echo", complete=text.endswith("\n"))
+        await chats.replace_alternative(message.id, 0, reply)
+
+    assert (await chats.message(message.id)).alternatives == [reply]
+    assert (await chats.outline(session.guid))[0].length == len("The sea.\n")
+
+
+async def test_a_wording_of_a_purged_message_cannot_be_replaced(chats: Chats):
+    with pytest.raises(StorageError, match="no longer there"):
+        await chats.replace_alternative(uuid4(), 0, Alternative())
+
+
+@pytest.mark.parametrize(
+    ("shown", "removed", "left", "content"),
+    [
+        (2, 0, ["b", "c"], "c"),
+        (0, 0, ["b", "c"], "b"),
+        (2, 2, ["a", "b"], "b"),
+        (0, 1, ["a", "c"], "a"),
+        (1, 1, ["a", "c"], "c"),
+    ],
+)
+async def test_taking_a_wording_back_keeps_the_others_and_what_is_shown(
+    chats: Chats, session: ChatSession, shown: int, removed: int, left: list[str], content: str
+):
+    wordings = [Alternative(content=letter) for letter in "abc"]
+    message = await chats.add_message(Message(session_id=session.guid, role=Role.USER, alternatives=wordings, shown=shown))
+
+    after = await chats.remove_alternative(message.id, removed)
+
+    assert [alternative.content for alternative in after.alternatives] == left
+    assert after.content == content
+
+
+async def test_the_only_wording_cannot_be_taken_back(chats: Chats, say: Say):
+    message = await chats.add_message(say("one"))
+
+    with pytest.raises(StorageError, match="only wording"):
+        await chats.remove_alternative(message.id, 0)
+
+
+async def test_an_edit_changes_what_is_shown_and_nothing_else(chats: Chats, session: ChatSession, say: Say):
+    message = await chats.add_message(say("one"))
+    await chats.save_alternative(message.id, Alternative(content="two", thinking="hm", model="echo"))
+
+    edited = await chats.edit(message.id, "TWO!")
+
+    assert [alternative.content for alternative in edited.alternatives] == ["one", "TWO!"]
+    assert (edited.thinking, edited.current.model) == ("hm", "echo")
+    assert (await chats.outline(session.guid))[0].length == 4
+
+
+async def test_deleting_in_the_middle_keeps_the_branch_whole(chats: Chats, session: ChatSession, say: Say):
+    added = await chats.add_messages([say("1"), say("2"), say("3")])
+
+    await chats.delete_message(added[1].id)
+
+    assert await lines(chats, session) == ["1", "3"]
+    assert (await chats.message(added[2].id)).parent_id == added[0].id
+    with pytest.raises(StorageError, match="no longer there"):
+        await chats.message(added[1].id)
+
+
+async def test_deleting_the_newest_moves_the_leaf_and_restoring_brings_it_back(chats: Chats, session: ChatSession, say: Say):
+    added = await chats.add_messages([say("1"), say("2"), say("3")])
+
+    await chats.delete_message(added[1].id, added[2].id)
+    assert (await chats.session(session.guid)).leaf_id == added[0].id
+    after = await chats.add_message(say("4"))
+    assert after.parent_id == added[0].id
+
+    await chats.restore_message(added[2].id)
+    assert await lines(chats, session) == ["1", "3", "4"]
+    await chats.restore_message(added[1].id)
+    assert await lines(chats, session) == ["1", "2", "3", "4"]
+
+
+async def test_a_session_may_lose_all_its_messages(chats: Chats, session: ChatSession, say: Say):
+    added = await chats.add_messages([say("1"), say("2")])
+    await chats.delete_message(*(message.id for message in added))
+
+    assert (await chats.session(session.guid)).leaf_id is None
+    assert await chats.outline(session.guid) == []
+    assert (await chats.add_message(say("3"))).parent_id is None
+
+
+async def test_of_several_deletions_all_happen_or_none(chats: Chats, session: ChatSession, say: Say):
+    added = await chats.add_messages([say("1"), say("2")])
+
+    with pytest.raises(StorageError):
+        await chats.delete_message(added[0].id, uuid4())
+
+    assert await lines(chats, session) == ["1", "2"]
+    await chats.delete_message(added[0].id)
+    with pytest.raises(StorageError, match="no longer there"):
+        await chats.delete_message(added[0].id)
+    await chats.restore_message(added[0].id)
+    with pytest.raises(StorageError, match="not in the trash"):
+        await chats.restore_message(added[0].id)
+
+
+async def test_what_is_deleted_cannot_be_changed(chats: Chats, say: Say):
+    message = await chats.add_message(say("1"))
+    await chats.delete_message(message.id)
+
+    for change in (
+        chats.edit(message.id, "x"),
+        chats.set_shown(message.id, 0),
+        chats.save_alternative(message.id, Alternative()),
+        chats.remove_alternative(message.id, 0),
+    ):
+        with pytest.raises(StorageError, match="no longer there"):
+            await change
+
+
+async def test_a_message_under_an_older_one_begins_a_branch_and_both_stay(chats: Chats, session: ChatSession, say: Say):
+    first, second, third = await chats.add_messages([say("1"), say("2"), say("3")])
+
+    other = await chats.add_message(say("2b", parent_id=first.id))
+    await chats.add_message(say("3b"))
+
+    assert await lines(chats, session) == ["1", "2b", "3b"]
+    assert [message.content for message in await chats.tail(session.guid, 2)] == ["2b", "3b"]
+    assert len(await chats.outline(session.guid)) == 3
+    await chats.set_leaf(session.guid, third.id)
+    assert await lines(chats, session) == ["1", "2", "3"]
+    await chats.delete_message(second.id)
+    assert await lines(chats, session) == ["1", "3"]
+    assert [message.content for message in await chats.tail(session.guid, 9, before=other.id)] == ["1"]
+    assert (await chats.page(session.guid, 1, 1))[0].parent_id == first.id
+
+
+async def test_a_message_cannot_follow_one_of_another_session(chats: Chats, session: ChatSession, say: Say):
+    other = await chats.add_session(ChatSession(persona_id="mara"))
+    foreign = await chats.add_message(Message(session_id=other.guid, role=Role.USER))
+    await chats.add_message(say("1"))
+
+    with pytest.raises(StorageError, match="another"):
+        await chats.add_message(say("2", parent_id=foreign.id))
+    with pytest.raises(StorageError, match="another"):
+        await chats.set_leaf(session.guid, foreign.id)
+
+
+async def test_the_list_of_sessions_shows_the_newest_activity_first(chats: Chats):
+    start = now() - timedelta(days=9)
+    first, second, third = [
+        await chats.add_session(ChatSession(persona_id="mara", name=name, added=start)) for name in ("one", "two", "three")
+    ]
+    await chats.add_session(ChatSession(persona_id="other"))
+    east = timezone(timedelta(hours=12))
+    for session, hours in ((first, 2), (second, 3), (third, 1)):
+        time = (start + timedelta(hours=hours)).astimezone(east if hours == 2 else UTC)
+        await chats.add_message(Message(session_id=session.guid, role=Role.USER, time=time))
+
+    listed = await chats.sessions("mara")
+
+    assert [summary.title for summary in listed] == ["two", "one", "three"]
+    assert listed[0].last_activity == start + timedelta(hours=3)
+    assert listed[0].started == start
+    assert len(await chats.sessions()) == 4
+
+
+async def test_a_new_wording_counts_as_activity(chats: Chats, session: ChatSession, say: Say):
+    message = await chats.add_message(say())
+    later = now() + timedelta(hours=1)
+
+    await chats.save_alternative(message.id, Alternative(created=later))
+
+    assert (await chats.sessions("mara"))[0].last_activity == later
+
+
+async def test_the_preview_is_the_newest_visible_message_of_the_branch(chats: Chats, session: ChatSession, say: Say):
+    async def preview() -> tuple[str, int]:
+        (summary,) = await chats.sessions("mara")
+        return summary.preview, summary.messages
+
+    assert await preview() == ("", 0)
+    first, second, _hidden = await chats.add_messages([say("one"), say("two\n\n  lines"), say("unseen", hidden=True)])
+    assert await preview() == ("two lines", 2)
+    await chats.delete_message(second.id)
+    assert await preview() == ("one", 1)
+    await chats.restore_message(second.id)
+    await chats.save_alternative(second.id, Alternative(content="x" * 1000))
+    assert await preview() == ("x" * PREVIEW_CHARACTERS, 2)
+    await chats.set_leaf(session.guid, first.id)
+    assert (await preview())[0] == "one"
+
+
+async def test_a_deleted_session_is_gone_from_everything_and_comes_back(chats: Chats, session: ChatSession, say: Say):
+    message = await chats.add_message(say("kept"))
+    await chats.replace_alternative(message.id, 0, Alternative(content="kept", complete=False))
+
+    await chats.delete_session(session.guid)
+
+    assert await chats.sessions("mara") == []
+    assert await chats.unfinished() == []
+    for question in (chats.session(session.guid), chats.outline(session.guid), chats.add_message(say("more"))):
+        with pytest.raises(StorageError, match="trash"):
+            await question
+    (lost,) = await chats.sessions("mara", deleted=True)
+    assert lost.preview == "kept"
+    await chats.restore_session(session.guid)
+    assert await lines(chats, session) == ["kept"]
+
+
+async def test_a_session_is_deleted_and_restored_once(chats: Chats, session: ChatSession):
+    with pytest.raises(StorageError, match="not in the trash"):
+        await chats.restore_session(session.guid)
+    await chats.delete_session(session.guid)
+    with pytest.raises(StorageError, match="no longer there"):
+        await chats.delete_session(session.guid)
+
+
+async def test_unfinished_replies_are_found(chats: Chats, say: Say):
+    done, cut = await chats.add_messages([say("done"), say("cut")])
+    await chats.replace_alternative(cut.id, 0, Alternative(content="cu", complete=False))
+
+    assert [message.id for message in await chats.unfinished()] == [cut.id]
+    assert done.id != cut.id
+
+
+async def test_purging_erases_only_what_is_long_in_the_trash(chats: Chats, session: ChatSession, say: Say, database: Database):
+    old, keep, young, tip = await chats.add_messages([say("old"), say("keep"), say("young"), say("tip")])
+    lost = await chats.add_session(ChatSession(persona_id="mara"))
+    await chats.add_messages([Message(session_id=lost.guid, role=Role.USER) for _ in range(3)])
+    await chats.delete_message(old.id, tip.id)
+    await chats.delete_session(lost.guid)
+    in_a_month = now() + timedelta(days=31)
+
+    assert await chats.purge(30) == 0
+    assert await chats.purge(30, in_a_month) == 3
+
+    assert [message.content for message in await chats.deleted_messages(session.guid)] == []
+    assert await lines(chats, session) == ["keep", "young"]
+    assert (await chats.message(keep.id)).parent_id is None
+    assert (await chats.add_message(say("new"))).parent_id == young.id
+    assert await chats.sessions("mara", deleted=True) == []
+
+    def leftovers(connection: sqlite3.Connection) -> tuple[int, int]:
+        messages = connection.execute("SELECT count(*) FROM messages").fetchone()[0]
+        return messages, connection.execute("SELECT count(*) FROM alternatives").fetchone()[0]
+
+    assert await database.run(leftovers) == (3, 3)
+    with pytest.raises(StorageError, match="not in the trash"):
+        await chats.restore_message(old.id)
+
+
+async def test_a_chain_of_deleted_messages_can_be_purged(chats: Chats, session: ChatSession, say: Say):
+    added = await chats.add_messages([say(str(number)) for number in range(6)])
+    await chats.delete_message(*(added[number].id for number in (1, 2, 3)))
+
+    await chats.purge(30, now() + timedelta(days=31))
+
+    assert await lines(chats, session) == ["0", "4", "5"]
+    assert (await chats.message(added[4].id)).parent_id == added[0].id
+
+
+async def test_a_row_that_someone_has_spoilt_is_told_as_damage(chats: Chats, database: Database, say: Say):
+    message = await chats.add_message(say())
+    await database.run(lambda connection: connection.execute("UPDATE messages SET role = 'ghost'"))
+
+    with pytest.raises(DatabaseDamaged, match="Message that cannot be understood"):
+        await chats.message(message.id)
+
+
+async def test_on_a_full_disk_a_message_is_refused_and_the_others_stay(chats: Chats, session, database: Database, say: Say):
+    await chats.add_message(say("before"))
+
+    def narrow(connection: sqlite3.Connection) -> None:
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+
+    await database.run(narrow)
+    with pytest.raises(DiskFull):
+        await chats.add_message(say("x" * 100_000))
+
+    assert await lines(chats, session) == ["before"]
+    assert (await chats.sessions("mara"))[0].messages == 1
+
+
+async def test_everything_is_there_after_reopening(database: Database, chats: Chats, session: ChatSession, say: Say):
+    await chats.add_messages([say("one"), say("two")])
+    await database.close()
+
+    database = await Database.open(database.path)
+
+    assert await lines(Chats(database), session) == ["one", "two"]
+    await database.close()

@@ -1,0 +1,196 @@
+"""An old database opens for ever, and a migration never costs what was there."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from lethe_app.domain.chat import Role
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.errors import StorageError
+from lethe_app.storage.backup import backups_of, list_backups
+from lethe_app.storage.chats import Chats
+from lethe_app.storage.database import Database
+from lethe_app.storage.migrations import MIGRATIONS, migrate, version
+from lethe_app.storage.records import ALTERNATIVE_COLUMNS, MEMORY_COLUMNS, MESSAGE_COLUMNS, SESSION_COLUMNS
+from lethe_app.storage.state import SessionState, TokenCounts
+
+FIRST_SCHEMA = Path(__file__).parent / "data" / "schema_v1.sql"
+SESSION, IN_TRASH = (UUID(f"11111111-1111-4111-8111-{number:012x}") for number in (1, 2))
+
+
+@pytest.fixture
+def old(path: Path) -> Path:
+    """A database as the first version wrote it."""
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(FIRST_SCHEMA.read_text(encoding="utf-8"))
+    return path
+
+
+def add_moods(connection: sqlite3.Connection) -> None:
+    connection.execute("CREATE TABLE moods (persona_id TEXT)")
+
+
+def tables(path: Path) -> set[str]:
+    with closing(sqlite3.connect(path)) as connection:
+        return {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+
+
+async def test_a_database_of_the_first_version_opens_with_all_its_words(old: Path):
+    database = await Database.open(old)
+    chats = Chats(database)
+
+    said = await chats.page(SESSION, 0, 100)
+    assert [message.content for message in said] == [
+        "Endlich!",
+        "(Es ist ihr Geburtstag.)",
+        "مرحبا، هل تتذكرين المنارة؟ 👩‍👩‍👧‍👦",
+        "It's only a *story*; isn't it?\n\nSecond paragraph.",
+        "The last words.",
+    ]
+    assert [message.hidden for message in said] == [False, True, False, False, False]
+    assert [alternative.content for alternative in said[0].alternatives] == ["Da bist du ja. 🌊", "Endlich!"]
+    assert said[0].time.isoformat() == "2026-05-09T20:10:07+02:00"
+    assert (said[3].thinking, said[3].current.model, said[3].current.complete) == ("What did he mean?", "SmolLM2", False)
+    assert said[4].parent_id == said[3].id
+    assert [message.id for message in await chats.unfinished()] == [said[3].id]
+    assert [message.content for message in await chats.deleted_messages(SESSION)] == ["Deleted words."]
+    await database.close()
+
+
+async def test_a_database_of_the_first_version_opens_with_all_it_knows_of_a_session(old: Path):
+    database = await Database.open(old)
+    chats = Chats(database)
+
+    session = await chats.session(SESSION)
+    assert session.model_dump(mode="json", exclude={"guid", "leaf_id", "last_trigger"}) == {
+        "category": "chat_session",
+        "insertion": "trigger",
+        "name": "Der Leuchtturm 🗼",
+        "content": "Ein Abend „am Meer“.",
+        "reason": "Sie war zum ersten Mal ehrlich.",
+        "path": "",
+        "added": "2026-05-09T20:00:07+02:00",
+        "end_time": "2026-05-09T20:59:07+02:00",
+        "trigger_count": 0,
+        "priority": 3,
+        "position_index": -1,
+        "duration": 2,
+        "trigger_chance": 0.5,
+        "sticky": True,
+        "protected": True,
+        "enabled": False,
+        "keywords_main": ["Leuchtturm", "C++"],
+        "keywords_secondary": ["مرسى"],
+        "word_link": "and",
+        "case_sensitive": True,
+        "meta_info_toggle": True,
+        "meta_info": '{"x": 1}',
+        "persona_id": "mara-venn",
+        "user_id": "ich",
+        "scenario": "Sturm.",
+        "is_roleplay": True,
+        "future_goals": ["Wieder hingehen"],
+        "relevance": 4,
+        "archived": False,
+    }
+    (summary,) = await chats.sessions("mara-venn")
+    assert (summary.messages, summary.preview) == (4, "The last words.")
+    assert [lost.guid for lost in await chats.sessions("mara-venn", deleted=True)] == [IN_TRASH]
+    assert await SessionState(database).get(SESSION, "cut") == {"first": 3}
+    assert await TokenCounts(database).known("gpt2", ["Hello."]) == [2]
+    await database.close()
+
+
+async def test_a_conversation_of_the_first_version_goes_on(old: Path):
+    database = await Database.open(old)
+    chats = Chats(database)
+    leaf = await chats.session(SESSION)
+
+    await chats.restore_session(IN_TRASH)
+    added = await chats.add_message((await chats.page(SESSION, 4, 1))[0].model_copy(update={"id": IN_TRASH, "parent_id": None}))
+
+    assert added.parent_id == leaf.leaf_id
+    assert (await chats.outline(SESSION))[-1].id == IN_TRASH
+    assert added.role is Role.USER
+    await database.close()
+
+
+async def test_an_old_database_is_copied_before_it_is_migrated(old: Path):
+    database = await Database.open(old, (*MIGRATIONS, add_moods))
+    assert await database.run(version) == len(MIGRATIONS) + 1
+    await database.close()
+
+    (copy,) = list_backups(backups_of(old))
+    assert copy.before_migration_from == len(MIGRATIONS)
+    assert "moods" in tables(old)
+    assert "moods" not in tables(copy.path)
+
+
+async def test_a_database_that_is_up_to_date_is_not_copied_at_opening(old: Path):
+    await (await Database.open(old)).close()
+
+    assert list_backups(backups_of(old)) == []
+
+
+async def test_a_migration_that_fails_leaves_the_version_before_it(old: Path):
+    def half(connection: sqlite3.Connection) -> None:
+        add_moods(connection)
+        raise ArithmeticError("half-way")
+
+    with pytest.raises(ArithmeticError):
+        await Database.open(old, (*MIGRATIONS, half))
+
+    assert "moods" not in tables(old)
+    database = await Database.open(old)
+    assert len(await Chats(database).page(SESSION, 0, 100)) == 5
+    await database.close()
+
+
+async def test_nothing_is_migrated_when_the_copy_cannot_be_made(old: Path):
+    backups_of(old).write_text("a file where the folder should be")
+
+    with pytest.raises(StorageError, match="backups"):
+        await Database.open(old, (*MIGRATIONS, add_moods))
+
+    assert "moods" not in tables(old)
+
+
+def test_a_migration_may_not_leave_a_row_without_its_parent(old: Path):
+    def careless(connection: sqlite3.Connection) -> None:
+        connection.execute("DELETE FROM sessions")
+
+    with closing(sqlite3.connect(old, isolation_level=None)) as connection:
+        with pytest.raises(sqlite3.IntegrityError, match="is left without its sessions"):
+            migrate(connection, (*MIGRATIONS, careless))
+        assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (2,)
+
+
+def test_a_step_that_meets_a_full_disk_is_undone(old: Path):
+    def large(connection: sqlite3.Connection) -> None:
+        add_moods(connection)
+        connection.execute("INSERT INTO moods VALUES (zeroblob(10000000))")
+
+    with closing(sqlite3.connect(old, isolation_level=None)) as connection:
+        connection.execute("PRAGMA max_page_count = 100")
+        with pytest.raises(sqlite3.OperationalError, match="full"):
+            migrate(connection, (*MIGRATIONS, large))
+        assert version(connection) == len(MIGRATIONS)
+        assert connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'moods'").fetchone() == (0,)
+
+
+def test_there_is_a_column_for_every_field(old: Path):
+    def columns(connection: sqlite3.Connection, table: str) -> set[str]:
+        return {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
+
+    with closing(sqlite3.connect(old, isolation_level=None)) as connection:
+        migrate(connection)
+        assert set(MemoryUnit.model_fields) == set(MEMORY_COLUMNS) <= columns(connection, "memories")
+        assert set(SESSION_COLUMNS) <= columns(connection, "sessions")
+        assert set(MESSAGE_COLUMNS) <= columns(connection, "messages")
+        assert set(ALTERNATIVE_COLUMNS) <= columns(connection, "alternatives")
