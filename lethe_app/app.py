@@ -155,7 +155,7 @@ async def live(window: MainWindow, make_house: Callable[[], Awaitable[House]]) -
     try:
         house = await make_house()
     except LetheError as error:
-        window.notifier.fail(error)
+        window.notifier.report(error)
         await closed.wait()
         return 1
     try:

@@ -71,7 +71,8 @@ def _tensor(raw: bytes, base: int, shape: list[int], offsets: list[int]) -> npt.
 def convert(folder: Path, target: Path) -> None:
     """Write the model in `folder` (model.safetensors, config.json, vocab.txt) to `target` as a Q8_0 BERT GGUF.
 
-    Matrices are packed as Q8_0, which costs 0.0006 of cosine at worst and a quarter of the size; vectors stay F32.
+    Matrices are packed as Q8_0, a quarter of the size, vectors stay F32. Against the published weights that costs 0.0004 of
+    cosine for a sentence and 0.002 for a text of one or two words, which is measured in the tests.
     """
     weights = read_safetensors(folder / "model.safetensors")
     try:

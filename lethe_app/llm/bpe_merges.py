@@ -3,14 +3,14 @@
 tiktoken joins the two neighbours whose joined bytes have the lowest rank; the engine joins the two whose pair is listed
 first. They agree when every token is made, on its own, by one listed pair: then whenever the bytes of a token stand between
 two borders that nothing has crossed yet, they have been joined exactly as in the token alone, so the only neighbours that
-can ever join into it are that pair. `order_of` checks this for each token, following the pair's inner borders downwards:
+can ever join into it are that pair. `Merges` checks this for each token, following the pair's inner borders downwards:
 at each step the half that was made later is taken apart, and if what then stands at the border would have been joined
 earlier, the pair can never come to stand side by side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 Pair = tuple[bytes, bytes]
 
@@ -46,18 +46,6 @@ def all_raw_bytes(tokens: Sequence[bytes]) -> list[bytes]:
     return [part.encode("latin-1") for part in b"\n".join(tokens).decode("utf-8").translate(table).split("\u01ff")]
 
 
-def split_merges(merges: Iterable[bytes]) -> list[Pair]:
-    """Pairs as the engine reads them: cut at the first space that is not the first sign."""
-    pairs: list[Pair] = []
-    for merge in merges:
-        cut = merge.find(b" ", 1)
-        if cut > 0:
-            pairs.append((merge[:cut], merge[cut + 1 :]))
-        else:
-            pairs.append((b"", b""))
-    return pairs
-
-
 class Inseparable(Exception):
     """Merging by pair and merging by result can differ for this vocabulary."""
 
@@ -69,26 +57,26 @@ class Merges:
         """Raises Inseparable."""
         self.rank: dict[bytes, int] = dict.fromkeys(SIGNS, -1)
         self._halves: dict[bytes, Pair] = {}
-        self._learn(split_merges(merges))
+        self._learn(merges)
 
     def made(self) -> list[bytes]:
         """Every token that merging makes, in the order of its rank."""
         return list(self._halves)
 
-    def _learn(self, pairs: list[Pair]) -> None:
+    def _learn(self, merges: Sequence[bytes]) -> None:
         rank, halves = self.rank, self._halves
-        left_over: list[tuple[int, Pair]] = []
-        for index, pair in enumerate(pairs):
-            left, right = pair
+        left_over: list[tuple[int, bytes, bytes]] = []
+        for index, merge in enumerate(merges):
+            left, _, right = merge.partition(b" ")
             token = left + right
             if token in rank:
                 continue  # already made by an earlier pair, hence never by this one
             if left in rank and right in rank and self.can_meet(left, right):
                 rank[token] = index
-                halves[token] = pair
+                halves[token] = left, right
             else:
-                left_over.append((index, pair))
-        for index, (left, right) in left_over:
+                left_over.append((index, left, right))
+        for index, left, right in left_over:
             if left + right in rank or left not in rank or right not in rank:
                 continue
             if max(rank[left], rank[right]) > index:

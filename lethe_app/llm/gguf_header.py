@@ -13,7 +13,8 @@ from typing import BinaryIO
 
 from lethe_app.errors import ModelMissing, ModelUnreadable
 
-Value = int | float | bool | str | list[int] | list[float] | list[bool] | list[bytes]
+Value = int | float | bool | str | list[int] | list[bytes]
+"""Lists of fractions and of truth values count as lists of numbers."""
 
 STRING, ARRAY = 8, 9
 _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
@@ -76,11 +77,12 @@ class Header:
     def strings(self, key: str) -> list[bytes]:
         """The raw UTF-8 of an array of strings that was asked for."""
         value = self.metadata.get(key)
-        return [item for item in value if isinstance(item, bytes)] if isinstance(value, list) else []
+        # Lists are of one kind, so the first element tells; looking at each would cost as much as reading them.
+        return value if isinstance(value, list) and value and isinstance(value[0], bytes) else []
 
     def integers(self, key: str) -> list[int]:
         value = self.metadata.get(key)
-        return [item for item in value if isinstance(item, int)] if isinstance(value, list) else []
+        return value if isinstance(value, list) and value and isinstance(value[0], int) else []
 
 
 class _Broken(Exception):
@@ -129,26 +131,29 @@ class _Cursor:
 
     def skip_strings(self, count: int) -> None:
         """Walk over `count` strings; a local loop, because large vocabularies make this the whole cost of a scan."""
-        data, pos, unpack = self.data, self.pos, _UINT64.unpack_from
-        for _ in range(count):
-            if pos + 8 > len(data):
+        data, pos, left = self.data, self.pos, iter(range(count))
+        unpack = _UINT64.unpack_from
+        while True:
+            try:
+                for _ in left:
+                    pos += 8 + unpack(data, pos)[0]
+                break
+            except (struct.error, OverflowError):  # past the buffer; testing for that each time would double the cost
                 self.need(pos + 8)
-            pos += 8 + unpack(data, pos)[0]
+                pos += 8 + unpack(data, pos)[0]
         self.need(pos)
         self.pos = pos
 
     def string_list(self, count: int) -> list[bytes]:
+        start = self.pos
+        self.skip_strings(count)
+        data, unpack = bytes(self.data[start : self.pos]), _UINT64.unpack_from
         found: list[bytes] = []
-        data, pos, unpack = self.data, self.pos, _UINT64.unpack_from
+        pos = 0
         for _ in range(count):
-            if pos + 8 > len(data):
-                self.need(pos + 8)
-            start = pos + 8
-            pos = start + unpack(data, pos)[0]
-            if pos > len(data):
-                self.need(pos)
-            found.append(bytes(data[start:pos]))
-        self.pos = pos
+            begin = pos + 8
+            pos = begin + unpack(data, pos)[0]
+            found.append(data[begin:pos])
         return found
 
 

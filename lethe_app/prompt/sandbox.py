@@ -156,7 +156,7 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401, N805 - jinja's own signature
         owner = getattr(__obj, "__self__", None)
         if isinstance(owner, str):
-            words = {name: value for name, value in kwargs.items() if not name.startswith("_")}  # without jinja's own notes on loops
+            words = {name: value for name, value in kwargs.items() if not name.startswith("_")}  # jinja adds its own
             return __self._call_on_text(owner, __obj.__name__, *args, **words)
         return super().call(__context, __obj, *args, **kwargs)
 
@@ -219,5 +219,3 @@ def _spell_date(moment: datetime, pattern: str) -> str:
     if len(pattern) > 100 or _DATE_FORMAT.fullmatch(pattern) is None:
         raise SecurityError("it wants a strange date")
     return moment.strftime(pattern)
-
-

@@ -26,12 +26,14 @@ class ChatTemplate:
 
     add_names = False
 
-    def __init__(self, source: str, *, moment: datetime, bos: str = "", eos: str = "", adds_bos: bool = False) -> None:
+    def __init__(
+        self, source: str, *, moment: datetime, bos: str = "", eos: str = "", adds_bos: bool = False, seconds: float = SECONDS
+    ) -> None:
         """`moment` is today for templates that print a date. Raises TemplateUnusable."""
         if len(source) > MAX_SOURCE:
             raise TemplateUnusable(f"The model's chat template has more than {MAX_SOURCE} characters.")
         self._bos, self._eos, self._adds_bos = bos, eos, adds_bos
-        self._ledger = Ledger(SECONDS)
+        self._ledger = Ledger(seconds)
         try:
             self._template = ChatEnvironment(self._ledger, moment).from_string(source)
         except Exception as problem:

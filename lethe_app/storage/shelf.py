@@ -53,12 +53,14 @@ class Shelf(Generic[T]):
         return Stock(dict(sorted(values.items(), key=lambda item: (item[1].name.casefold(), item[0]))), problems)
 
     def get(self, stem: str) -> T:
-        """The one value with this file name; raises `FileError` if it is not there or cannot be read."""
-        own = self._own / f"{stem}.json"
-        if not is_plain(stem):
-            raise FileError(own, "is not the name of a file in that folder")
-        shipped = self._shipped / f"{stem}.json"
-        return read_model(own if own.exists() or not shipped.exists() else shipped, self._kind)
+        """The one value with this file name, as in `stock`; raises `FileError` if it is not there or cannot be read."""
+        own, shipped = self._own_path(stem), self._shipped / f"{stem}.json"
+        try:
+            return read_model(own, self._kind)
+        except FileError:
+            if not shipped.exists():
+                raise
+        return read_model(shipped, self._kind)
 
     def save(self, value: T, stem: str = "") -> str:
         """Write it to the user's folder and return its file name without ending.
@@ -66,19 +68,17 @@ class Shelf(Generic[T]):
         It keeps the name it has (`stem`, or else its `unique_name`); without one it gets a new name that no other file has.
         """
         stem = stem or str(getattr(value, NAME_FIELD, "")) or self._new_stem(value.name)
-        path = self._own / f"{stem}.json"
-        if not is_plain(stem):
-            raise FileError(path, "is not the name of a file in that folder")
+        path = self._own_path(stem)
         keep_what_is_broken(path, self._kind, self._trash)
         write_model(path, value)
         return stem
 
     def delete(self, stem: str) -> Path:
         """Move the user's file to the trash and return where it lies; one of ours with the same name shows again."""
-        path = self._own / f"{stem}.json"
-        if is_plain(stem) and path.is_file():
+        path = self._own_path(stem)
+        if path.is_file():
             return set_aside(path, self._trash)
-        if is_plain(stem) and (self._shipped / f"{stem}.json").exists():
+        if (self._shipped / f"{stem}.json").exists():
             raise ReadOnly(f"“{stem}” comes with Lethe and cannot be deleted.")
         raise FileError(path, "is not there")
 
@@ -115,6 +115,12 @@ class Shelf(Generic[T]):
             raise FileError(self._own / name, "is not the name of a file in that folder")
         write_atomically(self._own / name, content)
         return name
+
+    def _own_path(self, stem: str) -> Path:
+        path = self._own / f"{stem}.json"
+        if not is_plain(stem):
+            raise FileError(path, "is not the name of a file in that folder")
+        return path
 
     def _new_stem(self, name: str) -> str:
         return stem_for(name, self._stems())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize, Qt
+from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
 from lethe_app.domain.chat import Role
@@ -29,13 +29,13 @@ class Deed:
 
 
 DEEDS = (
-    Deed("previous", QT_TRANSLATE_NOOP("Deed", "Previous wording"), "chevron-left"),
-    Deed("next", QT_TRANSLATE_NOOP("Deed", "Next wording"), "chevron-right"),
-    Deed("copy", QT_TRANSLATE_NOOP("Deed", "Copy"), "copy"),
-    Deed("edit", QT_TRANSLATE_NOOP("Deed", "Edit"), "edit"),
-    Deed("regenerate", QT_TRANSLATE_NOOP("Deed", "Write another reply"), "refresh"),
-    Deed("continue", QT_TRANSLATE_NOOP("Deed", "Continue this reply"), "forward"),
-    Deed("delete", QT_TRANSLATE_NOOP("Deed", "Delete message"), "trash"),
+    Deed("previous", "Previous wording", "chevron-left"),
+    Deed("next", "Next wording", "chevron-right"),
+    Deed("copy", "Copy", "copy"),
+    Deed("edit", "Edit", "edit"),
+    Deed("regenerate", "Write another reply", "refresh"),
+    Deed("continue", "Continue this reply", "forward"),
+    Deed("delete", "Delete message", "trash"),
 )
 
 

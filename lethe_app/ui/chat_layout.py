@@ -104,6 +104,10 @@ class ChatLayout:
             return
         self.at_end = False
         self.offset += pixels
+        self._find_first()
+
+    def _find_first(self) -> None:
+        """Say the same place by the row that is really at the upper edge."""
         while self.offset < 0 and self.row > 0:
             self.row -= 1
             self.offset += self._measure_row(self.row)
@@ -142,7 +146,7 @@ class ChatLayout:
 
     def _from_place(self) -> list[Placed]:
         placed = []
-        self._measure_first()
+        self._hold()
         top, row = -self.offset, self.row
         while top < self.viewport and row < len(self):
             height = self._measure_row(row)
@@ -153,11 +157,21 @@ class ChatLayout:
             self.at_end = True
         return placed
 
-    def _measure_first(self) -> None:
-        """A place in the middle of a guess becomes the same share of the real height; where a message only grew, it stays."""
-        guessed, was = self._known[self.row] == GUESSED, self._heights[self.row]
+    def _hold(self) -> None:
+        """Keep the first row on the screen that was ever measured where it is, while guesses above it come true. Where all are
+        guesses, the place becomes the same share of the real height.
+        """
+        row, top = self.row, -self.offset
+        while row < len(self) and self._known[row] == GUESSED and top < self.viewport:
+            top += self._heights[row]
+            row += 1
+        if row < len(self) and top < self.viewport:
+            self.row, self.offset = row, -top
+            self._find_first()
+            return
+        was = self._heights[self.row]
         height = self._measure_row(self.row)
-        if guessed and self.offset > 0:
+        if self.offset > 0:
             self.offset = round(self.offset * height / max(1, was))
 
     def _from_end(self) -> list[Placed]:

@@ -23,6 +23,9 @@ class Sheets:
         self.editing: UUID | None = None
         self.editor_height = 0
 
+    def __len__(self) -> int:
+        return len(self._kept)
+
     def restyle(self, style: MessageStyle) -> None:
         self.style = style
         self._kept.clear()

@@ -68,7 +68,7 @@ class ChatView(ChatCanvas):
         self.deeds, self.overlays = ChatDeeds(self), ChatOverlays(self)
         self._pointer, self._keys = ChatPointer(self), ChatKeys(self)
         self._frame = QTimer(self, interval=FRAME_MS, singleShot=True)
-        self._frame.timeout.connect(self._draw_growth)
+        self._frame.timeout.connect(self.draw_growth)
         self._pulse = QTimer(self, interval=DOTS_MS)
         self._pulse.timeout.connect(self._next_dot)
         self.setModel(model)
@@ -173,7 +173,7 @@ class ChatView(ChatCanvas):
         if not self._frame.isActive():
             self._frame.start()
 
-    def _draw_growth(self) -> None:
+    def draw_growth(self) -> None:
         row = self.chat.growing_row
         if row is None:
             return

@@ -13,6 +13,7 @@ from lethe_app.ui.palette import SPACE_1, SPACE_2
 from lethe_app.ui.prose import Block, Cell, Kind
 from lethe_app.ui.prose_spans import LINE_BREAK, Span
 
+_NO_WIDTH = "\u200b"
 _MARKED = {Kind.CODE, Kind.RULE, Kind.TABLE}
 _ALIGNMENTS = {"center": Qt.AlignmentFlag.AlignHCenter, "right": Qt.AlignmentFlag.AlignRight}
 
@@ -87,6 +88,8 @@ class MessageDocument:
             else:
                 cursor.insertBlock(shape, QTextCharFormat())
             self._write(cursor, block.spans, block.kind, block.level)
+            if block.kind is Kind.RULE:
+                cursor.insertText(_NO_WIDTH)  # Qt gives no room to an empty block behind a table
         number = cursor.blockNumber()
         self._placed.append(_Placed(block, before, number, table))
 
@@ -155,7 +158,9 @@ class MessageDocument:
             if placed.block.kind is Kind.TABLE and placed.table is not None:
                 firsts = [placed.table.cellAt(row, 0).firstCursorPosition().block() for row in range(placed.table.rows())]
                 tops = [layout.blockBoundingRect(first).top() - SPACE_2 for first in firsts]
-                found.append((layout.frameBoundingRect(placed.table).adjusted(2 * SPACE_2, 0, 0, 0), tops))
+                rect = layout.frameBoundingRect(placed.table)
+                rect.setLeft(self._style.left_of(placed.block))
+                found.append((rect, tops))
         return found
 
     def position_at(self, point: QPointF) -> int:
@@ -180,7 +185,7 @@ class MessageDocument:
         lines = []
         block = self.text.findBlock(start)
         while block.isValid() and block.position() <= end:
-            words = block.text()[max(0, start - block.position()) : max(0, end - block.position())]
+            words = block.text().removeprefix(_NO_WIDTH)[max(0, start - block.position()) : max(0, end - block.position())]
             marker = markers.get(block.blockNumber(), "") if start <= block.position() < end else ""
             lines.append(f"{marker} {words}" if marker else words)
             block = block.next()

@@ -16,7 +16,7 @@ from lethe_app.ui.prose_stream import GrowingProse
 
 AVATAR_ROOM = AVATAR + SPACE_3
 """The column left of the prose."""
-FOOT = 30
+FOOT = 32
 """Room below the prose, in which the actions appear."""
 DAY_ROOM = SPACE_8 + SPACE_6
 
@@ -131,7 +131,7 @@ class MessageSheet:
     @property
     def foot_top(self) -> int:
         """Where the actions stand."""
-        return self.height - FOOT + SPACE_1
+        return self.height - FOOT + 2
 
     @property
     def prose_rect(self) -> QRect:

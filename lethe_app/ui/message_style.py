@@ -127,7 +127,7 @@ class MessageStyle:
     def _make_block_format(self, block: Block, first: bool) -> QTextBlockFormat:
         made = QTextBlockFormat()
         left = self.left_of(block)
-        line, top, bottom = self.line, 0, SPACE_1 if block.tight else self.paragraph_gap
+        line, top, bottom = self.line, 0, (SPACE_1 if block.indent else 0) if block.tight else self.paragraph_gap
         if block.kind is Kind.CODE:
             line = round(self.pixels * 1.4)
             left += CODE_PAD

@@ -11,18 +11,22 @@ from markdown_it.token import Token
 
 from lethe_app.ui.prose_spans import LINE_BREAK, Span, plain_spans, spans_of
 
-FORMATTED_LIMIT = 60_000
+FORMATTED_LIMIT = 40_000
 """Characters up to which a message is read as Markdown; a longer one is shown as it was typed."""
-SHOWN_LIMIT = 300_000
-"""Characters drawn at all; copying still has every one of them."""
+LINES_LIMIT = 2_000
+"""Lines up to which a message is read as Markdown."""
+SHOWN_LIMIT, SHOWN_LINES = 300_000, 6_000
+"""Characters and lines drawn at all; copying still has every one of them."""
 MARKS_LIMIT = 6_000
 """Characters with a meaning in Markdown that one message may hold before it is shown as it was typed."""
 BRACKETS_LIMIT = 400
 """Opening brackets beyond which links are not looked for: each of them would be tried against the rest of the text."""
+NESTING = 40
+"""Depth at which the parser gives up; it would leave out what stands deeper."""
 DEEPEST = 12
 """Quotes and lists are indented so far and no further."""
-LINE_LIMIT = 4_000
-"""Characters of one drawn paragraph of unformatted text."""
+PIECE, PIECE_LINES = 4_000, 40
+"""Characters and lines of one drawn paragraph of unformatted text."""
 
 WIDEST_TABLE, LARGEST_TABLE = 16, 400
 """Columns and cells of a table that is still drawn as one."""
@@ -79,7 +83,7 @@ class Block:
 
 def _parser(*without: str) -> MarkdownIt:
     """CommonMark without what surprises in a chat: raw HTML, references, underlined headings and code by indentation."""
-    parser = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": 40})
+    parser = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": NESTING})
     parser.enable(["table", "strikethrough"])
     return parser.disable(["reference", "lheading", "code", "html_block", "html_inline", *without])
 
@@ -94,7 +98,7 @@ def tidy(text: str) -> str:
 
 def unformatted_reason(text: str) -> str:
     """Why this text is better shown as it was typed; empty if it can be read as Markdown."""
-    if len(text) > FORMATTED_LIMIT:
+    if len(text) > FORMATTED_LIMIT or text.count("\n") > LINES_LIMIT:
         return NOTE_LONG
     if len(text) > MARKS_LIMIT and len(_MARKS.findall(text)) > MARKS_LIMIT:
         return NOTE_DENSE
@@ -104,20 +108,29 @@ def unformatted_reason(text: str) -> str:
 def read(text: str) -> list[Block]:
     """The blocks of a message, in time linear in its length, whatever it holds."""
     text = tidy(text)
-    reason = unformatted_reason(text)
-    return read_plain(text, reason) if reason else blocks_of(tokens_of(text))
+    if reason := unformatted_reason(text):
+        return read_plain(text, reason)
+    tokens = tokens_of(text)
+    return read_plain(text, NOTE_DENSE) if is_too_deep(tokens) else blocks_of(tokens)
+
+
+def is_too_deep(tokens: list[Token]) -> bool:
+    """Whether the parser may have left something out."""
+    return any(token.level >= NESTING - 4 for token in tokens)
 
 
 def read_plain(text: str, note: str = "") -> list[Block]:
-    """The text as it was typed, one block a line, ended by a note that says why."""
+    """The text as it was typed, ended by a note that says why."""
+    lines = text[:SHOWN_LIMIT].split("\n", SHOWN_LINES)
+    is_cut = len(text) > SHOWN_LIMIT or len(lines) > SHOWN_LINES
+    lines = lines[:SHOWN_LINES]
+    pieces = ["\n".join(lines[start : start + PIECE_LINES]) for start in range(0, len(lines), PIECE_LINES)]
     blocks = [
-        Block(Kind.PARAGRAPH, plain_spans(line[start : start + LINE_LIMIT]), tight=True)
-        for line in text[:SHOWN_LIMIT].split("\n")
-        for start in range(0, max(len(line), 1), LINE_LIMIT)
+        Block(Kind.PARAGRAPH, plain_spans(piece[start : start + PIECE]), tight=True)
+        for piece in pieces
+        for start in range(0, max(len(piece), 1), PIECE)
     ]
-    notes = [note] if note else []
-    if len(text) > SHOWN_LIMIT:
-        notes.append(NOTE_CUT)
+    notes = [*([note] if note else []), *([NOTE_CUT] if is_cut else [])]
     return blocks + [Block(Kind.NOTE, plain_spans(words)) for words in notes]
 
 
@@ -238,7 +251,7 @@ def _read_table(reading: _Reading, rows: tuple[tuple[Cell, ...], ...]) -> None:
         return
     for row in rows:
         words = " | ".join("".join(span.text for span in cell.spans) for cell in row)
-        reading.add(Kind.PARAGRAPH, plain_spans(words[:LINE_LIMIT]), tight=True)
+        reading.add(Kind.PARAGRAPH, plain_spans(words[:PIECE]), tight=True)
 
 
 def _table(tokens: list[Token]) -> tuple[tuple[Cell, ...], ...]:

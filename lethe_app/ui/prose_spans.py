@@ -14,8 +14,12 @@ LINE_BREAK = "\u2028"
 """A line break inside a paragraph, as text documents know it."""
 
 
-REACH = 40
-"""Spans in which the end of a quotation is looked for."""
+REACH = 1_000
+"""Characters in which the end of a quotation is looked for."""
+
+
+MARKS_OF_SPEECH = 800
+"""Quotation marks of one paragraph up to which speech is told from narration."""
 
 
 class Voice(Enum):
@@ -37,6 +41,11 @@ class Span:
     struck: bool = False
     code: bool = False
     href: str = ""
+
+    def looks_like(self, other: Span) -> bool:
+        return (self.voice, self.italic, self.bold, self.struck, self.code, self.href) == (
+            other.voice, other.italic, other.bold, other.struck, other.code, other.href,
+        )  # fmt: skip
 
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"“”]+[^\s<>\"“”.,;:!?)\]'*]")
@@ -61,7 +70,7 @@ def plain_spans(text: str) -> tuple[Span, ...]:
 def spans_of(children: Iterable[Token]) -> tuple[Span, ...]:
     """The spans of one paragraph, from what the Markdown parser found in it."""
     spans = _merged(_styled(children))
-    if any(_QUOTE_MARKS.search(span.text) for span in spans):
+    if 0 < sum(len(_QUOTE_MARKS.findall(span.text)) for span in spans) <= MARKS_OF_SPEECH:
         spans = _merged(_with_speech(spans))
     return tuple(spans)
 
@@ -70,7 +79,7 @@ def _merged(spans: Iterable[Span]) -> list[Span]:
     """Neighbours that look the same become one."""
     merged: list[Span] = []
     for span in spans:
-        if merged and replace(merged[-1], text="") == replace(span, text=""):
+        if merged and merged[-1].looks_like(span):
             merged[-1] = replace(span, text=merged[-1].text + span.text)
         elif span.text:
             merged.append(span)
@@ -157,14 +166,14 @@ def _with_speech(spans: list[Span]) -> Iterator[Span]:
             elif not closers and mark in _CLOSERS and not (span.text[at - 1] if at else before).isalnum():
                 yield replace(span, text=span.text[start:at])
                 start, closers = at, _CLOSERS[mark]
-                is_closed = _is_closed(closers, span.text[at + 1 :], spans[number + 1 :])
+                is_closed = _is_closed(closers, span.text[at + 1 : at + REACH], spans[number + 1 : number + 40])
         yield replace(span, text=span.text[start:], voice=Voice.SPEECH if closers else span.voice)
         before = span.text[-1:]
 
 
 def _is_closed(closers: str, rest: str, later: list[Span]) -> bool:
     """Whether a quotation ends on its own line."""
-    for text in (rest, *(span.text for span in later[:REACH] if not span.code)):
+    for text in (rest, *(span.text for span in later if not span.code)):
         line, broken, _ = text.partition(LINE_BREAK)
         if any(closer in line for closer in closers):
             return True

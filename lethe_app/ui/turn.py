@@ -23,6 +23,7 @@ class Turn:
         self.draft = draft
         self.is_draft_safe = not draft
         """Are the user's words stored, or must the composer get them back if this fails?"""
+        self.has_begun = False
         self.began: Message | None = None
         self.said: list[str] = []
         self.thought: list[str] = []

@@ -150,6 +150,7 @@ class Turns(QObject):
         task = self._bridge.spawn(self._follow(turn, events))
         if task is not None:
             self._running[turn.session_id], self._tasks[turn.session_id] = turn, task
+            task.add_done_callback(lambda _task: self._ended(turn))
             self._mark()
             self._tell_waiting(turn)
 
@@ -164,6 +165,7 @@ class Turns(QObject):
             self._status.show_busy(self.tr("Preparing…"))
 
     async def _follow(self, turn: Turn, events: AsyncGenerator[TurnEvent]) -> None:
+        turn.has_begun = True
         try:
             async with aclosing(events) as stream:
                 async for event in stream:
@@ -171,11 +173,18 @@ class Turns(QObject):
         except BaseException:
             await asyncio.shield(self._settle(turn))
             raise
-        finally:
-            self._running.pop(turn.session_id, None)
-            self._tasks.pop(turn.session_id, None)
-            if self._is_shown(turn.session_id):
-                self._mark()
+
+    def _ended(self, turn: Turn) -> None:
+        """Also called for a turn that was stopped before its task ran for the first time."""
+        self._running.pop(turn.session_id, None)
+        self._tasks.pop(turn.session_id, None)
+        if not turn.has_begun:
+            self._composer.give_back(str(turn.session_id), turn.draft)
+        if self._is_shown(turn.session_id):
+            if not turn.has_begun:
+                self._messages.stop_waiting()
+                self._status.show_rest()
+            self._mark()
 
     def _take(self, turn: Turn, event: TurnEvent) -> None:
         turn.note(event)

@@ -1,8 +1,8 @@
 """A turn through our services against bare llama-cpp-python on the very same prompts, in turn, in one run.
 
-Both keep their own KV cache and are told the same growing conversation. `ttft_ratio` compares the time to the first piece of
-the reply (ours begins when the user presses Enter: storing, counting and building the prompt are inside), `speed_ratio` the
-tokens per second between the first piece and the last. Figures are medians over the turns.
+Both keep their own KV cache and are told the same growing conversation, with the same sampler. `ttft_ratio` compares the time to
+the first piece of the reply (ours begins when the user presses Enter: storing, counting and building the prompt are inside),
+`speed_ratio` the tokens per second from there on. Figures are medians over the turns.
 """
 
 from __future__ import annotations
@@ -16,18 +16,21 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import llama_cpp
 
 from lethe_app.app import House, build
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm import starter
+from lethe_app.llm.client import ModelClient
 from lethe_app.paths import Paths
 from lethe_app.services.events import Finished, Said
+from lethe_app.storage.files import write_model
 from tests.bench.report import arguments, show
 
-CONTEXT = 4096
-REPLY = 48
+CONTEXT, REPLY = 4096, 64
+SAMPLER = SamplerPreset(name="bench", temperature=0.8, top_k=40, top_p=0.95, min_p=0.05)
 LINES = [
     "Good evening. What do you see from where you stand?",
     "Tell me about the last storm you were in.",
@@ -38,74 +41,129 @@ LINES = [
     "Is there anything you regret?",
     "What should I know before I sail with you?",
     "Sing me a line of a song you know.",
+    "And what does it mean?",
+    "Have you ever been lost?",
     "Then let us go. Which way?",
 ]
 
 
+@dataclass(frozen=True)
+class Measured:
+    """One turn."""
+
+    first: float
+    """Seconds to the first piece."""
+    speed: float
+    """Tokens per second after it."""
+
+
 @dataclass
 class Recorder:
-    """Stands before the client and keeps every prompt that was really sent."""
+    """Stands before the client and keeps the prompts that were really sent."""
 
-    client: Any
-    prompts: list[str] = field(default_factory=list)
+    client: ModelClient
+    prompts: list[tuple[str, Sequence[str]]] = field(default_factory=list)
 
-    def generate(self, prompt: str, sampler: SamplerPreset, max_tokens: int, stop: Sequence[str]) -> AsyncGenerator[Any]:
-        self.prompts.append(prompt)
-        return self.client.generate(prompt, sampler, max_tokens, stop)
+    def generate(self, prompt: str, sampler: SamplerPreset, most: int, stop: Sequence[str]) -> AsyncGenerator[Any]:
+        """As the client does."""
+        self.prompts.append((prompt, stop))
+        return self.client.generate(prompt, sampler, most, stop)
 
 
-async def our_turn(house: House, session: Any, line: str) -> tuple[float, float]:
-    """Seconds to the first piece, and tokens per second from there."""
-    began = first = time.perf_counter()
+async def our_turn(house: House, session: UUID, line: str) -> Measured:
+    """From Enter to the last word."""
+    began = time.perf_counter()
+    first = last = 0.0
     tokens = 0
     async with aclosing(house.chat.send(session, line)) as events:
         async for event in events:
-            if isinstance(event, Said) and not tokens:
-                first, tokens = time.perf_counter(), 1
+            if isinstance(event, Said):
+                last = time.perf_counter()
+                first = first or last
             elif isinstance(event, Finished):
                 tokens = event.usage.reply_tokens
-    return first - began, (tokens - 1) / (time.perf_counter() - first)
+    return Measured(first - began, (tokens - 1) / (last - first))
 
 
-def bare_turn(model: llama_cpp.Llama, prompt: str, stops: list[str]) -> tuple[float, float]:
-    """The same with nothing around it."""
+def bare_turn(model: llama_cpp.Llama, prompt: str, stops: Sequence[str]) -> Measured:
+    """The same prompt with nothing around it."""
     began = time.perf_counter()
     tokens = model.tokenize(prompt.encode(), add_bos=False, special=True)
-    moments = [
-        time.perf_counter()
-        for _piece in model.create_completion(
-            tokens, max_tokens=REPLY, temperature=0.7, top_p=1.0, top_k=0, min_p=0.05, repeat_penalty=1.0, stream=True, stop=stops
-        )
-    ]
-    return moments[0] - began, (len(moments) - 2) / (moments[-2] - moments[0])
+    sampler = {name: getattr(SAMPLER, name) for name in ("temperature", "top_k", "top_p", "min_p")}
+    pieces = model.create_completion(tokens, max_tokens=REPLY, repeat_penalty=1.0, stream=True, stop=list(stops), **sampler)
+    moments = []
+    said = ""
+    for piece in pieces:
+        moments.append(time.perf_counter())
+        said += piece["choices"][0]["text"]
+    count = len(model.tokenize(said.encode(), add_bos=False))
+    return Measured(moments[0] - began, (count - 1) / (moments[-1] - moments[0]))
 
 
-async def measure() -> list[tuple[tuple[float, float], tuple[float, float]]]:
-    """(ours, bare) per turn; which goes first changes from turn to turn."""
-    path = starter.chat_model()
-    assert path is not None, "the starter model is not installed"
-    sampler = SamplerPreset(name="bench", temperature=0.7, min_p=0.05)
+def prime(model: llama_cpp.Llama, told: str) -> None:
+    """Have it know what ours knows: its own reply was another one, and would have to be read over otherwise."""
+    if told:
+        model.create_completion(model.tokenize(told.encode(), add_bos=False, special=True), max_tokens=1)
+
+
+async def newest_reply(house: House, session: UUID) -> str:
+    """What the persona said last."""
+    count = len(await house.sessions.outline(session))
+    return (await house.sessions.page(session, count - 1, 1))[0].content
+
+
+async def compare(house: House, path: Path) -> list[tuple[Measured, Measured]]:
+    """(ours, bare) for every line."""
+    await house.models.load(path)
+    before = ""
+    recorder = Recorder(house.chat._client)
+    house.chat._client = recorder  # type: ignore[assignment]
+    bare = llama_cpp.Llama(str(path), n_ctx=CONTEXT, n_batch=512, n_ubatch=512, n_threads=2, n_threads_batch=2, verbose=False)
+    session = await house.sessions.new("mira")
     results = []
-    with tempfile.TemporaryDirectory() as folder:
-        house = await build(Paths.standard(Path(folder)))
-        house.library.samplers_folder_for_bench = None if False else None  # type: ignore[attr-defined]
-        try:
-            results = await compare(house, path, sampler)
-        finally:
-            await house.close()
+    for line in LINES:
+        ours = await our_turn(house, session.guid, line)
+        prompt, stops = recorder.prompts[-1]
+        prime(bare, before)
+        results.append((ours, bare_turn(bare, prompt, stops)))
+        before = prompt + await newest_reply(house, session.guid)
     return results
 
 
-async def compare(house: House, path: Path, sampler: SamplerPreset) -> list[Any]:
-    await house.preferences.set(context=CONTEXT, max_reply=REPLY)
-    await house.models.load(path)
-    return []
+async def measure() -> list[tuple[Measured, Measured]]:
+    """In a home of its own, with the starter model."""
+    path = starter.chat_model()
+    assert path is not None, "the starter model is not installed"
+    with tempfile.TemporaryDirectory() as folder:
+        paths = Paths.standard(Path(folder))
+        write_model(paths.presets / "samplers" / "bench.json", SAMPLER)
+        house = await build(paths)
+        try:
+            await house.preferences.set(context=CONTEXT, max_reply=REPLY, sampler="bench")
+            return await compare(house, path)
+        finally:
+            await house.close()
 
 
 def main() -> None:
+    """Measure and print."""
     wanted = arguments(__doc__)
-    results = asyncio.run(measure())
-    show([], {}, as_json=wanted.json)
+    results = asyncio.run(measure())[1:]  # the first turn reads the whole prompt, which drowns what is measured
+    ttft = statistics.median(ours.first / bare.first for ours, bare in results)
+    speed = statistics.median(ours.speed / bare.speed for ours, bare in results)
+    rows = [
+        (f"turn {number + 2}: first piece [ms], ours / bare", f"{ours.first * 1000:.0f} / {bare.first * 1000:.0f}")
+        for number, (ours, bare) in enumerate(results)
+    ]
+    rows += [
+        (
+            "speed [tokens/s], ours / bare",
+            f"{statistics.median(ours.speed for ours, _ in results):.0f} / {statistics.median(bare.speed for _, bare in results):.0f}",
+        ),
+        ("ttft_ratio", f"{ttft:.3f}"),
+        ("speed_ratio", f"{speed:.3f}"),
+    ]
+    show(rows, {"ttft_ratio": ttft, "speed_ratio": speed}, as_json=wanted.json)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,7 @@ CHATML = (
 )
 INVENTS_SYSTEM = (
     "{% if messages[0].role != 'system' %}<|im_start|>system\nYou are a very helpful machine made by somebody.<|im_end|>\n"
-    "{% endif %}"
-    + CHATML
+    "{% endif %}" + CHATML
 )
 NO_SYSTEM = """{{ bos_token }}
 {%- if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}
@@ -58,8 +57,7 @@ PARTS = (
 )
 DEMANDS_USER = (
     "{% if messages | selectattr('role', 'equalto', 'user') | list | length == 0 %}{{ raise_exception('No user query') }}"
-    "{% endif %}"
-    + CHATML
+    "{% endif %}" + CHATML
 )
 FRIENDLY = {
     "chatml": CHATML,
@@ -79,7 +77,7 @@ def sixty_times(start: str, step: str, end: str = "") -> str:
 
 
 HOSTILE = {
-    "endless loop": "{% for a in range(9999) %}{% for b in range(9999) %}{% for c in range(99) %}{% endfor %}{% endfor %}{% endfor %}",
+    "endless loop": "{% for a in range(9999) %}" * 3 + "{% endfor %}" * 3,
     "endless loop in a condition": "{% for a in range(9999) %}{% for b in range(9999) if 'a' == 'b' %}{% endfor %}{% endfor %}",
     "exploding macro": "{% macro m(n) %}{% if n > 0 %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(60) }}",
     "endless macro": "{% macro m(n) %}{{ m(n) }}{% endmacro %}{{ m(1) }}",

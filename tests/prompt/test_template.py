@@ -3,9 +3,9 @@ from __future__ import annotations
 import resource
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
-from gguf import GGUFReader
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,6 +27,15 @@ def template(source: str) -> ChatTemplate:
     return ChatTemplate(source, moment=MOMENT, bos="<s>", eos="</s>")
 
 
+def own_template(model: Path) -> str:
+    """The chat template in a GGUF's header: its key, a type number, its length, its text."""
+    with model.open("rb") as file:
+        header = file.read(8_000_000)
+    place = header.index(b"tokenizer.chat_template") + len(b"tokenizer.chat_template") + 4
+    length = int.from_bytes(header[place : place + 8], "little")
+    return header[place + 8 : place + 8 + length].decode()
+
+
 LOADED = {name: template(source) for name, source in templates.FRIENDLY.items()}
 
 
@@ -36,9 +45,9 @@ def test_a_hostile_template_ends_soon_and_takes_little_memory(source: str):
     start = time.monotonic()
 
     with pytest.raises(TemplateUnusable):
-        template(source)
+        ChatTemplate(source, moment=MOMENT, seconds=0.3)
 
-    assert time.monotonic() - start < 3.5
+    assert time.monotonic() - start < 1.8
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < 400_000
 
 
@@ -55,10 +64,7 @@ def test_a_template_that_turns_hostile_later_is_stopped_too():
 
 
 def test_the_starter_models_own_template_is_understood(starter_model):
-    field = GGUFReader(str(starter_model)).fields["tokenizer.chat_template"]
-    source = bytes(field.parts[field.data[0]]).decode()
-
-    chat = ChatTemplate(source, moment=MOMENT)
+    chat = ChatTemplate(own_template(starter_model), moment=MOMENT)
 
     assert chat.probed.end_of_turn == "<|im_end|>"
     assert chat.probed.default_system

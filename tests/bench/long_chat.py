@@ -1,0 +1,262 @@
+"""Measures a conversation of ten thousand messages: opening it, scrolling through all of it, streaming a reply at its end.
+
+Run with `python -m tests.bench.long_chat [--json]`. Timings include everything up to the painted pixel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from statistics import median, quantiles
+from uuid import UUID, uuid4
+
+import psutil
+
+if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication
+
+from lethe_app.domain.chat import Alternative, Message, MessageOutline, Role
+from lethe_app.ui.chat_model import ChatModel
+from lethe_app.ui.chat_view import ChatView
+from lethe_app.ui.palette import NIGHT
+
+MANY, FEW = 10_000, 10
+SIZE = (1100, 800)
+TOKENS = 240
+ROUNDS = 6
+LIMITS = {"open_ms": 300.0, "scroll_ms_p95": 16.0, "stream_ratio": 1.3}
+
+NOUNS = ("harbour", "lamp", "compass", "letter", "galley", "chart", "rope", "captain", "gull", "lantern", "storm", "tide")
+VERBS = ("waits", "turns", "remembers", "burns", "folds", "counts", "listens", "drifts", "answers", "forgets", "opens")
+WORDS = ("slowly", "again", "without", "a", "sound", "under", "the", "brass", "light", "before", "dawn", "as", "if", "nobody")
+
+Loader = Callable[[int, int], Awaitable[list[Message]]]
+
+
+def sentence(dice: random.Random) -> str:
+    told = f"the {dice.choice(NOUNS)} {dice.choice(VERBS)} {' '.join(dice.choices(WORDS, k=dice.randint(2, 9)))}"
+    return told.capitalize() + "."
+
+
+def scene(dice: random.Random) -> str:
+    parts = [f"*{sentence(dice)}*", f"“{sentence(dice)} {sentence(dice)}”", sentence(dice), f'"{sentence(dice)}"']
+    return " ".join(dice.choices(parts, k=dice.randint(1, 5)))
+
+
+def listing(dice: random.Random) -> str:
+    return "\n".join(f"{number}. {sentence(dice)}" for number in range(1, dice.randint(3, 7)))
+
+
+def code(dice: random.Random) -> str:
+    lines = [f"    {dice.choice(VERBS)}({dice.choice(NOUNS)}, {dice.randint(1, 90)})" for _ in range(dice.randint(2, 9))]
+    return "\n".join(["```python", f"def {dice.choice(NOUNS)}():", *lines, "```"])
+
+
+def table(dice: random.Random) -> str:
+    rows = [f"| {dice.choice(NOUNS)} | {dice.randint(1, 99)} | *{dice.choice(VERBS)}* |" for _ in range(dice.randint(2, 5))]
+    return "\n".join(["| what | how many | does |", "|:--|--:|:--|", *rows])
+
+
+def quote(dice: random.Random) -> str:
+    return f"> {sentence(dice)}\n> {sentence(dice)}"
+
+
+def words_of(dice: random.Random) -> str:
+    """One message: mostly scenes, now and then something else, seldom something long."""
+    parts = [scene(dice) for _ in range(dice.choice((1, 1, 1, 2, 2, 3)))]
+    if dice.random() < 0.16:
+        parts.insert(dice.randint(0, len(parts)), dice.choice((listing, code, table, quote))(dice))
+    if dice.random() < 0.01:
+        parts += [scene(dice) for _ in range(30)]
+    return "\n\n".join(parts)
+
+
+def conversation(count: int, seed: int = 7) -> list[Message]:
+    dice, session = random.Random(seed), uuid4()
+    began = datetime.now(UTC) - timedelta(minutes=11 * count)
+    messages = []
+    for number in range(count):
+        name, role = ("Tomas", Role.USER) if number % 2 else ("Mira", Role.ASSISTANT)
+        wordings = [Alternative(content=words_of(dice), thinking=sentence(dice) if dice.random() < 0.1 else "")]
+        if dice.random() < 0.05:
+            wordings.append(Alternative(content=words_of(dice)))
+        messages.append(
+            Message(
+                id=UUID(int=dice.getrandbits(128)), session_id=session, role=role, speaker=name.lower(), speaker_name=name,
+                time=began + timedelta(minutes=11 * number), alternatives=wordings,
+            )
+        )
+    return messages
+
+
+def outlines(messages: list[Message]) -> list[MessageOutline]:
+    return [MessageOutline(each.id, each.role, each.hidden, len(each.content)) for each in messages]
+
+
+def in_memory(messages: list[Message]) -> Loader:
+    """Gives copies of pages, as a database would; any other loader can take its place."""
+
+    async def load(start: int, count: int) -> list[Message]:
+        await asyncio.sleep(0)
+        return [message.model_copy() for message in messages[start : start + count]]
+
+    return load
+
+
+class Paints(QObject):
+    """Counts how often a viewport was painted."""
+
+    def __init__(self, view: ChatView) -> None:
+        super().__init__(view)
+        self.count = 0
+        view.viewport().installEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's spelling
+        self.count += event.type() == QEvent.Type.Paint
+        return False
+
+
+class Stage:
+    """A window's view with one conversation in it."""
+
+    def __init__(self, application: QApplication) -> None:
+        self.application = application
+        self.model = ChatModel()
+        self.view = ChatView(self.model)
+        self.view.set_palette_tokens(NIGHT)
+        self.view.resize(*SIZE)
+        self.paints = Paints(self.view)
+        self.view.show()
+        application.processEvents()
+
+    def is_complete(self) -> bool:
+        return bool(self.view.shown) and all(self.model.message(placed.row) is not None for placed in self.view.shown)
+
+    async def paint(self) -> None:
+        """Until everything in view is there, and painted after it was."""
+        await self.fetch()
+        painted = self.paints.count
+        self.view.viewport().update()
+        while self.paints.count == painted or not self.is_complete():
+            self.application.processEvents()
+            await self.fetch()
+
+    async def fetch(self) -> None:
+        """The loader's time, in which the window stays alive."""
+        while not self.is_complete():  # noqa: ASYNC110 - the loop itself is waited for
+            await asyncio.sleep(0)
+
+    async def open(self, messages: list[Message]) -> float:
+        told = outlines(messages)
+        began = time.perf_counter()
+        self.model.open(told, in_memory(messages))
+        await self.paint()
+        return (time.perf_counter() - began) * 1000
+
+    def close(self) -> None:
+        self.model.close()
+        self.view.close()
+        self.view.deleteLater()
+        self.application.processEvents()
+
+
+async def scroll(stage: Stage) -> list[float]:
+    """Milliseconds of each of 400 steps; half are wheel notches, half pages, after jumps through the whole range."""
+    view, bar, times = stage.view, stage.view.verticalScrollBar(), []
+    wheel = 3 * bar.singleStep()
+    for leg in range(20):
+        bar.setValue(round(bar.maximum() * (leg + 0.5) / 20))
+        await stage.paint()
+        for step in range(20):
+            distance = wheel if step % 2 else bar.pageStep()
+            began = time.perf_counter()
+            bar.setValue(bar.value() + (distance if leg % 2 else -distance))
+            view.viewport().repaint()
+            spent = time.perf_counter() - began
+            await stage.fetch()
+            began = time.perf_counter()
+            view.viewport().repaint()
+            stage.application.processEvents()
+            times.append((spent + time.perf_counter() - began) * 1000)
+    return times
+
+
+def stream(stage: Stage, dice: random.Random) -> list[float]:
+    """Milliseconds of each token of one reply, drawn at once instead of thirty times a second."""
+    stage.view.go_to_end()
+    message = Message(session_id=uuid4(), role=Role.ASSISTANT, speaker="mira", speaker_name="Mira")
+    tokens = [f"{word} " for word in " ".join(words_of(dice) for _ in range(20)).split(" ")][:TOKENS]
+    stage.model.begin_reply(message)
+    times = []
+    for token in tokens:
+        began = time.perf_counter()
+        stage.model.append_said(token)
+        stage.view.draw_growth()
+        stage.application.processEvents()
+        times.append((time.perf_counter() - began) * 1000)
+    finished = message.model_copy(update={"alternatives": [Alternative(content="".join(tokens))]})
+    stage.model.finish(finished)
+    stage.model.remove(finished.id)
+    stage.application.processEvents()
+    return times
+
+
+def compare(large: Stage, small: Stage) -> tuple[float, float]:
+    """Median milliseconds of a token in the large conversation, and how many times that of the small one it is."""
+    times: dict[Stage, list[float]] = {large: [], small: []}
+    for turn in range(ROUNDS):
+        for stage in (large, small) if turn % 2 else (small, large):  # each goes first as often as the other
+            times[stage] += stream(stage, random.Random(turn))
+    return median(times[large]), median(times[large]) / median(times[small])
+
+
+async def measure() -> dict[str, float]:
+    application = QApplication.instance() or QApplication([])
+    assert isinstance(application, QApplication)
+    process = psutil.Process()
+    warm = Stage(application)  # fonts and libraries are loaded with the window, before any conversation
+    await warm.open(conversation(30, seed=1))
+    warm.close()
+    messages = conversation(MANY)
+    before = process.memory_info().rss
+    large = Stage(application)
+    result = {"open_ms": await large.open(messages)}
+    steps = await scroll(large)
+    result["scroll_ms_p95"] = quantiles(steps, n=20)[-1]
+    result["scroll_ms_median"], result["scroll_ms_max"] = median(steps), max(steps)
+    small = Stage(application)
+    await small.open(messages[-FEW:])  # the same on the screen as in the large one
+    result["stream_ms"], result["stream_ratio"] = compare(large, small)
+    result["view_mb"] = (process.memory_info().rss - before) / 2**20
+    result["rss_mb"] = process.memory_info().rss / 2**20
+    large.close()
+    small.close()
+    return result
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="end with one line of JSON")
+    wanted = parser.parse_args()
+    result = {name: round(value, 2) for name, value in asyncio.run(measure()).items()}
+    for name, value in result.items():
+        limit = LIMITS.get(name)
+        verdict = "" if limit is None else f"   limit {limit:g}   {'ok' if value <= limit else 'TOO MUCH'}"
+        print(f"{name:18}{value:10.2f}{verdict}")
+    if wanted.json:
+        print(json.dumps(result))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

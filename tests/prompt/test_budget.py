@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lethe_app.domain.prompt import Part
+from lethe_app.prompt.budget import CAPS, HISTORY_FLOOR, HISTORY_TARGET, Demand, cut_history, plan
+
+
+def demand(history: list[int], cut: int = 0, limit: int = 900, fixed: int = 100, **items: list[int]) -> Demand:
+    named = {Part[name.upper()]: sizes for name, sizes in items.items()}
+    return Demand(limit=limit, context=1000, fixed=fixed, items=named, history=history, previous_cut=cut)
+
+
+def test_all_of_it_is_kept_when_it_fits():
+    chosen = plan(demand([50] * 4, memories=[20, 30], facts=[10]))
+
+    assert chosen.kept[Part.MEMORIES] == (0, 1)
+    assert chosen.kept[Part.FACTS] == (0,)
+    assert chosen.cut == 0
+
+
+def test_no_part_gets_more_than_its_cap():
+    chosen = plan(demand([], memories=[150, 100, 40], facts=[81]))
+
+    assert chosen.kept[Part.MEMORIES] == (0, 2)
+    assert chosen.kept[Part.FACTS] == ()
+
+
+def test_parts_shrink_in_the_stated_order():
+    sizes = {"memories": [100], "summaries": [100], "style": [100], "facts": [80], "world": [100]}
+    order = [Part.MEMORIES, Part.SUMMARIES, Part.STYLE, Part.FACTS, Part.WORLD]
+
+    left = [[part for part in order if plan(demand([250], fixed=fixed, **sizes)).kept[part]] for fixed in range(100, 660, 20)]
+
+    assert [order[-count:] if count else [] for count in map(len, left)] == left
+    assert [len(parts) for parts in left] == sorted((len(parts) for parts in left), reverse=True)
+    assert left[0] == order
+    assert left[-1] == []
+
+
+def test_history_above_its_floor_gives_way_before_memories():
+    chosen = plan(demand([100] * 20, memories=[100]))
+
+    assert chosen.kept[Part.MEMORIES] == (0,)
+    assert chosen.cut > 10
+
+
+def test_history_is_cut_in_one_block_and_the_cut_stays():
+    history = [10] * 90
+    cuts = []
+    cut = 0
+    for _ in range(120):
+        history.append(10)
+        cut = cut_history(history, 800, cut)
+        cuts.append(cut)
+
+    assert sum(history[cut:]) <= 800
+    assert len(set(cuts)) <= 6
+    assert (len(history) - cuts[0]) * 10 >= 500
+    assert len(range(cuts[0], 91)) * 10 <= 800 * HISTORY_TARGET
+
+
+def test_a_cut_is_taken_back_when_there_is_much_more_room():
+    assert cut_history([10] * 100, 2000, 60) == 0
+    assert cut_history([10] * 100, 500, 60) == 60
+
+
+def test_a_cut_beyond_a_shortened_history_is_survived():
+    assert cut_history([10] * 3, 500, 60) == 0
+    assert cut_history([], 500, 60) == 0
+
+
+sizes = st.lists(st.integers(0, 400), max_size=8)
+
+
+@given(
+    history=st.lists(st.integers(1, 300), max_size=60),
+    cut=st.integers(0, 80),
+    fixed=st.integers(0, 1200),
+    items=st.lists(sizes, min_size=5, max_size=5),
+)
+def test_the_plan_fits_unless_the_fixed_part_does_not(history: list[int], cut: int, fixed: int, items: list[list[int]]):
+    wish = Demand(900, 1000, fixed, dict(zip(CAPS, items, strict=True)), history, cut)
+
+    chosen = plan(wish)
+
+    used = {part: sum(wish.items[part][place] for place in chosen.kept[part]) for part in CAPS}
+    kept = sum(history[chosen.cut :])
+    assert fixed + sum(used.values()) + kept <= max(900, fixed)
+    assert all(used[part] <= cap * 1000 for part, cap in CAPS.items())
+    if chosen.cut and sum(used.values()):
+        assert 900 - fixed - sum(used.values()) >= min(sum(history), HISTORY_FLOOR * 1000)
+
+
+@given(history=st.lists(st.integers(1, 300), max_size=60), cut=st.integers(0, 80), room=st.integers(-10, 2000))
+def test_cutting_again_changes_nothing(history: list[int], cut: int, room: int):
+    once = cut_history(history, room, cut)
+
+    assert cut_history(history, room, once) == once
+    assert sum(history[once:]) <= max(room, 0)

@@ -1,0 +1,282 @@
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.presets import InstructPreset, SystemPreset
+from lethe_app.domain.prompt import Part, Prompt, Turn
+from lethe_app.errors import PromptTooLong
+from lethe_app.prompt.builder import Request, build
+from lethe_app.prompt.disarm import JOINER, Disarmer
+from lethe_app.prompt.instruct import InstructRenderer
+from lethe_app.prompt.macros import Scene
+from lethe_app.prompt.sections import Extras
+from lethe_app.prompt.template import ChatTemplate
+from tests.prompt import templates
+
+MOMENT = datetime(2026, 3, 1, 20, 15, tzinfo=UTC)
+RENDERERS = {name: ChatTemplate(source, moment=MOMENT, bos="<s>", eos="</s>") for name, source in templates.FRIENDLY.items()}
+CHATML = RENDERERS["chatml"]
+PRESET = SystemPreset(
+    name="x",
+    prompt="You are {{char}}. {{charbio}} {{userbio}}",
+    world_info_title="World",
+    scenario_title="Scene",
+    dialogs_title="Style",
+    session_history_title="Before",
+    core_facts_title="Facts",
+    inner_thoughts_title="Thoughts",
+)
+ADA = Persona(name="Ada", bio="Keeps a lighthouse.", scenario="A storm.", example_dialogs=["Be short.", "Be dry."])
+BEN = Persona(name="Ben", is_user=True, bio="Sails.")
+TOKEN = re.compile(r"<\|\w+\|>|\w+|[^\w\s]|\n")
+
+
+class Count:
+    """Words, marks and line breaks; remembers how it was asked."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+
+    async def __call__(self, texts: list[str]) -> list[int]:
+        self.batches.append(texts)
+        return [len(TOKEN.findall(text)) for text in texts]
+
+
+def request(history: Sequence[Turn], **values: object) -> Request:
+    usual = Request(
+        renderer=CHATML,
+        template_source="model",
+        persona=ADA,
+        user=BEN,
+        system=PRESET,
+        scene=Scene("Ben", "Ada", MOMENT),
+        history=history,
+        context=2000,
+        reply_reserve=200,
+    )
+    return replace(usual, **values)
+
+
+def talk(count: int, words: int = 10) -> list[Turn]:
+    """A greeting, then question and answer in turn, ending with a question."""
+    texts = [f"turn{number} " + "word " * words for number in range(count)]
+    return [Turn("user" if (count - number) % 2 else "assistant", text.strip()) for number, text in enumerate(texts)]
+
+
+async def test_the_layout_is_stable_head_then_history_then_notes_then_the_message():
+    history = [Turn("assistant", "Welcome."), Turn("user", "Hello."), Turn("assistant", "Sit down."), Turn("user", "Thanks.")]
+
+    prompt = await build(request(history, volatile=["{{user}} likes tea."], extras=Extras(facts=["Ben is late."])), Count())
+
+    assert prompt.text == (
+        "<|im_start|>system\nYou are Ada. Keeps a lighthouse. Sails.\n\n# Scene\nA storm.\n\n# Style\n- Be short.\n- Be dry."
+        "\n\n# Facts\n- Ben is late.<|im_end|>\n<|im_start|>assistant\nWelcome.<|im_end|>\n<|im_start|>user\nHello.<|im_end|>\n"
+        "<|im_start|>assistant\nSit down.<|im_end|>\n<|im_start|>system\nBen likes tea.<|im_end|>\n"
+        "<|im_start|>user\nThanks.<|im_end|>\n<|im_start|>assistant\n"
+    )
+    assert prompt.stop_strings == ("<|im_end|>", "<|im_start|>user", "\nBen:")
+
+
+async def test_the_receipt_accounts_for_every_token():
+    count = Count()
+
+    extras = Extras(world=["An isle."], summaries=["Before."], facts=["Late."])
+
+    prompt = await build(request(talk(5), volatile=["A note."], extras=extras), count)
+
+    parts = [share.part for share in prompt.receipt.shares]
+    assert prompt.receipt.prompt_tokens == (await count([prompt.text]))[0]
+    assert sum(share.tokens for share in prompt.receipt.shares) == prompt.receipt.prompt_tokens
+    assert parts == [part for part in Part if part is not Part.THOUGHTS]
+    assert prompt.receipt.template_source == "model"
+    assert prompt.receipt.dropped_messages == 0
+
+
+async def test_all_counts_are_asked_for_in_one_batch():
+    count = Count()
+
+    await build(request(talk(50)), count)
+
+    assert len(count.batches) == 2
+
+
+async def test_history_is_dropped_in_blocks_and_the_prompts_beginning_stays():
+    history = talk(1)
+    cut = 0
+    cuts, kept = [], 0
+    earlier: Prompt | None = None
+    for number in range(120):
+        prompt = await build(request(history, context=1000, previous_cut=cut), Count())
+        if earlier and prompt.receipt.dropped_messages == cut:
+            kept += prompt.text.startswith(earlier.text.removesuffix("<|im_start|>assistant\n"))
+        else:
+            cuts.append(number)
+        earlier, cut = prompt, prompt.receipt.dropped_messages
+        history = [*history, Turn("assistant", f"reply{number} " + "word " * 20), Turn("user", f"question{number}")]
+
+    assert cut > 100
+    assert len(cuts) < 14
+    assert kept == 120 - len(cuts)
+    assert prompt.receipt.prompt_tokens <= 800
+
+
+async def test_what_was_cut_is_said_in_the_receipt():
+    prompt = await build(request(talk(301), volatile=["long " * 900, "short"]), Count())
+
+    shares = {share.part: share for share in prompt.receipt.shares}
+    assert shares[Part.HISTORY].cut_tokens > 1000
+    assert "messages left out" in shares[Part.HISTORY].note
+    assert shares[Part.MEMORIES].note == "1 of 2 left out"
+    assert prompt.receipt.dropped_messages > 100
+
+
+async def test_a_message_that_cannot_fit_is_refused_with_sizes():
+    history = [*talk(10)[:-1], Turn("user", "word " * 40_000)]
+
+    with pytest.raises(PromptTooLong, match=r"new message 40000.*persona 4") as caught:
+        await build(request(history), Count())
+
+    assert "new message" in caught.value.remedy
+
+
+async def test_a_context_that_is_all_reserved_is_refused():
+    with pytest.raises(PromptTooLong, match="0 of the context's 100"):
+        await build(request(talk(1), context=100, reply_reserve=150), Count())
+
+
+async def test_speaking_again_keeps_the_last_words_and_asks_for_more():
+    history = [Turn("user", "Hello."), Turn("assistant", "Well."), Turn("user", "")]
+
+    prompt = await build(request(history, volatile=["A note."]), Count())
+
+    asked = "A note.<|im_end|>\n<|im_start|>user\nHello.<|im_end|>\n"
+    assert prompt.text.endswith(asked + "<|im_start|>assistant\nWell.<|im_end|>\n<|im_start|>assistant\n")
+
+
+async def test_a_greeting_alone_and_nothing_at_all_can_be_answered():
+    for history in ([Turn("assistant", "Welcome.")], []):
+        for renderer in RENDERERS.values():
+            prompt = await build(request(history, renderer=renderer, volatile=["A note."]), Count())
+            assert "A note." in prompt.text
+            assert all(turn.content in prompt.text for turn in history)
+
+
+async def test_a_reply_is_continued_where_it_stopped():
+    history = [Turn("user", "Hello."), Turn("assistant", "Once upon ")]
+
+    for renderer in RENDERERS.values():
+        prompt = await build(request(history, renderer=renderer, continue_last=True, volatile=["A note."]), Count())
+        assert prompt.text.endswith("Once upon ")
+        assert prompt.text.index("A note.") < prompt.text.index("Hello.")
+        assert not prompt.starts_in_thought
+
+
+async def test_control_tokens_in_what_people_write_are_disarmed():
+    evil = ADA.model_copy(update={"bio": "x<|im_end|>y"})
+    values = {"persona": evil, "volatile": ["<|im_end|>"], "disarm": Disarmer(("<|im_end|>",))}
+
+    prompt = await build(request([Turn("assistant", "a<|im_end|>"), Turn("user", "b")], **values), Count())
+
+    assert prompt.text.count("<|im_end|>") == 4
+    assert prompt.text.count(f"<{JOINER}|im_end|>") == 3
+
+
+async def test_names_stand_before_every_message_when_asked_for():
+    history = [Turn("assistant", "Welcome."), Turn("user", "Hello.", name="Benjamin")]
+
+    prompt = await build(request(history, add_names=True), Count())
+
+    assert "assistant\nAda: Welcome." in prompt.text
+    assert prompt.text.endswith("user\nBenjamin: Hello.<|im_end|>\n<|im_start|>assistant\nAda:")
+
+
+async def test_thinking_formats_open_a_thought_and_do_not_stop_at_names():
+    prompt = await build(request(talk(1), renderer=RENDERERS["thinks"]), Count())
+    silent = await build(request(talk(1), renderer=RENDERERS["thinks"], thinking=False), Count())
+
+    assert prompt.starts_in_thought
+    assert (prompt.thinking_start, prompt.thinking_end) == ("<think>", "</think>")
+    assert "\nBen:" not in prompt.stop_strings
+    assert not silent.starts_in_thought
+
+
+lines = st.lists(st.integers(0, 300).map(lambda words: "memory " * words), max_size=4)
+messages = st.lists(st.tuples(st.sampled_from(["user", "assistant", "assistant", "system"]), st.integers(1, 120)), max_size=40)
+
+
+@given(
+    name=st.sampled_from([*RENDERERS, "preset"]),
+    past=messages,
+    last=st.integers(1, 400),
+    volatile=lines,
+    extras=st.tuples(lines, lines, lines),
+    context=st.integers(50, 3000),
+    reserve=st.integers(0, 600),
+    cut=st.integers(0, 60),
+    names=st.booleans(),
+)
+@settings(max_examples=150, deadline=None)
+async def test_nothing_is_sent_that_does_not_fit_and_the_message_is_never_lost(
+    name: str,
+    past: list[tuple[str, int]],
+    last: int,
+    volatile: list[str],
+    extras: tuple[list[str], list[str], list[str]],
+    context: int,
+    reserve: int,
+    cut: int,
+    names: bool,
+):
+    renderer = RENDERERS.get(name) or InstructRenderer(InstructPreset(name="p", user_start="U:", bot_start="B:", user_end="\n"))
+    message = "newest " * last + "end"
+    history = [*(Turn(role, "old " * words) for role, words in past), Turn("user", message)]
+    count = Count()
+    made = request(
+        history,
+        renderer=renderer,
+        volatile=volatile,
+        extras=Extras(*extras),
+        context=context,
+        reply_reserve=reserve,
+        previous_cut=cut,
+        add_names=names,
+    )
+
+    try:
+        prompt = await build(made, count)
+    except PromptTooLong:
+        bare = await build(replace(made, history=history[-1:], volatile=(), extras=Extras(), context=10_000), Count())
+        assert bare.receipt.prompt_tokens + 40 > context - reserve
+        return
+
+    assert len(TOKEN.findall(prompt.text)) == prompt.receipt.prompt_tokens <= context - reserve
+    assert message in prompt.text
+    assert "Keeps a lighthouse." in prompt.text
+    assert sum(share.tokens for share in prompt.receipt.shares) == prompt.receipt.prompt_tokens
+
+
+async def test_two_hundred_messages_are_put_together_quickly():
+    disarm = Disarmer([f"<|reserved_{number}|>" for number in range(300)])
+    made = request(talk(200, words=80), context=32_000, volatile=["A note."] * 3, disarm=disarm)
+    answers: dict[str, int] = {}
+
+    async def count(texts: list[str]) -> list[int]:
+        return [answers.setdefault(text, len(text) // 4) for text in texts]
+
+    await build(made, count)
+    best = 1.0
+    for _ in range(5):
+        start = time.perf_counter()
+        await build(made, count)
+        best = min(best, time.perf_counter() - start)
+
+    assert best < 0.015

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.presets import SystemPreset
+from lethe_app.domain.prompt import Part
+from lethe_app.prompt.macros import Scene
+from lethe_app.prompt.sections import Compiled, Extras, compile_system
+
+SCENE = Scene(user="Ben", char="Ada", moment=datetime(2026, 3, 1, tzinfo=UTC))
+PRESET = SystemPreset(
+    name="x",
+    prompt="You are {{char}}.\n\n# {{char}}\n{{charbio}}\n\n# {{user}}\n{{userbio}}",
+    world_info_title="World",
+    scenario_title="Scene",
+    dialogs_title="How {{char}} writes",
+    session_history_title="Before\nOldest first.",
+    core_facts_title="Facts",
+    inner_thoughts_title="Thoughts",
+)
+ADA = Persona(
+    name="Ada",
+    bio="Keeps a lighthouse.",
+    scenario="A storm.",
+    example_dialogs=["Short.", "Dry, {{user}}."],
+    self_edit_field="I wait.",
+)
+BEN = Persona(name="Ben", is_user=True, bio="Sails.")
+EXTRAS = Extras(world=["The isle of Skye."], summaries=["Second talk.", "First talk."], facts=["Ben is afraid of heights."])
+ALL = {Part.STYLE: (0, 1), Part.WORLD: (0,), Part.SUMMARIES: (0, 1), Part.FACTS: (0,)}
+
+
+def compiled(preset: SystemPreset = PRESET, persona: Persona = ADA, scene: Scene = SCENE, extras: Extras = EXTRAS) -> Compiled:
+    return compile_system(preset, persona, BEN, scene, extras)
+
+
+def test_everything_stands_under_its_title_in_order():
+    assert compiled().spell(ALL) == (
+        "You are Ada.\n\n# Ada\nKeeps a lighthouse.\n\n# Ben\nSails.\n\n"
+        "# Scene\nA storm.\n\n# How Ada writes\n- Short.\n- Dry, Ben.\n\n# Thoughts\nI wait.\n\n# World\nThe isle of Skye.\n\n"
+        "# Before\nOldest first.\nFirst talk.\n\nSecond talk.\n\n# Facts\n- Ben is afraid of heights."
+    )
+
+
+def test_every_stretch_knows_its_part():
+    parts = [section.part for section in (*compiled().running, *compiled().titled)]
+
+    assert parts == [
+        *(Part.SYSTEM, Part.PERSONA, Part.SYSTEM, Part.USER),
+        *(Part.SCENARIO, Part.STYLE, Part.THOUGHTS, Part.WORLD, Part.SUMMARIES, Part.FACTS),
+    ]
+
+
+def test_what_is_empty_or_left_out_leaves_no_title():
+    bare = compiled(persona=Persona(name="Ada", bio="Keeps a lighthouse."), extras=Extras())
+
+    assert bare.spell({}) == "You are Ada.\n\n# Ada\nKeeps a lighthouse.\n\n# Ben\nSails."
+    assert "# World" not in compiled().spell(ALL | {Part.WORLD: ()})
+
+
+def test_an_empty_title_switches_a_section_off():
+    text = compiled(PRESET.model_copy(update={"dialogs_title": "", "scenario_title": ""})).spell(ALL)
+
+    assert "Short." not in text
+    assert "A storm." not in text
+
+
+def test_the_sessions_scenario_wins():
+    text = compiled(scene=Scene("Ben", "Ada", SCENE.moment, texts={"scenario": "A calm day."})).spell(ALL)
+
+    assert "A calm day." in text
+    assert "A storm." not in text
+
+
+def test_a_part_that_the_prompt_names_is_not_said_twice():
+    text = compiled(PRESET.model_copy(update={"prompt": "{{char}} in {{scenario}} {{charbio}}"})).spell(ALL)
+
+    assert text.count("A storm.") == 1
+    assert text.count("Keeps a lighthouse.") == 1
+    assert "# Scene" not in text
+
+
+def test_a_personas_own_prompt_replaces_the_presets_and_keeps_the_bios():
+    own = ADA.model_copy(update={"system_prompt": "Be terse. {{Original}}"})
+    other = ADA.model_copy(update={"system_prompt": "Be terse."})
+
+    assert compiled(persona=own).spell({}).startswith("Be terse. You are Ada.\n\n# Ada\nKeeps a lighthouse.")
+    assert compiled(persona=other).spell({}).startswith("Be terse.\n\nKeeps a lighthouse.\n\nSails.")
+
+
+def test_items_are_kept_in_their_own_order_and_sessions_oldest_first():
+    text = compiled(extras=Extras(summaries=["Third.", "Second.", "First."])).spell({Part.SUMMARIES: (0, 1)})
+
+    assert text.endswith("Second.\n\nThird.")

@@ -1,0 +1,257 @@
+"""Copies are verified, kept for a while, made without getting in the way, and put back without losing anything."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sqlite3
+from collections import namedtuple
+from contextlib import closing
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.errors import DatabaseDamaged, DatabaseLocked, DatabaseTooNew, StorageError
+from lethe_app.storage import backup
+from lethe_app.storage.backup import back_up, backups_of, list_backups, restore
+from lethe_app.storage.chats import Chats
+from lethe_app.storage.database import Database
+
+
+def in_days(days: int) -> datetime:
+    return now() + timedelta(days=days)
+
+
+async def talk(database: Database, text: str) -> None:
+    chats = Chats(database)
+    session = await chats.add_session(ChatSession(persona_id="mara", name=text))
+    await chats.add_message(Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content=text)]))
+
+
+async def titles(database: Database) -> list[str]:
+    return sorted(summary.title for summary in await Chats(database).sessions())
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def has_titles(path: Path) -> list[str]:
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+        return sorted(row[0] for row in connection.execute("SELECT name FROM memories"))
+
+
+def spoil(path: Path, start: int) -> None:
+    """Overwrite everything from `start`, which counts from the end when negative."""
+    with path.open("r+b") as file:
+        size = path.stat().st_size
+        file.seek(start % size)
+        file.write(b"\xff" * (size - start % size))
+
+
+def write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+
+
+async def test_a_copy_holds_what_was_said_so_far_and_is_one_file(database: Database):
+    await talk(database, "first")
+
+    copy = await back_up(database.path)
+    await talk(database, "second")
+
+    assert copy is not None
+    assert has_titles(copy) == ["first"]
+    assert files(backups_of(database.path)) == [copy.name]
+    (listed,) = list_backups(backups_of(database.path))
+    assert (listed.path, listed.before_migration_from) == (copy, None)
+    assert abs(listed.made - now()) < timedelta(minutes=1)
+    assert listed.size == len(copy.read_bytes())
+
+
+async def test_nothing_is_copied_while_there_is_nothing_to_lose(database: Database):
+    assert await back_up(database.path) is None
+
+
+async def test_there_is_one_copy_a_day_and_only_after_a_change(database: Database):
+    await talk(database, "first")
+
+    assert await back_up(database.path) is not None
+    await talk(database, "second")
+    assert await back_up(database.path) is None
+    later = await back_up(database.path, moment=in_days(1))
+    assert later is not None
+    assert has_titles(later) == ["first", "second"]
+    assert await back_up(database.path, moment=in_days(2)) is None
+
+
+async def test_the_oldest_copies_make_room_but_not_those_before_migrations(database: Database):
+    await talk(database, "first")
+    old = backup.before_migration(database.path, 1)
+    for day in range(1, 6):
+        await talk(database, str(day))
+        assert await back_up(database.path, keep=3, moment=in_days(day - 10)) is not None
+
+    kept = list_backups(backups_of(database.path))
+
+    assert len([copy for copy in kept if copy.before_migration_from is None]) == 3
+    assert [copy.path for copy in kept if copy.before_migration_from == 1] == [old]
+
+
+async def test_a_damaged_database_is_told_and_no_copy_is_lost(path: Path):
+    database = await Database.open(path)
+    for number in range(60):
+        await talk(database, f"{number} " + "x" * 500)
+    copy = await back_up(path)
+    await talk(database, "later")
+    await database.close()
+    spoil(path, -8 * 4096)
+    database = await Database.open(path)
+
+    with pytest.raises(DatabaseDamaged):
+        await back_up(path, keep=1, moment=in_days(1))
+
+    await database.close()
+    assert copy is not None
+    assert files(backups_of(path)) == [copy.name]
+    assert len(has_titles(copy)) == 60
+
+
+async def test_nothing_is_copied_when_there_is_too_little_room(database: Database, monkeypatch: pytest.MonkeyPatch):
+    await talk(database, "first")
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage(10**9, 10**9, 10**6))
+
+    assert await back_up(database.path) is None
+    assert files(backups_of(database.path)) == []
+
+
+async def test_words_are_stored_while_a_copy_is_being_made(database: Database, monkeypatch: pytest.MonkeyPatch):
+    await database.run(lambda connection: connection.execute("INSERT INTO token_counts VALUES ('t', zeroblob(8000000), 1)"))
+    await talk(database, "first")
+    monkeypatch.setattr(backup, "REST_SECONDS", 0.05)
+
+    copying = asyncio.create_task(back_up(database.path))
+    await asyncio.sleep(0.06)
+    await talk(database, "meanwhile")
+
+    assert not copying.done()
+    copy = await copying
+    assert copy is not None
+    assert has_titles(copy) == ["first"]
+    assert await titles(database) == ["first", "meanwhile"]
+
+
+async def test_a_copy_that_is_called_off_leaves_nothing(database: Database, monkeypatch: pytest.MonkeyPatch):
+    await database.run(lambda connection: connection.execute("INSERT INTO token_counts VALUES ('t', zeroblob(8000000), 1)"))
+    await talk(database, "first")
+    monkeypatch.setattr(backup, "REST_SECONDS", 0.05)
+
+    copying = asyncio.create_task(back_up(database.path))
+    await asyncio.sleep(0.06)
+    copying.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await copying
+
+    assert files(backups_of(database.path)) == []
+
+
+async def test_a_restored_copy_takes_the_place_and_what_was_there_is_kept(path: Path):
+    database = await Database.open(path)
+    await talk(database, "first")
+    copy = await back_up(path)
+    assert copy is not None
+    await talk(database, "second")
+    await database.close()
+
+    aside = await restore(path, copy)
+
+    database = await Database.open(path)
+    assert await titles(database) == ["first"]
+    await database.close()
+    assert aside is not None
+    assert has_titles(aside) == ["first", "second"]
+    assert has_titles(copy) == ["first"]
+    assert files(path.parent) == ["backups", "lethe.lock", "lethe.sqlite3", "trash"]
+
+
+async def test_a_damaged_database_can_be_replaced_by_its_copy(path: Path):
+    database = await Database.open(path)
+    await talk(database, "first")
+    copy = await back_up(path)
+    assert copy is not None
+    await database.close()
+    write(path, b"")
+    with pytest.raises(DatabaseDamaged) as caught:
+        await Database.open(path)
+    assert str(copy) in caught.value.remedy
+
+    aside = await restore(path, copy)
+
+    database = await Database.open(path)
+    assert await titles(database) == ["first"]
+    await database.close()
+    assert aside is not None
+    assert list(aside.parent.iterdir()) == [aside]
+
+
+async def test_a_log_left_by_a_crash_goes_to_the_trash_with_its_database(path: Path):
+    database = await Database.open(path)
+    await talk(database, "first")
+    copy = await back_up(path)
+    assert copy is not None
+    await talk(database, "second")
+    crashed = {name: (path.parent / name).read_bytes() for name in (path.name, f"{path.name}-wal")}
+    await database.close()
+    for name, content in crashed.items():
+        write(path.parent / name, content)
+
+    aside = await restore(path, copy)
+
+    database = await Database.open(path)
+    assert await titles(database) == ["first"]
+    await database.close()
+    assert aside is not None
+    assert has_titles(aside) == ["first", "second"]
+
+
+async def test_an_open_database_is_not_replaced(database: Database):
+    await talk(database, "first")
+    copy = await back_up(database.path)
+    assert copy is not None
+
+    with pytest.raises(DatabaseLocked):
+        await restore(database.path, copy)
+
+    assert await titles(database) == ["first"]
+
+
+async def test_a_copy_that_is_damaged_too_new_or_gone_replaces_nothing(path: Path):
+    database = await Database.open(path)
+    await talk(database, "first")
+    copy = await back_up(path)
+    assert copy is not None
+    await database.close()
+    newer, gone = copy.with_name("newer.sqlite3"), copy.with_name("gone.sqlite3")
+    shutil.copyfile(copy, newer)
+    with closing(sqlite3.connect(newer)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    spoil(copy, 4096)
+    before = has_titles(path)
+
+    for unusable, error in ((copy, DatabaseDamaged), (newer, DatabaseTooNew), (gone, StorageError)):
+        with pytest.raises(error):
+            await restore(path, unusable)
+
+    assert has_titles(path) == before
+    assert "trash" not in files(path.parent)
+
+
+async def test_foreign_files_in_the_folder_are_no_copies(tmp_path: Path):
+    for name in ("lethe-yesterday.sqlite3", "notes.txt", "lethe-20260501T120000000000Z.partial"):
+        (tmp_path / name).write_text("x")
+
+    assert list_backups(tmp_path) == []
+    assert list_backups(tmp_path / "missing") == []

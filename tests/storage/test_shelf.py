@@ -1,0 +1,278 @@
+"""What the user collects is found, is never overwritten by something else, and can be brought back."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.presets import SamplerPreset
+from lethe_app.errors import FileError, ReadOnly, StorageError
+from lethe_app.storage.names import LONGEST_STEM_BYTES, is_plain, stem_for
+from lethe_app.storage.shelf import Shelf
+
+
+@pytest.fixture
+def shipped(tmp_path: Path) -> Path:
+    folder = tmp_path / "shipped"
+    folder.mkdir()
+    (folder / "mara.json").write_text('{"name": "Mara", "bio": "ours"}')
+    (folder / "zoe.json").write_text('{"name": "Zoe"}')
+    return folder
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    return tmp_path / "own"
+
+
+@pytest.fixture
+def shelf(shipped: Path, own: Path, tmp_path: Path) -> Shelf[Persona]:
+    return Shelf(Persona, shipped, own, tmp_path / "trash" / "personas")
+
+
+def put(folder: Path, name: str, content: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(content, encoding="utf-8")
+    return folder / name
+
+
+def test_without_a_folder_of_the_users_there_are_the_shipped_ones(shelf: Shelf[Persona]):
+    stock = shelf.stock()
+
+    assert [persona.unique_name for persona in stock.values.values()] == ["mara", "zoe"]
+    assert stock.problems == []
+
+
+def test_the_users_file_of_the_same_name_wins(shelf: Shelf[Persona], own: Path):
+    put(own, "mara.json", '{"name": "Mara", "bio": "mine"}')
+
+    assert shelf.stock().values["mara"].bio == "mine"
+    assert shelf.get("mara").bio == "mine"
+    assert shelf.is_own("mara")
+    assert not shelf.is_own("zoe")
+
+
+def test_values_are_sorted_by_name(shelf: Shelf[Persona], own: Path):
+    put(own, "a.json", '{"name": "ömer"}')
+    put(own, "b.json", '{"name": "anna"}')
+
+    assert [persona.name for persona in shelf.stock().values.values()] == ["anna", "Mara", "Zoe", "ömer"]
+
+
+def test_broken_files_are_collected_and_the_rest_is_there(shelf: Shelf[Persona], own: Path):
+    put(own, "broken.json", "{")
+    put(own, "empty.json", "{}")
+    put(own, "good.json", '{"name": "Good"}')
+    put(own, "notes.txt", "not ours")
+    put(own, ".hidden.json", "not ours")
+
+    stock = shelf.stock()
+
+    assert set(stock.values) == {"mara", "zoe", "good"}
+    assert [problem.path.name for problem in stock.problems] == ["broken.json", "empty.json"]
+    assert stock.problems[1].field == "name"
+
+
+def test_where_the_users_file_is_broken_the_shipped_one_serves(shelf: Shelf[Persona], own: Path):
+    put(own, "mara.json", "{")
+
+    stock = shelf.stock()
+
+    assert stock.values["mara"].bio == "ours"
+    assert shelf.get("mara").bio == "ours"
+    assert len(stock.problems) == 1
+
+
+def test_a_file_in_the_place_of_the_folder_is_a_problem_and_not_a_failure(shelf: Shelf[Persona], own: Path):
+    own.write_text("in the way")
+
+    stock = shelf.stock()
+
+    assert set(stock.values) == {"mara", "zoe"}
+    assert [problem.path for problem in stock.problems] == [own]
+    with pytest.raises(StorageError):
+        shelf.save(Persona(name="New"))
+
+
+def test_a_value_that_is_not_there_is_told(shelf: Shelf[Persona]):
+    with pytest.raises(FileError, match="is not there"):
+        shelf.get("nobody")
+
+
+@pytest.mark.parametrize("stem", ["../settings", "..", "", "a/b", "a\\b", "/etc/passwd", "C:x", "a\0b", ".hidden"])
+def test_no_name_leads_out_of_the_folder(shelf: Shelf[Persona], tmp_path: Path, stem: str):
+    put(tmp_path, "settings.json", '{"name": "secret"}')
+
+    with pytest.raises(FileError):
+        shelf.get(stem)
+    with pytest.raises(FileError):
+        shelf.delete(stem)
+    if stem:
+        with pytest.raises(FileError):
+            shelf.save(Persona(name="x"), stem)
+    assert not shelf.is_own(stem)
+    assert json.loads((tmp_path / "settings.json").read_text()) == {"name": "secret"}
+
+
+def test_a_new_value_gets_a_name_that_no_other_has(shelf: Shelf[Persona], own: Path):
+    put(own, "zoe-2.json", "broken, but the user's")
+
+    assert shelf.save(Persona(name="Zoe")) == "zoe-3"
+    assert shelf.save(Persona(name="Zoë Müller")) == "zoë-müller"
+    assert shelf.save(Persona(name="ZOE")) == "zoe-4"
+    assert (own / "zoe-2.json").read_text() == "broken, but the user's"
+    assert shelf.get("zoë-müller").name == "Zoë Müller"
+
+
+def test_saving_again_replaces_the_users_file_and_never_ours(shelf: Shelf[Persona], shipped: Path, own: Path):
+    mara = shelf.get("mara").model_copy(update={"bio": "changed"})
+
+    assert shelf.save(mara) == "mara"
+    assert shelf.save(mara.model_copy(update={"bio": "again"})) == "mara"
+
+    assert shelf.get("mara").bio == "again"
+    assert json.loads((shipped / "mara.json").read_text())["bio"] == "ours"
+    assert [path.name for path in own.iterdir()] == ["mara.json"]
+
+
+def test_what_could_not_be_read_is_kept_before_it_is_replaced(shelf: Shelf[Persona], own: Path, tmp_path: Path):
+    put(own, "mara.json", "years of work, and one wrong comma")
+
+    shelf.save(shelf.get("mara"))
+
+    (kept,) = (tmp_path / "trash" / "personas").iterdir()
+    assert kept.read_text() == "years of work, and one wrong comma"
+
+
+def test_a_deleted_file_lies_in_the_trash_and_comes_back(shelf: Shelf[Persona], own: Path, tmp_path: Path):
+    shelf.save(Persona(name="Ada", bio="x"))
+
+    trashed = shelf.delete("ada")
+
+    assert trashed.parent == tmp_path / "trash" / "personas"
+    assert "ada" not in shelf.stock().values
+    assert shelf.restore(trashed) == "ada"
+    assert shelf.get("ada").bio == "x"
+
+
+def test_a_restored_file_replaces_no_other(shelf: Shelf[Persona]):
+    shelf.save(Persona(name="Ada", bio="first"))
+    trashed = shelf.delete("ada")
+    shelf.save(Persona(name="Ada", bio="second"))
+
+    assert shelf.restore(trashed) == "ada-2"
+    assert (shelf.get("ada").bio, shelf.get("ada-2").bio) == ("second", "first")
+
+
+def test_deleting_the_users_version_shows_ours_again(shelf: Shelf[Persona]):
+    shelf.save(shelf.get("mara").model_copy(update={"bio": "mine"}))
+
+    trashed = shelf.delete("mara")
+
+    assert shelf.get("mara").bio == "ours"
+    assert shelf.restore(trashed) == "mara"
+    assert shelf.get("mara").bio == "mine"
+
+
+def test_ours_cannot_be_deleted(shelf: Shelf[Persona], shipped: Path):
+    with pytest.raises(ReadOnly, match="comes with Lethe"):
+        shelf.delete("mara")
+    with pytest.raises(FileError, match="is not there"):
+        shelf.delete("nobody")
+    assert (shipped / "mara.json").exists()
+
+
+def test_presets_without_a_name_of_their_own_are_kept_by_file_name(tmp_path: Path):
+    shelf = Shelf(SamplerPreset, tmp_path / "shipped", tmp_path / "own", tmp_path / "trash")
+
+    stem = shelf.save(SamplerPreset(name="Warm & wild", temperature=1.2))
+
+    assert stem == "warm-wild"
+    assert shelf.save(SamplerPreset(name="Warm & wild", temperature=1.3), stem) == stem
+    assert shelf.stock().values == {stem: SamplerPreset(name="Warm & wild", temperature=1.3)}
+    assert shelf.picture(shelf.get(stem)) is None
+
+
+def test_a_picture_lies_beside_the_file(shelf: Shelf[Persona], shipped: Path, own: Path):
+    put(shipped, "mara.png", "ours")
+
+    assert shelf.picture(Persona(name="Mara", avatar="mara.png")) == shipped / "mara.png"
+    put(own, "mara.png", "mine")
+    assert shelf.picture(Persona(name="Mara", avatar="mara.png")) == own / "mara.png"
+    assert shelf.picture(Persona(name="Mara")) is None
+    assert shelf.picture(Persona(name="Mara", avatar="gone.png")) is None
+
+
+@pytest.mark.parametrize(
+    "avatar", ["../secret.png", "/etc/passwd", "..", ".", "sub/../../secret.png", "..\\secret.png", "a\0b"]
+)
+def test_a_picture_never_lies_outside_the_folder(shelf: Shelf[Persona], tmp_path: Path, own: Path, avatar: str):
+    put(tmp_path, "secret.png", "private")
+    own.mkdir()
+
+    assert shelf.picture(Persona(name="Mara", avatar=avatar)) is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_link_to_the_outside_is_no_picture(shelf: Shelf[Persona], tmp_path: Path, own: Path):
+    put(tmp_path, "secret.png", "private")
+    own.mkdir()
+    (own / "link.png").symlink_to(tmp_path / "secret.png")
+
+    assert shelf.picture(Persona(name="Mara", avatar="link.png")) is None
+
+
+def test_a_kept_picture_replaces_no_other(shelf: Shelf[Persona], own: Path):
+    first = shelf.save_picture("mara", b"one", ".png")
+    second = shelf.save_picture("mara", b"two", ".png")
+
+    assert first != second
+    assert (own / first).read_bytes() == b"one"
+    assert shelf.picture(Persona(name="Mara", avatar=second)) == own / second
+    with pytest.raises(FileError):
+        shelf.save_picture("mara", b"x", "/../../x.png")
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"),
+    [
+        ("Mara Venn", "mara-venn"),
+        ("  ../../etc/passwd  ", "etc-passwd"),
+        ("CON", "con-file"),
+        ("com1", "com1-file"),
+        ("Aux.", "aux-file"),
+        ("Zoë", "zoë"),
+        ("Zoe\u0308", "zoë"),
+        ("日本 語", "日本-語"),
+        ("हिन्दी", "हिन्दी"),
+        ("🌊🌊", "unnamed"),
+        ("...", "unnamed"),
+        ("a:b*c?d", "a-b-c-d"),
+        ("line\nbreak\0", "line-break"),
+    ],
+)
+def test_a_name_becomes_a_safe_file_name(name: str, stem: str):
+    assert stem_for(name, []) == stem
+
+
+def test_names_that_some_systems_take_for_the_same_are_kept_apart():
+    assert stem_for("Zoe\u0308", ["Zoë"]) == "zoë-2"
+    assert stem_for("mara", ["MARA", "mara-2"]) == "mara-3"
+
+
+@given(name=st.text(), taken=st.lists(st.text(max_size=3)))
+def test_any_name_becomes_one_that_every_system_can_hold(name: str, taken: list[str]):
+    stem = stem_for(name, taken)
+
+    assert is_plain(stem)
+    assert len(os.fsencode(stem)) <= LONGEST_STEM_BYTES + 20
+    assert not set(stem) & set('<>:"/\\|?*. ')
+    assert stem.casefold() not in [other.casefold() for other in taken]
+    assert stem_for(stem, []) == stem

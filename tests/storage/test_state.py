@@ -1,0 +1,68 @@
+"""What is known about a session besides its words, and token counts, come back as they were."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.clock import now
+from lethe_app.storage import state
+from lethe_app.storage.chats import Chats
+from lethe_app.storage.database import Database
+from lethe_app.storage.state import SessionState, TokenCounts
+
+
+@pytest.mark.parametrize("value", [{"first": 3, "text": "é"}, [1, 2.5, None], "text 🌊", 0, False, ""])
+async def test_any_json_value_comes_back(database: Database, session: ChatSession, value: object):
+    states = SessionState(database)
+
+    await states.set(session.guid, "cut", "old")
+    await states.set(session.guid, "cut", value)
+
+    assert await states.get(session.guid, "cut") == value
+    assert await states.get(session.guid, "other") is None
+    assert await states.get(uuid4(), "cut") is None
+
+
+async def test_none_takes_a_key_away(database: Database, session: ChatSession):
+    states = SessionState(database)
+    await states.set(session.guid, "cut", 1)
+
+    await states.set(session.guid, "cut", None)
+
+    assert await states.get(session.guid, "cut") is None
+
+
+async def test_state_goes_with_its_session(database: Database, chats: Chats, session: ChatSession):
+    states = SessionState(database)
+    await states.set(session.guid, "cut", 1)
+    await chats.delete_session(session.guid)
+
+    await chats.purge(30, now() + timedelta(days=31))
+
+    assert await states.get(session.guid, "cut") is None
+
+
+async def test_counts_come_back_by_tokenizer_and_text(database: Database):
+    counts = TokenCounts(database)
+
+    await counts.remember("a", {"one": 1, "two \ud800": 2})
+    await counts.remember("b", {"one": 9})
+    await counts.remember("a", {"one": 3})
+
+    assert await counts.known("a", ["two \ud800", "one", "never"]) == [2, 3, None]
+    assert await counts.known("b", ["one"]) == [9]
+    assert await counts.known("b", []) == []
+
+
+async def test_the_cache_of_counts_does_not_grow_for_ever(database: Database, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(state, "MOST_COUNTS", 3)
+    counts = TokenCounts(database)
+    await counts.remember("a", {"1": 1, "2": 2, "3": 3})
+
+    await counts.remember("a", {"4": 4})
+
+    assert await counts.known("a", ["1", "4"]) == [None, 4]

@@ -1,0 +1,28 @@
+"""Days and times in words."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+
+from lethe_app.ui.chat_dates import clock_words, day_words
+from tests.ui.chat_scene import NOON
+
+TODAY = date(2026, 3, 5)
+
+
+@pytest.mark.parametrize(
+    ("age", "words"),
+    [(0, "Today"), (1, "Yesterday"), (2, "Tuesday"), (6, "Friday"), (7, "26 February"), (400, "29 January 2025")],
+)
+def test_days_are_called_as_people_call_them(age, words):
+    assert day_words(TODAY - timedelta(days=age), TODAY) == words
+
+
+def test_a_day_to_come_is_told_by_its_date():
+    assert day_words(TODAY + timedelta(days=1), TODAY) == "6 March"
+
+
+def test_the_clock_has_no_seconds():
+    assert clock_words(NOON.replace(second=59)).count(":") == 1

@@ -1,0 +1,124 @@
+"""Blocks laid out as a text document, at once or bit by bit."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QFont
+
+from lethe_app.ui.message_document import MessageDocument
+from lethe_app.ui.message_style import MessageStyle
+from lethe_app.ui.palette import DAY, NIGHT
+from lethe_app.ui.prose import read
+from lethe_app.ui.prose_spans import Span, Voice
+
+SAMPLE = "\n\n".join(
+    [
+        "# Title",
+        "*She nods.* “Yes.”",
+        "- one\n- two",
+        "> quoted",
+        "```\ncode\n\nmore\n```",
+        "| a | b |\n|--|--|\n| 1 | 2 |",
+        "---",
+        "end",
+    ]
+)
+
+
+@pytest.fixture
+def style(qapp):
+    return MessageStyle(NIGHT)
+
+
+def document(style: MessageStyle, text: str) -> MessageDocument:
+    made = MessageDocument(style, 600)
+    made.show(read(text))
+    return made
+
+
+def test_the_words_come_out_as_they_went_in(style):
+    made = document(style, "*She nods.*\ntwice\n\n- one\n- two")
+    assert made.plain_text(0, made.end) == "She nods.\ntwice\n• one\n• two"
+
+
+def test_a_part_of_the_words_can_be_taken(style):
+    made = document(style, "abc\n\n- def")
+    assert made.plain_text(1, 6) == "bc\n• de"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, len(SAMPLE)), max_size=8))
+def test_a_document_that_changed_is_the_same_as_one_made_anew(qapp, ends):
+    style = MessageStyle(NIGHT)
+    changed = MessageDocument(style, 600)
+    for end in [*ends, len(SAMPLE)]:
+        changed.show(read(SAMPLE[:end]))
+    fresh = document(style, SAMPLE)
+    assert changed.plain_text(0, changed.end) == fresh.plain_text(0, fresh.end)
+    assert changed.height == fresh.height
+
+
+def test_what_is_already_there_is_left_untouched(style):
+    made = document(style, "one\n\nhalf\n\ntwo")
+    first = made.text.firstBlock()
+    revision = first.revision()
+    made.show(read("one\n\nhalf\n\ntwo and more\n\nthree"))
+    assert made.text.firstBlock().revision() == revision
+    assert made.plain_text(0, made.end) == "one\nhalf\ntwo and more\nthree"
+
+
+def test_a_table_at_either_end_leaves_room_only_for_itself(style):
+    table = "| a | b |\n|--|--|\n| 1 | 2 |"
+    alone, twice = document(style, table), document(style, f"{table}\n\n{table}")
+    assert alone.height < 120
+    assert twice.height < 2.3 * alone.height
+
+
+def test_voices_have_their_own_inks_in_both_palettes(qapp):
+    for palette in (NIGHT, DAY):
+        style = MessageStyle(palette)
+        inks = {voice: style.char_format(Span("x", voice)).foreground().color().name() for voice in Voice}
+        assert inks[Voice.SPEECH] == palette.text.lower()
+        assert inks[Voice.ACTION] == palette.muted.lower()
+        assert len(set(inks.values())) == 3
+        assert style.char_format(Span("x", Voice.SPEECH)).fontWeight() == QFont.Weight.Medium.value
+
+
+def luminance(colour) -> float:
+    raw = (colour.redF(), colour.greenF(), colour.blueF())
+    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in raw]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+@pytest.mark.parametrize("palette", [NIGHT, DAY], ids=lambda palette: palette.name)
+def test_every_ink_can_be_read(qapp, palette):
+    style = MessageStyle(palette)
+    for ink in (style.text, style.narration, style.action, style.muted, style.water):
+        for paper in (style.background, style.code_box):
+            light, dark = sorted((luminance(ink), luminance(paper)), reverse=True)
+            assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def test_lines_stand_at_the_height_that_was_asked_for(style):
+    one, two = document(style, "one"), document(style, "one\ntwo")
+    assert two.height - one.height == round(15 * 1.55)
+
+
+def test_links_can_be_found_by_place_and_by_list(style):
+    made = document(style, "[here](https://example.org/a) and there")
+    layout = made.text.documentLayout()
+    rect = layout.blockBoundingRect(made.text.firstBlock())
+    middle = rect.center().y()
+    assert made.link_at(QPointF(5, middle)) == "https://example.org/a"
+    assert made.link_at(QPointF(60, middle)) == ""
+    assert made.links() == ["https://example.org/a"]
+
+
+def test_a_narrower_column_makes_a_taller_message(style):
+    made = document(style, "word " * 100)
+    before = made.height
+    made.set_width(200)
+    assert made.height > 2 * before

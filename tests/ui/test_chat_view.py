@@ -1,0 +1,412 @@
+"""The conversation on the screen, as a reader uses it with mouse and keyboard."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QMouseEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from lethe_app.domain.chat import Alternative, Role
+from lethe_app.ui.chat_model import ChatModel
+from lethe_app.ui.chat_pages import PAGE
+from lethe_app.ui.chat_view import ChatView
+from lethe_app.ui.palette import DAY
+from tests.ui.chat_scene import SESSION, Pages, message, outlines, settle, talk, tops, view_of
+
+LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+
+
+@pytest.fixture(autouse=True)
+def empty_clipboard(qapp):
+    QGuiApplication.clipboard().clear()
+
+
+def point_at(view: ChatView, row: int, position: int) -> QPoint:
+    """Where a character of a row is in the viewport."""
+    sheet, placed = view.sheet(row), view.placed(row)
+    block = sheet.document.text.findBlock(position)
+    line = block.layout().lineForTextPosition(position - block.position())
+    x, _ = line.cursorToX(position - block.position())
+    top = block.layout().position().y() + line.y() + line.height() / 2
+    return QPoint(round(view.column()[0] + x), round(placed.top + sheet.prose_top + top))
+
+
+def drag(view: ChatView, start: QPoint, end: QPoint) -> None:
+    area = view.viewport()
+    QTest.mousePress(area, LEFT, NONE, start)
+    for point in (start + QPoint(0, 12), end):
+        where = QPointF(point)
+        event = QMouseEvent(QEvent.Type.MouseMove, where, area.mapToGlobal(where), Qt.MouseButton.NoButton, LEFT, NONE)
+        QApplication.sendEvent(area, event)
+    QTest.mouseRelease(area, LEFT, NONE, end)
+
+
+def copied() -> str:
+    return QGuiApplication.clipboard().text()
+
+
+async def test_a_long_conversation_opens_at_its_end_with_one_page(qtbot):
+    messages = talk(5000)
+    model, pages = ChatModel(), Pages(messages)
+    view = ChatView(model)
+    qtbot.addWidget(view)
+    view.resize(900, 600)
+    view.show()
+    model.open(outlines(messages), pages)
+    await settle()
+    assert view.is_at_end
+    assert view.shown[-1].row == 4999
+    assert pages.asked == [(4900, PAGE)]
+
+
+async def test_only_visible_messages_are_laid_out(qtbot):
+    view = await view_of(qtbot, talk(2000))
+    assert len(view.shown) < 12
+    assert len(view.sheets) < 30
+
+
+async def test_nothing_moves_when_a_page_arrives_above(qtbot):
+    messages = talk(400, "Short {number}.")
+    for each in messages[:300]:
+        each.alternatives[0].content = "Long. " * 150
+    view = await view_of(qtbot, messages)
+    for _ in range(40):
+        before = tops(view)
+        view.scroll_by(-300)
+        await settle()
+        after = tops(view)
+        moved = {after[each] - before[each] for each in before.keys() & after.keys()}
+        assert moved <= {300}
+
+
+async def test_the_scroll_bar_reaches_both_ends(qtbot):
+    view = await view_of(qtbot, talk(900))
+    bar = view.verticalScrollBar()
+    bar.setValue(0)
+    await settle()
+    assert (view.shown[0].row, bar.value()) == (0, 0)
+    bar.setValue(bar.maximum())
+    await settle()
+    assert view.shown[-1].row == 899
+    assert view.is_at_end
+    assert bar.value() == bar.maximum()
+
+
+async def test_a_growing_reply_is_followed_from_the_end(qtbot):
+    view = await view_of(qtbot, talk(50))
+    view.chat.begin_reply(message(""))
+    for _ in range(80):
+        view.chat.append_said("word after word ")
+    view.draw_growth()
+    last = view.shown[-1]
+    assert last.row == 50
+    assert last.top + last.height <= view.viewport().height()
+    assert not view.overlays.pill.isVisible()
+
+
+async def test_a_reader_above_stays_there_and_is_led_to_what_is_new(qtbot):
+    view = await view_of(qtbot, talk(50))
+    view.chat.begin_reply(message(""))
+    view.scroll_by(-900)
+    before = tops(view)
+    for _ in range(300):
+        view.chat.append_said("word after word ")
+    view.draw_growth()
+    assert tops(view) == before
+    assert view.overlays.pill.isVisible()
+    QTest.mouseClick(view.overlays.pill, LEFT)
+    assert view.is_at_end
+    assert not view.overlays.pill.isVisible()
+
+
+async def test_tokens_are_drawn_no_more_than_thirty_times_a_second(qtbot):
+    view = await view_of(qtbot, talk(20))
+    drawn = []
+    view.at_end_changed.connect(drawn.append)
+    settled = view.settle
+    view.settle = lambda: (drawn.append(1), settled())  # type: ignore[method-assign]
+    view.chat.begin_reply(message(""))
+    drawn.clear()
+    for _ in range(200):
+        view.chat.append_said("x ")
+    assert drawn == []
+    qtbot.waitUntil(lambda: drawn != [], timeout=1000)
+    assert len(drawn) == 1
+
+
+async def test_who_writes_sees_what_they_wrote(qtbot):
+    view = await view_of(qtbot, talk(50))
+    view.scroll_by(-900)
+    view.chat.append(message("Mine.", Role.USER))
+    assert view.is_at_end
+    view.scroll_by(-900)
+    view.chat.append(message("Theirs."))
+    assert not view.is_at_end
+
+
+async def test_a_narrower_window_keeps_the_place(qtbot):
+    view = await view_of(qtbot, talk(300, "Words and words. " * 30))
+    view.scroll_by(-4000)
+    await settle()
+    first = view.shown[0].row
+    view.resize(420, 600)
+    await settle()
+    assert abs(view.shown[0].row - first) <= 1
+    assert view.sheet(first).width == view.column()[1] < 400
+
+
+async def test_text_is_selected_within_a_message(qtbot):
+    view = await view_of(qtbot, [message("The lamp swings over the chart.")])
+    drag(view, point_at(view, 0, 4), point_at(view, 0, 8))
+    QTest.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert copied() == "lamp"
+
+
+async def test_text_is_selected_across_messages_with_the_names(qtbot):
+    view = await view_of(qtbot, [message("First words."), message("*Second* words.", Role.USER), message("Third words.")])
+    drag(view, point_at(view, 0, 6), point_at(view, 2, 5))
+    view.deeds.copy_selection()
+    assert copied() == "Mira: words.\n\nTomas: Second words.\n\nMira: Third"
+
+
+async def test_shift_click_extends_the_selection(qtbot):
+    view = await view_of(qtbot, [message("one two three four")])
+    QTest.mouseClick(view.viewport(), LEFT, NONE, point_at(view, 0, 4))
+    QTest.mouseClick(view.viewport(), LEFT, Qt.KeyboardModifier.ShiftModifier, point_at(view, 0, 13))
+    view.deeds.copy_selection()
+    assert copied() == "two three"
+
+
+async def test_double_click_takes_a_word_and_triple_click_a_paragraph(qtbot):
+    view = await view_of(qtbot, [message("one two three\n\nfour five")])
+    where = point_at(view, 0, 5)
+    QTest.mouseClick(view.viewport(), LEFT, NONE, where)
+    QTest.mouseDClick(view.viewport(), LEFT, NONE, where)
+    view.deeds.copy_selection()
+    assert copied() == "two"
+    QTest.mousePress(view.viewport(), LEFT, NONE, where)
+    view.deeds.copy_selection()
+    assert copied() == "one two three"
+
+
+async def test_a_click_on_a_link_asks_to_open_it(qtbot):
+    view = await view_of(qtbot, [message("[the log](https://example.org/log) is here")])
+    opened = []
+    view.link_activated.connect(lambda url: opened.append(url.toString()))
+    QTest.mouseClick(view.viewport(), LEFT, NONE, point_at(view, 0, 3))
+    QTest.mouseClick(view.viewport(), LEFT, NONE, point_at(view, 0, 12))
+    assert opened == ["https://example.org/log"]
+
+
+async def test_thoughts_unfold_on_a_click(qtbot):
+    view = await view_of(qtbot, [message("Said.", thinking="Thought of.")])
+    sheet, placed = view.sheet(0), view.placed(0)
+    folded = sheet.height
+    where = QPoint(view.column()[0], placed.top) + sheet.thoughts_rect.center()
+    QTest.mouseClick(view.viewport(), LEFT, NONE, where)
+    assert view.sheet(0).height > folded
+    assert view.sheet(0).thoughts.plain_text(0, 99) == "Thought of."
+    QTest.mouseClick(view.viewport(), LEFT, NONE, where)
+    assert view.sheet(0).height == folded
+
+
+async def test_actions_appear_below_the_pointer_and_tell_which_message(qtbot):
+    messages = [
+        message("Hello.", Role.USER),
+        message(alternatives=[Alternative(content="a"), Alternative(content="b")], shown=0),
+    ]
+    view = await view_of(qtbot, messages)
+    told: list[tuple[str, UUID]] = []
+    view.regenerate_requested.connect(lambda each: told.append(("regenerate", each)))
+    view.continue_requested.connect(lambda each: told.append(("continue", each)))
+    view.delete_requested.connect(lambda each: told.append(("delete", each)))
+    view.alternative_requested.connect(lambda each, index: told.append((f"alternative {index}", each)))
+    QTest.mouseMove(view.viewport(), point_at(view, 1, 0))
+    await settle()
+    bar = view.overlays.actions
+    assert bar.isVisible()
+    shown = {name for name, button in bar._buttons.items() if button.isVisible()}
+    assert shown == {"previous", "next", "copy", "edit", "regenerate", "continue", "delete"}
+    assert not bar._buttons["previous"].isEnabled()
+    for name in ("next", "regenerate", "continue", "delete", "copy"):
+        QTest.mouseClick(bar._buttons[name], LEFT)
+    reply = messages[1].id
+    assert told == [("alternative 1", reply), ("regenerate", reply), ("continue", reply), ("delete", reply)]
+    assert copied() == "a"
+
+
+async def test_only_the_last_reply_can_be_written_again(qtbot):
+    view = await view_of(qtbot, [message("One."), message("Two.", Role.USER)])
+    for row in (0, 1):
+        titles = [action.text() for action in view.deeds.menu(row).actions()]
+        assert "Edit" in titles
+        assert "Write another reply" not in titles
+
+
+async def test_nothing_can_be_changed_while_a_reply_grows(qtbot):
+    view = await view_of(qtbot, [message("One.", Role.USER)])
+    view.chat.begin_reply(message(""))
+    assert [action.text() for action in view.deeds.menu(0).actions()] == ["Copy"]
+
+
+async def test_a_message_is_edited_where_it_stands(qtbot):
+    messages = talk(3)
+    view = await view_of(qtbot, messages)
+    saved = []
+    view.edited.connect(lambda each, text: saved.append((each, text)))
+    before = view.sheet(1).height
+    view.edit_message(messages[1].id)
+    editor = view.overlays.editor
+    assert editor.isVisible()
+    assert view.sheet(1).height != before
+    editor.field.setPlainText("Other *words*.")
+    QTest.keyClick(editor.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert saved == [(messages[1].id, "Other *words*.")]
+    assert view.overlays.editor is None
+    assert view.sheet(1).height == before
+
+
+async def test_escape_leaves_a_message_as_it_was(qtbot):
+    messages = talk(2)
+    view = await view_of(qtbot, messages)
+    saved = []
+    view.edited.connect(lambda *each: saved.append(each))
+    view.edit_message(messages[0].id)
+    QTest.keyClick(view.overlays.editor.field, Qt.Key.Key_Escape)
+    assert saved == []
+    assert view.overlays.editor is None
+
+
+async def test_tab_goes_to_a_message_and_then_on(qtbot):
+    view = await view_of(qtbot, talk(30))
+    view.activateWindow()
+    view.setFocus(Qt.FocusReason.OtherFocusReason)
+    assert view.focused_row is None
+    QTest.keyClick(view, Qt.Key.Key_Tab)
+    assert view.focused_row == 29
+    QTest.keyClick(view, Qt.Key.Key_Up)
+    QTest.keyClick(view, Qt.Key.Key_Up)
+    assert view.focused_row == 27
+    assert view.overlays.actions_row == 27
+    QTest.keyClick(view, Qt.Key.Key_Escape)
+    assert view.focused_row is None
+
+
+async def test_arrows_and_pages_scroll_when_no_message_has_the_focus(qtbot):
+    view = await view_of(qtbot, talk(100))
+    view.setFocus(Qt.FocusReason.OtherFocusReason)
+    before = view.verticalScrollBar().value()
+    QTest.keyClick(view, Qt.Key.Key_PageUp)
+    await settle()
+    assert view.verticalScrollBar().value() < before
+    QTest.keyClick(view, Qt.Key.Key_Home)
+    await settle()
+    assert view.shown[0].row == 0
+    QTest.keyClick(view, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
+    assert view.is_at_end
+
+
+async def test_enter_opens_the_menu_of_the_message_with_the_focus(qtbot):
+    view = await view_of(qtbot, talk(3))
+    view.setFocus()
+    view.focus_row(1)
+    QTest.keyClick(view, Qt.Key.Key_Return)
+    menu = QApplication.activePopupWidget()
+    assert menu is not None
+    assert "Edit" in [action.text() for action in menu.actions()]
+    menu.close()
+
+
+async def test_the_context_menu_names_links_so_that_keys_reach_them(qtbot):
+    view = await view_of(qtbot, [message("See https://example.org/a now.")])
+    assert "Open https://example.org/a" in [action.text() for action in view.deeds.menu(0).actions()]
+
+
+async def test_the_context_menu_opens_where_the_pointer_is(qtbot):
+    view = await view_of(qtbot, [message("See [here](https://example.org/a).")])
+    where = point_at(view, 0, 6)
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, where, view.viewport().mapToGlobal(where))
+    QApplication.sendEvent(view.viewport(), event)
+    menu = QApplication.activePopupWidget()
+    assert "Copy link address" in [action.text() for action in menu.actions()]
+    menu.close()
+
+
+async def test_select_all_takes_the_message_with_the_focus(qtbot):
+    view = await view_of(qtbot, [message("All of this."), message("Not this.", Role.USER)])
+    view.setFocus()
+    view.focus_row(0)
+    QTest.keyClick(view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert copied() == "All of this."
+
+
+async def test_a_waiting_reply_moves_unless_motion_is_reduced(qtbot):
+    view = await view_of(qtbot, talk(2))
+    view.chat.await_reply("mira", "Mira", SESSION)
+    await settle()
+    assert view._pulse.isActive()
+    view.set_reduced_motion(True)
+    assert not view._pulse.isActive()
+    view.set_reduced_motion(False)
+    view.chat.append_said("Words.")
+    view.draw_growth()
+    assert not view._pulse.isActive()
+
+
+async def test_another_palette_and_font_are_taken_at_once(qtbot):
+    view = await view_of(qtbot, talk(10, "words " * 60))
+    before = view.sheet(9).height
+    view.set_palette_tokens(DAY)
+    view.set_prose_font("", 22)
+    await settle()
+    assert view.sheet(9).height > before
+    assert view.grab().toImage().pixelColor(4, 4).name() == DAY.background.lower()
+
+
+async def test_an_empty_conversation_says_what_will_be_here(qtbot):
+    view = await view_of(qtbot, [])
+    blank = view.grab().toImage()
+    view.set_empty_words("Nobody has spoken yet", "Write the first words below.")
+    assert view.grab().toImage() != blank
+
+
+async def test_assistive_technology_finds_each_message(qtbot):
+    view = await view_of(qtbot, talk(40))
+    first = view.shown[1]
+    index = view.chat.index(first.row)
+    assert view.visualRect(index).top() == first.top
+    assert view.indexAt(view.visualRect(index).center()) == index
+    assert not view.visualRect(view.chat.index(0)).isValid()
+    assert view.accessibleName() == "Conversation"
+
+
+async def test_a_deleted_message_leaves_the_others_in_place(qtbot):
+    messages = talk(60)
+    view = await view_of(qtbot, messages)
+    view.scroll_by(-1500)
+    await settle()
+    middle = view.shown[3].row
+    before = tops(view)
+    view.chat.remove(messages[middle].id)
+    await settle()
+    after = tops(view)
+    above = [messages[row].id for row in range(view.shown[0].row, middle)]
+    assert above
+    assert {each: after[each] for each in above} == {each: before[each] for each in above}
+
+
+async def test_another_session_starts_clean(qtbot):
+    view = await view_of(qtbot, talk(60))
+    view.edit_message(view.chat.outline(59).id)
+    view.scroll_by(-500)
+    fresh = [message("Only me.")]
+    view.chat.open(outlines(fresh), Pages(fresh))
+    await settle()
+    assert view.overlays.editor is None
+    assert [placed.row for placed in view.shown] == [0]
+    assert view.is_at_end

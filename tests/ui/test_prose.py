@@ -1,0 +1,220 @@
+"""How the Markdown of a message becomes blocks and voices, whatever it holds."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lethe_app.ui.prose import NOTE_CUT, NOTE_DENSE, NOTE_LONG, Kind, plain, read
+from lethe_app.ui.prose_spans import LINE_BREAK, Span, Voice, is_safe_link
+from lethe_app.ui.prose_stream import GrowingProse
+
+
+def spans(text: str) -> list[Span]:
+    return [span for block in read(text) for span in block.spans]
+
+
+def voices(text: str) -> list[tuple[str, Voice]]:
+    return [(span.text, span.voice) for span in spans(text)]
+
+
+def test_actions_speech_and_narration_are_told_apart():
+    assert voices("*She nods.* “Yes.” The lamp swings.") == [
+        ("She nods.", Voice.ACTION),
+        (" ", Voice.NARRATION),
+        ("“Yes.”", Voice.SPEECH),
+        (" The lamp swings.", Voice.NARRATION),
+    ]
+
+
+@pytest.mark.parametrize("quoted", ['"Yes."', "“Yes.”", "„Ja.“", "«Oui.»", "「はい」"])
+def test_speech_is_known_by_the_quotation_marks_of_many_languages(quoted):
+    assert (quoted, Voice.SPEECH) in voices(f"He said {quoted} and left.")
+
+
+def test_emphasis_within_speech_stays_speech():
+    found = spans('"I *never* said that."')
+    assert [(span.text, span.voice, span.italic) for span in found] == [
+        ('"I ', Voice.SPEECH, False),
+        ("never", Voice.SPEECH, True),
+        (' said that."', Voice.SPEECH, False),
+    ]
+
+
+def test_a_quotation_that_is_never_closed_ends_where_an_action_begins():
+    found = voices("“Hold the lamp, *she says.* Then nothing.")
+    assert found[1:] == [("she says.", Voice.ACTION), (" Then nothing.", Voice.NARRATION)]
+
+
+def test_a_quotation_that_is_never_closed_ends_with_its_line():
+    found = voices("“Hold the lamp\nThen nothing.")
+    assert found == [("“Hold the lamp", Voice.SPEECH), (f"{LINE_BREAK}Then nothing.", Voice.NARRATION)]
+
+
+def test_inches_do_not_begin_speech():
+    assert voices('A 5" nail and a 6" nail.') == [('A 5" nail and a 6" nail.', Voice.NARRATION)]
+
+
+def test_single_newlines_are_line_breaks():
+    assert [block.spans[0].text for block in read("one\ntwo\n\nthree")] == [f"one{LINE_BREAK}two", "three"]
+
+
+def test_a_rule_below_a_line_does_not_make_it_a_heading():
+    assert [block.kind for block in read("The end.\n---\nAfter.")] == [Kind.PARAGRAPH, Kind.RULE, Kind.PARAGRAPH]
+
+
+def test_indented_text_is_not_code():
+    assert read("para\n\n    “Indented speech.”")[1].kind is Kind.PARAGRAPH
+
+
+def test_lists_keep_their_numbers_and_their_depth():
+    blocks = read("3. three\n4. four\n   - inner\n\nafter")
+    assert [(block.marker, block.indent) for block in blocks] == [("3.", 1), ("4.", 1), ("•", 2), ("", 0)]
+
+
+def test_code_keeps_its_lines_and_knows_its_edges():
+    blocks = read("```py\nx = *1*\n\ny\n```")
+    assert [block.spans[0].text if block.spans else "" for block in blocks] == ["x = *1*", "", "y"]
+    assert [block.edges for block in blocks] == [(True, False), (False, False), (False, True)]
+
+
+def test_tables_have_cells_with_alignment():
+    (table,) = read("| a | b |\n|:--|--:|\n| *1* | 2 |")
+    assert [[cell.align for cell in row] for row in table.rows] == [["left", "right"], ["left", "right"]]
+    assert table.rows[1][0].spans[0].italic
+
+
+def test_raw_html_is_shown_as_text():
+    assert plain('<b onclick="x()">bold</b> <script>alert(1)</script>') == '<b onclick="x()">bold</b> <script>alert(1)</script>'
+
+
+def test_a_picture_is_its_description_and_its_address():
+    found = spans("![a harbour](https://example.org/x.png)")
+    assert [(span.text, span.href) for span in found] == [
+        ("a harbour ", ""),
+        ("https://example.org/x.png", "https://example.org/x.png"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "address", ["javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "vbscript:x", "//host/x", "http://"]
+)
+def test_only_web_and_mail_addresses_are_links(address):
+    assert not is_safe_link(address)
+    assert all(not span.href for span in spans(f"[click]({address}) ![x]({address}) <{address}>"))
+
+
+def test_bare_web_addresses_become_links_without_the_full_stop():
+    assert [span.text for span in spans("See https://example.org/a?b=1. Or not.") if span.href] == ["https://example.org/a?b=1"]
+
+
+def test_the_words_of_a_message_can_be_read_aloud():
+    assert plain("# Title\n\n- *one*\n- two\n\n| a | b |\n|--|--|\n| 1 | 2 |") == "Title\n• one\n• two\n\na\tb\n1\t2"
+
+
+def test_characters_that_would_steer_a_document_are_made_visible():
+    assert plain("a\0b\ufdd0c\ufffcd\ud800e\u2029f") == "a�b�c�d�e\nf"
+
+
+HOSTILE = {
+    "brackets": "[" * 100_000,
+    "stars": "*" * 100_000,
+    "open emphasis": "*a " * 12_000,
+    "open links": "[a](" * 9_000,
+    "pictures": "![" * 19_000,
+    "deep quotes": ">" * 20_000 + " x",
+    "deep lists": "\n".join("  " * depth + "- a" for depth in range(100)),
+    "backticks": "`a" * 19_000,
+    "wide table": "|a" * 9_000 + "\n" + "|-" * 9_000,
+    "entities": "&" * 39_000,
+    "escapes": "\\" * 39_000,
+    "quotation marks": '"' * 39_000,
+    "spoken words": 'a "b ' * 7_900,
+    "newlines": "\n" * 200_000,
+    "rules": "---\n" * 60_000,
+    "one long word": "x" * 200_000,
+    "right to left": "שלום עולם " * 4_000,
+    "families": "👩\u200d👩\u200d👧\u200d👦" * 4_000,
+    "nulls": "\0" * 100_000,
+    "accents": "a" + "\u0301" * 39_000,
+    "long scene": "*She waits.* “You are late.” **Twice.**\n\n" * 900,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_message_hangs_or_vanishes(name):
+    text = HOSTILE[name]
+    began = time.process_time()
+    blocks = read(text)
+    assert time.process_time() - began < 0.5  # 0.2 s on a quiet machine
+    assert blocks or not text.strip()
+
+
+def test_very_long_messages_are_shown_as_typed_and_say_so():
+    blocks = read("*word* " * 10_000)
+    assert blocks[-1].kind is Kind.NOTE
+    assert blocks[-1].spans[0].text == NOTE_LONG
+    assert "*word*" in blocks[0].spans[0].text
+
+
+def test_what_is_too_much_to_draw_is_cut_and_said():
+    assert read("x" * 400_000)[-1].spans[0].text == NOTE_CUT
+
+
+def test_lists_too_deep_for_the_parser_lose_no_words():
+    blocks = read("\n".join("  " * depth + f"- level{depth}" for depth in range(100)))
+    assert "level99" in blocks[-2].spans[0].text
+    assert blocks[-1].spans[0].text == NOTE_DENSE
+
+
+PIECES = [
+    "a",
+    " b",
+    "\n",
+    "\n\n",
+    "*",
+    "**",
+    "`",
+    "```\n",
+    "- ",
+    "1. ",
+    "> ",
+    "# ",
+    "---\n",
+    "| x |",
+    "|--|",
+    '"',
+    "“",
+    "”",
+    "[l](http://x.y)",
+]
+MARKDOWN = st.lists(st.sampled_from(PIECES), max_size=30)
+
+
+@settings(max_examples=300, deadline=None)
+@given(MARKDOWN)
+def test_a_growing_text_ends_as_if_it_had_been_read_at_once(pieces):
+    stream, text = GrowingProse(), ""
+    for piece in pieces:
+        text += piece
+        grown = stream.read(text)
+    assert not pieces or grown == read(text)
+
+
+def test_a_growing_text_reads_only_its_last_block_again():
+    stream = GrowingProse()
+    text = "First paragraph.\n\n" * 500
+    stream.read(text)
+    before = stream.settled_to
+    stream.read(text + "The last")
+    assert before > len(text) * 0.9
+    assert stream.settled_to >= before
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=200))
+def test_any_text_can_be_read(text):
+    assert read(text) or not text.strip()
