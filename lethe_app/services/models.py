@@ -101,7 +101,7 @@ class Models:
         if path.suffix == ECHO_ENDING:
             return ModelFile(path=path, name=path.stem, size=0, architecture="echo")
         try:
-            return await asyncio.to_thread(describe, path, catalogue.YOURS)
+            return await asyncio.to_thread(as_found, path)
         except LetheError as error:
             self._become(Failed(error))
             raise
@@ -112,6 +112,13 @@ class Models:
     def _become(self, state: ModelState) -> None:
         self.state = state
         self.changed.tell(state)
+
+
+def as_found(path: Path) -> ModelFile:
+    """A file named by the user, described as the search for models would."""
+    own = starter.chat_model()
+    found = catalogue.find([(catalogue.STARTER if path == own else catalogue.YOURS, path)])
+    return found.models[0] if found.models else describe(path, catalogue.YOURS)
 
 
 def is_there(path: str) -> bool:

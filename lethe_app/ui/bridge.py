@@ -40,10 +40,6 @@ class Bridge:
         if running is not None:
             running.cancel()
 
-    def is_busy(self, lane: str) -> bool:
-        running = self._lanes.get(lane)
-        return running is not None and not running.done()
-
     async def close(self) -> None:
         """Cancel everything and wait until it has ended; what fails on the way out is still reported."""
         self._closed = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QRegion, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QWidget
 
 from lethe_app.ui.chat_layout import ChatLayout, Placed
 from lethe_app.ui.chat_model import ChatModel
@@ -20,8 +20,10 @@ JUMP = 3
 Index = QModelIndex | QPersistentModelIndex
 
 
-class ChatCanvas(QAbstractItemView):
-    """Knows places; draws nothing."""
+class ChatCanvas(QListView):
+    """Knows places; draws nothing. It is a list to Qt because only lists, tables and trees are told to assistive technology row
+    by row; nothing of the list's own layout, which looks at every row, is ever run.
+    """
 
     at_end_changed = Signal(bool)
 
@@ -134,12 +136,15 @@ class ChatCanvas(QAbstractItemView):
     # What Qt asks of every item view
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
+        QAbstractItemView.resizeEvent(self, event)
         if self.column()[1] != self.sheets.width:
             self.reshape()
         else:
             self.places.viewport = self.viewport().height()
             self.settle()
+
+    def doItemsLayout(self) -> None:
+        """What Qt wants to have laid out anew, `settle` lays out."""
 
     def updateGeometries(self) -> None:
         """The scroll bar is ours; Qt's own idea of its steps is for rows of equal height."""

@@ -91,7 +91,7 @@ class ChatOverlays(QObject):
     def _move_actions(self, placed: Placed, sheet: MessageSheet) -> None:
         """Below the words; where these go on below the screen, at its lower edge."""
         left, width = self._view.column()
-        top = placed.top + sheet.foot_top - 1
+        top = placed.top + sheet.foot_top - 2
         lowest = self._view.viewport().height() - self.actions.height() - SPACE_2
         floating = top > lowest
         self.actions.float_above(floating)
@@ -113,6 +113,8 @@ class ChatOverlays(QObject):
         area = self._view.viewport()
         self.pill.adjustSize()
         self.pill.move((area.width() - self.pill.width()) // 2, area.height() - self.pill.height() - SPACE_3)
+        if self.actions.isVisible() and self.actions.geometry().intersects(self.pill.geometry()):
+            self.pill.move(self.pill.x(), self.actions.y() - self.pill.height() - SPACE_1)
         self.pill.raise_()
 
     # Editing

@@ -17,7 +17,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPixmap,
 )
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QAbstractItemView, QWidget
 
 from lethe_app.domain.chat import Role
 from lethe_app.ui.chat_canvas import ChatCanvas, Index
@@ -89,6 +89,7 @@ class ChatView(ChatCanvas):
         self.sheets.restyle(style)
         self.message_painter = MessagePainter(style, self._avatars)
         self.overlays.restyle(style)
+        self.setStyleSheet(f"#chatView {{ background: {style.palette.background}; border: none; }}")
         self.reshape()
 
     def set_avatars(self, avatars: Avatars) -> None:
@@ -140,7 +141,7 @@ class ChatView(ChatCanvas):
     # The model changes
 
     def reset(self) -> None:
-        super().reset()
+        QAbstractItemView.reset(self)
         self.sheets.clear()
         self.selection.clear()
         self.overlays.clear()
@@ -150,7 +151,7 @@ class ChatView(ChatCanvas):
         self.settle()
 
     def rowsInserted(self, parent: Index, start: int, end: int) -> None:
-        super().rowsInserted(parent, start, end)
+        QAbstractItemView.rowsInserted(self, parent, start, end)
         for row in range(start, end + 1):
             self.places.append(self.sheets.guess(self.chat, row))
         if self.chat.outline(end).role is Role.USER:
@@ -165,7 +166,7 @@ class ChatView(ChatCanvas):
         self.settle()
 
     def dataChanged(self, first: Index, last: Index, roles: Sequence[int] = ()) -> None:
-        super().dataChanged(first, last, roles)
+        QAbstractItemView.dataChanged(self, first, last, roles)
         self.places.forget(first.row(), last.row() + 1)
         self.settle()
 

@@ -163,10 +163,15 @@ class Conversations(QObject):
         return PersonaRow(persona.unique_name, persona.name, persona.tagline, self._house.library.avatar(persona))
 
     def _session_row(self, summary: SessionSummary) -> SessionRow:
-        title = summary.title.strip() or " ".join(summary.preview.split()) or self.tr("New conversation")
+        title = summary.title.strip() or bare(summary.preview) or self.tr("New conversation")
         return SessionRow(str(summary.guid), summary.persona_id, title, summary.last_activity, summary.messages)
 
 
-def shortened(title: str, most: int = 40) -> str:
+def bare(preview: str) -> str:
+    """The beginning of a message as one line, without the signs that mark actions and headings."""
+    return " ".join(preview.replace("*", "").replace("#", "").split()).strip("“”\"_> ")
+
+
+def shortened(title: str, most: int = 24) -> str:
     """A title that fits on a button."""
     return title if len(title) <= most else f"{title[: most - 1].rstrip()}…"

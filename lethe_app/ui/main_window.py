@@ -37,6 +37,7 @@ class MainWindow(QMainWindow):
         choice = str(self._memory.value("theme", "system"))
         size = int(str(self._memory.value("text", PROSE_SIZE)))
         self.theme = Theme(application, paths.resources / "theme", choice, size)
+        self.theme.setParent(self)
         self.clock = clock
         self.actions_ = Actions(self)
         self.sidebar = Sidebar(self.theme, clock)
@@ -150,7 +151,7 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(geometry)
         if isinstance(panes, QByteArray):
             self.panes.restore(panes)
-        if not self._memory.contains("welcomed"):  # the first start greets; no empty lists before that
+        if str(self._memory.value("welcomed")).lower() != "true":  # the first start greets; no empty lists before that
             self.show_page(QWidget())
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -82,11 +82,6 @@ class Notifier(QObject):
             )
         )
 
-    def clear(self) -> None:
-        """Close every toast."""
-        for toast in list(self._toasts):
-            toast.dismiss()
-
     def _remedy(self, error: LetheError) -> tuple[str, Callable[[], None] | None]:
         for kind in type(error).__mro__:
             if kind in self._remedies:

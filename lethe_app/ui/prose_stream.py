@@ -14,32 +14,41 @@ class GrowingProse:
         self._text = ""
         self._settled: list[Block] = []
         self.settled_to = 0
+        """Characters that are never read again."""
+        self._lines_to = 0
 
     def read(self, text: str) -> list[Block]:
         """The blocks of the text as it is now."""
         text = tidy(text)
         if not text.startswith(self._text[: self.settled_to]):
-            self._settled, self.settled_to = [], 0
+            self._settled, self.settled_to, self._lines_to = [], 0, 0
         self._text = text
         if unformatted_reason(text):
             return read(text)
-        tail = text[self.settled_to :]
-        tokens = tokens_of(tail)
-        if is_too_deep(tokens):
-            return read(text)
-        last, line = _last_sure(tokens, tail.count("\n"))
-        if last:
+        self._settle(text)
+        tokens = tokens_of(text[self.settled_to :])
+        return read(text) if is_too_deep(tokens) else self._settled + blocks_of(tokens)
+
+    def _settle(self, text: str) -> None:
+        """Of the lines that are complete, every block but the last is what it is; an unfinished line may yet turn out to be
+        something else, and make something else of the line above.
+        """
+        lines_to = text.rfind("\n") + 1
+        if lines_to <= self._lines_to:
+            return
+        self._lines_to = lines_to
+        lines = text[self.settled_to : lines_to]
+        tokens = tokens_of(lines)
+        last, line = _last_block(tokens)
+        if last and not is_too_deep(tokens):
             self._settled += blocks_of(tokens[:last])
-            self.settled_to += _offset_of_line(tail, line)
-        return self._settled + blocks_of(tokens[last:])
+            self.settled_to += _offset_of_line(lines, line)
 
 
-def _last_sure(tokens: list[Token], lines: int) -> tuple[int, int]:
-    """Token and line of the last block that begins on a line which is complete: what stands before it cannot change any more,
-    whereas a line without its end may still turn out to be something else.
-    """
+def _last_block(tokens: list[Token]) -> tuple[int, int]:
+    """Token and line with which the last block begins."""
     starts = [(at, token.map[0]) for at, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0 and token.map]
-    return max(((at, line) for at, line in starts if line < lines), default=(0, 0))
+    return max(starts, default=(0, 0))
 
 
 def _offset_of_line(text: str, line: int) -> int:

@@ -82,7 +82,7 @@ class Theme(QObject):
     changed = Signal()
 
     def __init__(self, application: QApplication, folder: Path, choice: str = "system", prose_size: int = PROSE_SIZE) -> None:
-        super().__init__(application)
+        super().__init__()
         self._application = application
         self._template = Template((folder / "window.qss").read_text(encoding="utf-8"))
         self._choice = choice

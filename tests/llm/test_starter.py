@@ -12,7 +12,7 @@ import llama_cpp
 import numpy as np
 import pytest
 
-from lethe_app.errors import DiskFull, ModelMissing, ModelUnreadable
+from lethe_app.errors import DiskFull, ModelMissing, ModelUnreadable, StorageError
 from lethe_app.llm import bert_gguf, starter
 from lethe_app.llm.gguf_file import describe
 from tests.llm.reference_bert import SENTENCES, STORED, ReferenceBert
@@ -158,6 +158,13 @@ def test_a_failed_conversion_leaves_nothing_behind(tmp_path: Path, monkeypatch: 
     with pytest.raises(DiskFull):
         starter.embedder(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cache_that_cannot_be_a_folder_is_told(tmp_path: Path):
+    (tmp_path / "file").touch()
+
+    with pytest.raises(StorageError):
+        starter.embedder(tmp_path / "file")
 
 
 def test_weights_that_are_not_the_published_ones_are_refused(tmp_path: Path):

@@ -14,7 +14,7 @@ from lethe_app.ui.palette import DAY, NIGHT
 from lethe_app.ui.prose import read
 from lethe_app.ui.prose_spans import Span, Voice
 
-SAMPLE = "\n\n".join(
+SAMPLE = "\n\n".join(  # noqa: FLY002 - a list is easier to read
     [
         "# Title",
         "*She nods.* “Yes.”",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
 from uuid import UUID
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QMouseEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QContextMenuEvent, QGuiApplication, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -410,3 +411,35 @@ async def test_another_session_starts_clean(qtbot):
     assert view.overlays.editor is None
     assert [placed.row for placed in view.shown] == [0]
     assert view.is_at_end
+
+
+async def test_each_message_is_an_item_of_a_list_to_assistive_technology(qtbot):
+    view = await view_of(qtbot, talk(40))
+    told = QAccessible.queryAccessibleInterface(view)
+    assert told.role() == QAccessible.Role.List
+    assert told.childCount() == 40
+    name = told.child(39).text(QAccessible.Text.Name)
+    assert name.startswith("Tomas, ")
+    assert name.endswith("She waits, and the lamp swings over the chart.")
+
+
+async def test_a_finished_reply_is_announced_to_those_who_listen(qtbot, monkeypatch):
+    class Listening:
+        heard: ClassVar[list[str]] = []
+
+        @staticmethod
+        def isActive() -> bool:  # noqa: N802 - Qt's spelling
+            return True
+
+        @classmethod
+        def updateAccessibility(cls, event: QAccessibleAnnouncementEvent) -> None:  # noqa: N802 - Qt's spelling
+            cls.heard.append(event.message())
+
+    view = await view_of(qtbot, talk(4))
+    monkeypatch.setattr("lethe_app.ui.chat_view.QAccessible", Listening)
+    reply = message("")
+    view.chat.begin_reply(reply)
+    view.chat.append_said("Do")
+    assert Listening.heard == []
+    view.chat.finish(message("*Done.*", id=reply.id))
+    assert [told.endswith(": Done.") for told in Listening.heard] == [True]

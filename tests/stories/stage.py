@@ -1,0 +1,130 @@
+"""A real window over a real house on one event loop, played by a script that sees and touches only what a person could."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
+
+from lethe_app.app import House, build, run
+from lethe_app.paths import Paths
+from lethe_app.ui.chat_model import ChatModel
+from lethe_app.ui.chat_view import ChatView
+from lethe_app.ui.main_window import MainWindow
+from lethe_app.ui.welcome import Welcome
+
+PATIENCE = 60.0
+Story = Callable[["Stage"], Awaitable[None]]
+
+
+class Stage:
+    """One opening of the program, from the first paint to the closed house."""
+
+    def __init__(self, home: Path, engine: str = "llama") -> None:
+        self._paths = Paths.standard(home)
+        self._engine = engine
+        self.window = MainWindow(self._paths)
+        self.exit_code = -1
+        self._house: House | None = None
+
+    def play(self, story: Story) -> None:
+        """Open, play, close; whatever the story raises is raised here, after everything is closed."""
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        self.window.resize(1200, 800)
+        self.window.show()
+        played: list[asyncio.Task[None]] = []
+
+        async def open_house() -> House:
+            played.append(asyncio.ensure_future(self._perform(story)))
+            self._house = await build(self._paths, self._engine)
+            return self._house
+
+        self.exit_code = run(application, self.window, open_house)
+        asyncio.set_event_loop(None)
+        self.window.deleteLater()
+        played[0].result()
+
+    async def _perform(self, story: Story) -> None:
+        try:
+            await story(self)
+        finally:
+            self.window.close()
+
+    async def until(self, happens: Callable[[], object], what: str) -> None:
+        """Wait until `happens` is true, as a person waits for something to appear."""
+        ends = time.monotonic() + PATIENCE
+        while not happens():
+            assert time.monotonic() < ends, f"waited in vain until {what}; on the screen: {self.words()}"
+            await asyncio.sleep(0.02)
+
+    async def fill_the_disk(self) -> None:
+        """From now on the database cannot grow by a page."""
+        assert self._house is not None
+        await self._house._database.run(lambda connection: connection.execute("PRAGMA max_page_count = 1"))
+
+    # what one sees
+
+    @property
+    def welcome(self) -> Welcome | None:
+        page = self.window.pages.currentWidget()
+        return page if isinstance(page, Welcome) else None
+
+    @property
+    def view(self) -> ChatView:
+        view = self.window.chat.view
+        assert isinstance(view, ChatView)
+        return view
+
+    def messages(self) -> list[tuple[str, str]]:
+        """Who said what, as far as it is loaded."""
+        if not isinstance(self.window.chat.view, ChatView):
+            return []
+        model = self.view.model()
+        assert isinstance(model, ChatModel)
+        rows = ((model.message(row), model.text_of(row)[0]) for row in range(model.rowCount()))
+        return [(message.speaker_name, text) for message, text in rows if message is not None]
+
+    @property
+    def is_answering(self) -> bool:
+        """Is there something to stop?"""
+        return self.window.actions_["stop"].isEnabled()
+
+    def words(self, within: QWidget | None = None) -> str:
+        """Everything written on visible labels and buttons."""
+        widgets = (within or self.window).findChildren(QWidget)
+        return "\n".join(
+            widget.text() for widget in widgets if isinstance(widget, QLabel | QAbstractButton) and widget.isVisible()
+        )
+
+    # what one does
+
+    def press(self, widget: QWidget, key: Qt.Key) -> None:
+        QTest.keyClick(widget, key)
+
+    def click(self, widget: QWidget) -> None:
+        QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
+
+    async def write(self, text: str) -> None:
+        """Type into the composer and press Enter."""
+        field = self.window.chat.composer.text
+        QTest.keyClicks(field, text)
+        self.press(field, Qt.Key.Key_Return)
+        await asyncio.sleep(0)
+
+    async def begin(self, name: str, persona: str) -> None:
+        """Go through the first start."""
+        await self.until(lambda: self.welcome is not None and self.welcome._persona_cards, "the welcome screen offers personas")
+        welcome = self.welcome
+        assert welcome is not None
+        QTest.keyClicks(welcome.name, name)
+        cards = dict(zip((row.name for row in welcome._persona_rows), welcome._persona_cards, strict=True))
+        self.click(cards[persona])
+        await self.until(lambda: welcome._models, "the models on this computer are listed")
+        self.click(welcome.begin)
+        await self.until(lambda: self.welcome is None and self.messages(), "the persona greets")

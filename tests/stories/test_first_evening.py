@@ -1,0 +1,50 @@
+"""A new user's first evening, with the real window and the real starter model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from tests.stories.stage import Stage
+
+
+@pytest.fixture(autouse=True)
+def only_the_starter_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Whatever models this machine has are not part of the story."""
+    monkeypatch.setenv("HOME", str(tmp_path / "somebody"))
+
+
+def test_one_picks_a_persona_writes_stops_her_closes_and_finds_everything_again(qapp: QApplication, tmp_path: Path):
+    told: list[tuple[str, str]] = []
+
+    async def first_evening(stage: Stage) -> None:
+        await stage.begin("Tomas", "Mira")
+        greeted = len(stage.messages())
+        await stage.write("Good evening. Tell me a long story about the sea.")
+        await stage.until(lambda: len(stage.messages()) == greeted + 2, "she begins to answer")
+        lengths = set()
+
+        def has_grown() -> bool:
+            lengths.add(len(stage.messages()[-1][1]))
+            return len(lengths) > 4
+
+        await stage.until(has_grown, "her words arrive one by one")
+        stage.click(stage.window.chat.composer.button)
+        await stage.until(lambda: not stage.is_answering, "she stops")
+        told.extend(stage.messages())
+
+    async def second_evening(stage: Stage) -> None:
+        await stage.until(lambda: len(stage.messages()) == len(told), "yesterday's conversation is there again")
+        assert stage.messages() == told
+        await stage.write("And then?")
+        await stage.until(lambda: len(stage.messages()) == len(told) + 2, "she goes on")
+        await stage.until(lambda: not stage.is_answering, "she has finished")
+
+    Stage(tmp_path / "home").play(first_evening)
+    Stage(tmp_path / "home").play(second_evening)
+
+    assert [name for name, _text in told] == ["Mira", "Tomas", "Mira"]
+    assert told[1][1] == "Good evening. Tell me a long story about the sea."
+    assert told[2][1]

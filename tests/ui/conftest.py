@@ -1,0 +1,29 @@
+"""What the tests of the window share: a theme that is taken off again, so that no test dresses another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from lethe_app.paths import Paths
+from lethe_app.ui.theme import Theme
+
+
+@pytest.fixture
+def wardrobe(qapp: QApplication) -> Iterator[QApplication]:
+    """The application, undressed after the test."""
+    style, font, palette = qapp.style().objectName(), qapp.font(), qapp.palette()
+    yield qapp
+    qapp.setStyleSheet("")
+    qapp.setStyle(style)
+    qapp.setFont(font)
+    qapp.setPalette(palette)
+
+
+@pytest.fixture
+def theme(wardrobe: QApplication) -> Theme:
+    """Night, in the usual size."""
+    return Theme(wardrobe, Paths.standard(Path("unused")).resources / "theme", "dark")

@@ -1,0 +1,59 @@
+"""From Qt's signals into asyncio and back."""
+
+from __future__ import annotations
+
+import asyncio
+
+from lethe_app.errors import ModelError
+from lethe_app.ui.bridge import Bridge
+
+
+async def test_work_runs_and_its_failure_is_reported_once():
+    reported = []
+    bridge = Bridge(reported.append)
+    error = ModelError("It broke.")
+
+    async def fail() -> None:
+        raise error
+
+    task = bridge.spawn(fail())
+    await asyncio.wait([task])
+    await asyncio.sleep(0)
+
+    assert reported == [error]
+
+
+async def test_newer_work_in_a_lane_replaces_the_older():
+    reported, finished = [], []
+    bridge = Bridge(reported.append)
+
+    async def work(name: str) -> None:
+        await asyncio.sleep(0.01)
+        finished.append(name)
+
+    bridge.spawn(work("first"), lane="open")
+    bridge.spawn(work("other"), lane="else")
+    second = bridge.spawn(work("second"), lane="open")
+    await second
+    await asyncio.sleep(0.01)
+
+    assert sorted(finished) == ["other", "second"]
+    assert reported == []
+
+
+async def test_closing_cancels_everything_and_starts_nothing_more():
+    ended = []
+    bridge = Bridge(ended.append)
+
+    async def work() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append("cleaned up")
+
+    bridge.spawn(work())
+    await asyncio.sleep(0)
+    await bridge.close()
+
+    assert ended == ["cleaned up"]
+    assert bridge.spawn(work()) is None

@@ -1,0 +1,38 @@
+"""The icons: one family, in any colour, sharp at any density."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QColor
+
+from lethe_app.paths import shipped_root
+from lethe_app.ui.icons import application_icon, icon, picture
+
+DRAWINGS = sorted((shipped_root() / "resources" / "icons").glob("*.svg"))
+
+
+@pytest.mark.parametrize("drawing", [path for path in DRAWINGS if path.stem != "lethe"], ids=lambda path: path.stem)
+def test_an_icon_is_drawn_in_the_colour_that_is_asked_for(qapp, drawing):
+    image = picture(drawing.stem, QColor("red").name(), 20, 2.0).toImage()
+
+    inked = [image.pixelColor(x, y) for x in range(40) for y in range(40) if image.pixelColor(x, y).alpha() > 200]
+    assert inked
+    assert all(colour.red() > 200 and colour.green() < 60 for colour in inked)
+
+
+@pytest.mark.parametrize("drawing", [path for path in DRAWINGS if path.stem != "lethe"], ids=lambda path: path.stem)
+def test_all_icons_are_of_one_family(drawing):
+    text = drawing.read_text(encoding="utf-8")
+
+    assert 'viewBox="0 0 20 20"' in text
+    assert 'stroke-width="1.5"' in text
+    assert 'stroke-linecap="round"' in text
+
+
+def test_a_dense_screen_gets_more_pixels(qapp):
+    assert icon("send", QColor("red").name()).pixmap(20, 20).width() == 20
+    assert picture("send", QColor("red").name(), 20, 3.0).width() == 60
+
+
+def test_the_program_has_a_sign(qapp):
+    assert not application_icon().pixmap(64, 64).isNull()

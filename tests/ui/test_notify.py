@@ -1,0 +1,113 @@
+"""Errors and news as toasts."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+
+from lethe_app.errors import ModelCrashed, ModelError
+from lethe_app.ui.notify import MOST_AT_ONCE, Notifier
+from lethe_app.ui.toast import Toast
+
+
+@pytest.fixture
+def place(qtbot) -> QWidget:
+    made = QWidget()
+    qtbot.addWidget(made)
+    made.resize(900, 700)
+    made.show()
+    return made
+
+
+@pytest.fixture
+def notifier(place, theme) -> Notifier:
+    made = Notifier()
+    made.show_in(place, theme)
+    return made
+
+
+def toasts(place: QWidget) -> list[Toast]:
+    return [toast for toast in place.findChildren(Toast) if not toast.isHidden()]
+
+
+def test_an_error_is_told_in_its_own_words_and_stays(place, notifier):
+    notifier.report(ModelError("The model ran out of memory.", "Choose a smaller one."))
+
+    (toast,) = toasts(place)
+    assert (toast.text, toast.detail) == ("The model ran out of memory.", "Choose a smaller one.")
+    assert toast.is_error
+    assert not toast._clock.isActive()
+    assert toast.accessibleName().startswith("Error: The model ran out of memory.")
+
+
+def test_news_fades_by_itself(place, notifier, theme, qtbot):
+    theme.reduced_motion = True
+    notifier.tell("Deleted.")
+    (toast,) = toasts(place)
+    toast._clock.start(1)
+
+    qtbot.waitUntil(lambda: not toasts(place))
+
+
+def test_a_known_error_offers_its_remedy(place, notifier):
+    pressed = []
+    notifier.offer(ModelCrashed, "Restart", lambda: pressed.append(True))
+    notifier.report(ModelCrashed("The model's process ended."))
+
+    (toast,) = toasts(place)
+    button = next(button for button in toast.findChildren(QPushButton) if button.text() == "Restart")
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+    assert pressed == [True]
+    assert toasts(place) == []
+
+
+def test_a_bug_of_ours_is_logged_once_and_can_be_copied(place, notifier, quiet_log):
+    notifier.report(KeyError("lost"))
+
+    assert [record.levelno for record in quiet_log.records] == [logging.ERROR]
+    quiet_log.records.clear()
+    (toast,) = toasts(place)
+    assert toast.text == "Something went wrong inside Lethe."
+    QTest.mouseClick(toast.findChildren(QPushButton)[0], Qt.MouseButton.LeftButton)
+    assert "KeyError: 'lost'" in QApplication.clipboard().text()
+
+
+def test_what_is_told_before_the_window_exists_is_shown_later(place, theme):
+    notifier = Notifier()
+    notifier.report(ModelError("Too early."))
+
+    notifier.show_in(place, theme)
+
+    assert [toast.text for toast in toasts(place)] == ["Too early."]
+
+
+def test_the_same_error_twice_is_shown_once(place, notifier):
+    for _time in range(3):
+        notifier.report(ModelError("Again."))
+
+    assert len(toasts(place)) == 1
+
+
+def test_toasts_never_fill_the_window(place, notifier):
+    for number in range(MOST_AT_ONCE + 3):
+        notifier.report(ModelError(f"Error {number}."))
+
+    assert [toast.text for toast in toasts(place)] == [f"Error {number}." for number in range(3, MOST_AT_ONCE + 3)]
+
+
+def test_toasts_stay_inside_a_window_that_shrinks(place, notifier, qtbot):
+    notifier.report(ModelError("A sentence that is long enough to be wrapped in a narrow window, and then once more."))
+    place.resize(430, 500)
+    qtbot.waitUntil(lambda: place.rect().contains(toasts(place)[0].geometry()))
+
+
+def test_esc_closes_a_toast(place, notifier):
+    notifier.report(ModelError("Close me."))
+    QTest.keyClick(toasts(place)[0], Qt.Key.Key_Escape)
+
+    assert toasts(place) == []

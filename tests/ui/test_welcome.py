@@ -1,0 +1,116 @@
+"""The first start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from lethe_app.domain.model import ModelFile
+from lethe_app.ui.sidebar_model import PersonaRow
+from lethe_app.ui.welcome import Welcome
+from tests.ui.window_scene import opened, until
+
+OWN = ModelFile(Path("/models/nemo.gguf"), "Nemo 12B", 7_500_000_000, "llama", source="LM Studio", quantization="Q4_K_M")
+STARTER = ModelFile(Path("/starter.gguf"), "SmolLM2 135M", 98_000_000, "llama", source="Starter model")
+EMBEDDER = ModelFile(Path("/embed.gguf"), "MiniLM", 20_000_000, "bert", is_embedding=True)
+
+
+@pytest.fixture
+def welcome(qtbot, theme) -> Welcome:
+    made = Welcome(theme)
+    qtbot.addWidget(made)
+    made.set_personas([PersonaRow("aiko", "Aiko", "piano tuner"), PersonaRow("mira", "Mira", "ship navigator")])
+    made.set_models([OWN, EMBEDDER, STARTER])
+    made.dress()
+    made.resize(1000, 800)
+    made.show()
+    return made
+
+
+def test_enter_alone_begins_with_what_is_recommended(welcome, qtbot):
+    with qtbot.waitSignal(welcome.begun) as begun:
+        QTest.keyClick(welcome.name, Qt.Key.Key_Return)
+
+    assert begun.args == ["", OWN.path, "aiko"]
+
+
+def test_name_persona_and_model_are_taken_as_chosen(welcome, qtbot):
+    QTest.keyClicks(welcome.name, " Tomas ")
+    QTest.mouseClick(welcome._persona_cards[1], Qt.MouseButton.LeftButton)
+    QTest.mouseClick(welcome._model_cards[1], Qt.MouseButton.LeftButton)
+
+    with qtbot.waitSignal(welcome.begun) as begun:
+        QTest.mouseClick(welcome.begin, Qt.MouseButton.LeftButton)
+
+    assert begun.args == ["Tomas", STARTER.path, "mira"]
+
+
+def test_begin_cannot_be_pressed_twice(welcome, qtbot):
+    QTest.mouseClick(welcome.begin, Qt.MouseButton.LeftButton)
+    with qtbot.assertNotEmitted(welcome.begun):
+        QTest.keyClick(welcome, Qt.Key.Key_Return)
+
+    welcome.again()
+    assert welcome.begin.isEnabled()
+
+
+def test_every_model_says_where_it_is_from_and_why(welcome):
+    own, starter = (card.accessibleName() for card in welcome._model_cards)
+
+    assert "LM Studio · 7.5 GB · Q4_K_M" in own
+    assert "Recommended" in own
+    assert "good for a first try" in starter
+
+
+def test_without_any_model_one_may_still_look_around(welcome, qtbot):
+    welcome.set_models([])
+    assert "No model was found" in welcome.searching.text()
+
+    with qtbot.waitSignal(welcome.begun) as begun:
+        QTest.mouseClick(welcome.begin, Qt.MouseButton.LeftButton)
+
+    assert begun.args[1] is None
+
+
+@pytest.mark.parametrize(("width", "columns"), [(1000, 2), (430, 1)])
+def test_cards_find_room_in_any_width(welcome, qtbot, width, columns):
+    welcome.resize(width, 700)
+    qtbot.waitUntil(lambda: len({card.y() for card in welcome._persona_cards}) == 3 - columns)
+
+    assert all(card.mapTo(welcome, card.rect().topRight()).x() <= width for card in welcome._persona_cards)
+    assert welcome.begin.isVisible()
+
+
+def test_arrows_move_the_choice(welcome):
+    welcome._persona_cards[0].setFocus()
+    QTest.keyClick(welcome._persona_cards[0], Qt.Key.Key_Right)
+
+    assert welcome._persona_cards[1].isChecked()
+    assert not welcome._persona_cards[0].isChecked()
+
+
+async def test_the_first_start_leads_into_a_conversation(tmp_path, echo_model, wardrobe):
+    async with opened(tmp_path, welcomed=False) as scene:
+        window = scene.window
+        await until(lambda: isinstance(window.pages.currentWidget(), Welcome))
+        page = window.pages.currentWidget()
+        await until(lambda: len(page._persona_cards) > 1 and page._model_cards)
+        page.set_models([])  # so that the scripted model is the one that answers
+        await scene.house.preferences.set(model_path=str(echo_model("Welcome, Tomas.")))
+        assert QApplication.focusWidget() in {page.name, None}
+
+        QTest.keyClicks(page.name, "Tomas")
+        QTest.keyClick(page.name, Qt.Key.Key_Return)
+        await until(lambda: window.pages.currentWidget() is window.panes and scene.words)
+
+        (own,) = await scene.house.library.user_personas()
+        settings = scene.house.preferences.current
+        assert (own.name, settings.user_persona, settings.welcomed) == ("Tomas", own.unique_name, True)
+        QTest.keyClicks(scene.draft, "Hello.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+        assert scene.words[2] == "Welcome, Tomas."

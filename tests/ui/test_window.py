@@ -1,0 +1,262 @@
+"""The window with a real house behind it: what a user does, by mouse and keyboard."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QPushButton
+
+from lethe_app.paths import Paths
+from lethe_app.ui.main_window import MainWindow
+from tests.ui.window_scene import opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+def test_the_skeleton_loads_nothing_but_qt():
+    heavy = "pydantic asyncio lethe_app.services.events lethe_app.domain.chat markdown_it"
+    code = f"import sys; import lethe_app.ui.main_window; print([name for name in '{heavy}'.split() if name in sys.modules])"
+
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert run.stdout.strip() == "[]"
+
+
+async def test_a_message_is_answered_word_by_word(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Good evening, captain.")) as scene:
+        QTest.keyClicks(scene.draft, "Good evening.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+
+        assert scene.words[1:] == ["Good evening.", "Good evening, captain."]
+        assert "tokens/s" in scene.window.chat.status.words
+        assert scene.toasts == []
+
+
+async def test_esc_stops_a_reply_and_keeps_the_half(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("word " * 2000, delay=0.01)) as scene:
+        QTest.keyClicks(scene.draft, "Speak.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: len(scene.words) == 3 and len(scene.words[2]) > 20)
+        assert scene.window.chat.composer.button.accessibleName().startswith("Stop")
+
+        QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
+        await until(lambda: not scene.is_replying)
+
+        stored = await scene.house.sessions.page(scene.host.conversations._open.guid, 2, 1)
+        assert 0 < len(stored[0].content) < 9000
+        assert scene.words[2].strip() == stored[0].content.strip()
+
+
+async def test_a_message_stopped_before_it_was_sent_comes_back(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        QTest.keyClicks(scene.draft, "Wait, no.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
+        await until(lambda: not scene.is_replying)
+
+        assert scene.draft.toPlainText() == "Wait, no."
+        assert len(scene.words) == 1
+
+
+async def test_a_reply_goes_on_while_the_reader_looks_elsewhere(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("word " * 60, delay=0.02)) as scene:
+        QTest.keyClicks(scene.draft, "Speak.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: len(scene.words) == 3 and len(scene.words[2]) > 20)
+
+        scene.window.sidebar.persona_chosen.emit("edmund")
+        await until(lambda: scene.window.windowTitle().startswith("Edmund") and len(scene.words) == 1)
+        assert scene.draft.toPlainText() == ""
+        assert scene.is_replying
+        scene.window.sidebar.persona_chosen.emit("mira")
+        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+
+        assert scene.words[2].split() == ["word"] * 60
+
+
+async def test_another_reply_becomes_a_second_wording(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("First.", "Second.")) as scene:
+        QTest.keyClicks(scene.draft, "Again?")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+        QTest.keyClick(scene.draft, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
+        await until(lambda: not scene.is_replying and scene.words[2] == "Second.")
+
+        QTest.keyClick(scene.draft, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
+        await until(lambda: scene.words[2] == "First.")
+
+
+async def test_a_dead_model_is_told_with_a_button_and_never_as_a_message(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("one two three four five six", crash_after=3)) as scene:
+        QTest.keyClicks(scene.draft, "Speak.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: scene.toasts and not scene.is_replying)
+
+        assert len(scene.toasts) == 1
+        assert "Restart" in [button.text() for button in scene.toasts[0].findChildren(QPushButton)]
+        assert scene.words[1] == "Speak."
+        assert all("process" not in words for words in scene.words[1:])
+
+
+async def test_a_model_that_cannot_be_read_is_told_and_the_message_is_kept(tmp_path):
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"this is no model")
+    async with opened(tmp_path, broken) as scene:
+        await until(lambda: scene.toasts)
+        QTest.keyClicks(scene.draft, "Anyone?")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: not scene.is_replying and len(scene.words) == 2)
+
+        assert scene.words[1:] == ["Anyone?"]
+        assert "broken.gguf" in scene.toasts[0].text
+        assert "Choose a model" in [button.text() for button in scene.toasts[0].findChildren(QPushButton)]
+        assert "not running" in scene.window.chat.status.words
+
+
+async def test_new_rename_and_delete_with_a_way_back(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        QTest.keyClicks(scene.draft, "Hello.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+        first = str(scene.host.conversations._open.guid)
+        scene.window.sidebar.rename_wanted.emit(first, "First night")
+        await until(lambda: "First night" in scene.titles)
+
+        scene.window.sidebar.delete_wanted.emit(first)
+        question = await scene.dialog()
+        assert question.primary.text() == "Delete ‘First night’ (3 messages)"
+        QTest.keyClick(question, Qt.Key.Key_Return)
+        await until(lambda: "First night" not in scene.titles and scene.toasts)
+
+        scene.toasts[0].findChildren(QPushButton)[0].click()
+        await until(lambda: "First night" in scene.titles and len(scene.words) == 3)
+
+
+async def test_esc_in_the_question_deletes_nothing(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        guid = str(scene.host.conversations._open.guid)
+        await until(lambda: scene.window.sidebar.model.session(guid))
+        scene.window.sidebar.delete_wanted.emit(guid)
+        QTest.keyClick(await scene.dialog(), Qt.Key.Key_Escape)
+        await until(lambda: True)
+
+        assert len(await scene.house.sessions.list("mira")) == 1
+
+
+async def test_ctrl_n_begins_a_new_conversation(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        QTest.keyClicks(scene.draft, "Hello.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+
+        QTest.keyClick(scene.window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+        await until(lambda: len(scene.words) == 1)
+
+        assert len(await scene.house.sessions.list("mira")) == 2
+
+
+async def test_up_in_an_empty_field_edits_the_last_own_message(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        QTest.keyClicks(scene.draft, "Helo.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+
+        scene.host.view.edited.emit(scene.host.messages.outline(1).id, "Hello.")
+        await until(lambda: scene.words[1] == "Hello.")
+
+
+async def test_closing_and_opening_shows_the_conversation_again(tmp_path, echo_model):
+    model = echo_model("I remember.")
+    async with opened(tmp_path, model) as scene:
+        QTest.keyClicks(scene.draft, "Remember me.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+
+    async with opened(tmp_path, model) as scene:
+        await until(lambda: len(scene.words) == 3 and scene.words[2])
+
+        assert scene.words[1:] == ["Remember me.", "I remember."]
+
+
+async def test_the_theme_and_the_text_size_follow_the_settings(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        await scene.house.preferences.set(theme="light")
+        assert scene.window.theme.palette.name == "day"
+
+        QTest.keyClick(scene.window, Qt.Key.Key_Plus, Qt.KeyboardModifier.ControlModifier)
+        await until(lambda: scene.window.theme.prose_size == 16)
+
+    again = MainWindow(Paths.standard(tmp_path))
+    assert (again.theme.palette.name, again.theme.prose_size) == ("day", 16)
+    again.deleteLater()
+
+
+async def test_a_narrow_window_keeps_the_sidebar_in_a_drawer(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        window = scene.window
+        window.resize(640, 700)
+        await until(lambda: window.panes.is_narrow)
+        assert not window.sidebar.isVisible()
+        assert window.chat.header.menu.isVisible()
+
+        QTest.mouseClick(window.chat.header.menu, Qt.MouseButton.LeftButton)
+        assert window.sidebar.isVisible()
+        window.sidebar.persona_chosen.emit("edmund")
+        await until(lambda: window.windowTitle().startswith("Edmund"))
+        assert not window.sidebar.isVisible()
+
+        window.resize(1100, 700)
+        await until(lambda: window.sidebar.isVisible())
+        assert not window.chat.header.menu.isVisible()
+
+
+async def test_f6_goes_round_the_panes(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        window = scene.window
+        window.activateWindow()
+        scene.draft.setFocus()
+        stops = []
+        for _press in range(3):
+            QTest.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_F6)
+            stops.append(QApplication.focusWidget())
+
+        assert stops == [window.sidebar.list, scene.host.view, scene.draft]
+
+
+async def test_every_control_has_a_name_to_be_read_out(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        window = scene.window
+        for control in (
+            window.sidebar.search, window.sidebar.list, window.sidebar.gear, window.chat.header.menu, window.chat.status,
+            window.chat.composer.text, window.chat.composer.button, scene.host.view,
+        ):
+            assert control.accessibleName(), control
+        assert window.sidebar.new.text() == "New conversation"
+
+
+async def test_the_model_menu_ticks_the_one_that_answers(tmp_path, echo_model):
+    model = echo_model("Yes.")
+    async with opened(tmp_path, model) as scene:
+        await until(lambda: scene.window.chat.status.words.startswith("●"))
+        state = scene.house.models.state
+        menu = scene.host.desk.menu_of([state.model.file])
+
+        assert [action.isChecked() for action in menu.actions() if action.isCheckable()] == [True]
+        assert "Choose a GGUF file…" in [action.text() for action in menu.actions()]
+
+
+async def test_the_gear_menu_tells_the_truth_and_changes_it(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        scene.host.gear.fill()
+        hidden = next(action for action in scene.host.gear.menu.actions() if action.text() == "Show hidden messages")
+        assert not hidden.isChecked()
+
+        hidden.trigger()
+        await until(lambda: scene.house.preferences.current.show_hidden)
+
+        assert scene.host.messages.show_hidden

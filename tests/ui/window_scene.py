@@ -1,0 +1,90 @@
+"""A window with a real house behind it: temporary home, scripted model, and ways to wait for what should happen."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtWidgets import QApplication, QDialog
+
+from lethe_app.app import House, build
+from lethe_app.paths import Paths
+from lethe_app.ui.host import Host
+from lethe_app.ui.main_window import MainWindow
+from lethe_app.ui.toast import Toast
+
+
+@dataclass
+class Scene:
+    """The window, what stands behind it, and shorthand for looking at both."""
+
+    window: MainWindow
+    house: House
+
+    @property
+    def host(self) -> Host:
+        assert self.window._host is not None
+        return self.window._host
+
+    @property
+    def draft(self):
+        return self.window.chat.composer.text
+
+    @property
+    def words(self) -> list[str]:
+        """The text of every message on display."""
+        return [self.host.messages.text_of(row)[0] for row in range(self.host.messages.rowCount())]
+
+    @property
+    def titles(self) -> list[str]:
+        model = self.window.sidebar.model
+        return [model.data(model.index(row)) for row in range(model.rowCount())]
+
+    @property
+    def toasts(self) -> list[Toast]:
+        return [toast for toast in self.window.findChildren(Toast) if not toast.isHidden()]
+
+    @property
+    def is_replying(self) -> bool:
+        return bool(self.host.turns._running)
+
+    async def dialog(self) -> QDialog:
+        """The dialog that is open now or in a moment."""
+        await until(lambda: any(dialog.isVisible() for dialog in self.window.findChildren(QDialog)))
+        return next(dialog for dialog in self.window.findChildren(QDialog) if dialog.isVisible())
+
+
+async def until(condition: Callable[[], object], seconds: float = 20.0) -> None:
+    """Let Qt and the loop run until `condition` holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never happened"
+        QApplication.processEvents()
+        await asyncio.sleep(0.005)
+    QApplication.processEvents()
+
+
+@asynccontextmanager
+async def opened(home: Path, model: Path | None = None, *, welcomed: bool = True, ready: bool = True) -> AsyncIterator[Scene]:
+    """Build house and window in `home`; everything is closed afterwards, as the program does it."""
+    paths = Paths.standard(home)
+    house = await build(paths, engine="echo")
+    window = MainWindow(paths)
+    try:
+        await house.preferences.set(welcomed=welcomed, last_persona="mira", **({"model_path": str(model)} if model else {}))
+        window.show()
+        window.attach(house)
+        scene = Scene(window, house)
+        if welcomed and ready:
+            await until(lambda: window.windowTitle().startswith("Mira") and scene.words and scene.words[0])
+        yield scene
+    finally:
+        window.close()
+        await window.detach()
+        await house.close()
+        window.deleteLater()
+        QApplication.processEvents()
