@@ -109,10 +109,7 @@ class Weights:
         params.n_batch = params.n_ubatch = self.batch
         params.n_threads = params.n_threads_batch = self.threads
         params.type_k = params.type_v = GGML_TYPES[options.kv_type]
-        wants_flash = options.flash_attention or options.kv_type is not KvType.F16  # a quantised V cache cannot do without
-        params.flash_attn_type = (
-            llama_cpp.LLAMA_FLASH_ATTN_TYPE_ENABLED if wants_flash else llama_cpp.LLAMA_FLASH_ATTN_TYPE_AUTO
-        )
+        params.flash_attn_type = flash_attention(options)
         params.abort_callback = stop.callback
         params.abort_callback_data = ctypes.cast(stop.buffer, ctypes.c_void_p)
         context = llama_cpp.llama_init_from_model(self.model, params)
@@ -182,6 +179,17 @@ class Weights:
     def free(self) -> None:
         llama_cpp.llama_free(self.context)
         llama_cpp.llama_model_free(self.model)
+
+
+def flash_attention(options: LoadOptions) -> int:
+    """On where it was asked for or a quantised cache needs it, the engine's choice on a graphics card, else off.
+
+    On a processor it makes the few new tokens of a turn half as slow again (117 ms instead of 76 for 25 tokens behind 1,500),
+    and gains some percent when speaking.
+    """
+    if options.flash_attention or options.kv_type is not KvType.F16:
+        return int(llama_cpp.LLAMA_FLASH_ATTN_TYPE_ENABLED)
+    return int(llama_cpp.LLAMA_FLASH_ATTN_TYPE_AUTO if options.gpu_layers else llama_cpp.LLAMA_FLASH_ATTN_TYPE_DISABLED)
 
 
 def physical_cores() -> int:

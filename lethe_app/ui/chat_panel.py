@@ -41,9 +41,6 @@ class ChatPanel(QFrame):
         self._column.replaceWidget(self.view, view)
         self.view.deleteLater()
         self.view = view
-        QWidget.setTabOrder(self.header.status, view)
-        QWidget.setTabOrder(view, self.composer.text)
-        QWidget.setTabOrder(self.composer.text, self.composer.button)
 
     def set_persona(self, name: str, tagline: str) -> None:
         self.header.set_persona(name, tagline)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -123,8 +124,11 @@ class Conversations(QObject):
         self._window.notifier.tell(
             self.tr("“{title}” was deleted.").format(title=shortened(row.title)),
             button=self.tr("Take it back"),
-            action=lambda: self._bridge.spawn(self._restore(guid)),
+            action=partial(self._take_back, guid),
         )
+
+    def _take_back(self, guid: str) -> None:
+        self._bridge.spawn(self._restore(guid))
 
     async def _restore(self, guid: str) -> None:
         await self._house.sessions.restore(UUID(guid))
@@ -169,7 +173,7 @@ class Conversations(QObject):
 
 def bare(preview: str) -> str:
     """The beginning of a message as one line, without the signs that mark actions and headings."""
-    return " ".join(preview.replace("*", "").replace("#", "").split()).strip("“”\"_> ")
+    return " ".join(preview.replace("*", "").replace("#", "").split()).strip('“”"_> ')
 
 
 def shortened(title: str, most: int = 24) -> str:

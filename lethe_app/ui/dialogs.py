@@ -6,7 +6,7 @@ import asyncio
 from importlib.metadata import PackageNotFoundError, version
 
 from PySide6.QtCore import Qt, qVersion
-from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QFormLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from lethe_app.ui.icons import application_icon
 from lethe_app.ui.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6
@@ -70,7 +70,9 @@ class About(QDialog):
         headline = QLabel(f"Lethe {own_version()}".strip())
         headline.setProperty("title", True)
         words = QLabel(
-            self.tr("Conversations with personas who remember.\nThe model, the words, the memory: everything stays on this computer.")
+            self.tr(
+                "Conversations with personas who remember. The model, the words, the memory: everything stays on this computer."
+            )
         )
         words.setWordWrap(True)
         small = QLabel(self.tr("MIT licence · Qt {qt}").format(qt=qVersion()))
@@ -96,7 +98,10 @@ class Keys(QDialog):
         self.setWindowTitle(title_of("keys"))
         headline = QLabel(title_of("keys"))
         headline.setProperty("title", True)
-        table = QFormLayout()
+        inside = QWidget()
+        inside.setObjectName("keys")
+        table = QFormLayout(inside)
+        table.setContentsMargins(0, 0, SPACE_4, 0)
         table.setHorizontalSpacing(SPACE_6)
         table.setVerticalSpacing(SPACE_2)
         for wish in WISHES:
@@ -111,8 +116,18 @@ class Keys(QDialog):
         column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
         column.setSpacing(SPACE_4)
         column.addWidget(headline)
-        column.addLayout(table)
+        column.addWidget(_scrolling(inside), 1)
+        self.resize(480, 560)
         column.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
+
+
+def _scrolling(inside: QWidget) -> QScrollArea:
+    """`inside` with a scroll bar where the screen is too small for it."""
+    scroll = QScrollArea()
+    scroll.setWidgetResizable(True)
+    scroll.setFrameShape(QFrame.Shape.NoFrame)
+    scroll.setWidget(inside)
+    return scroll
 
 
 def own_version() -> str:

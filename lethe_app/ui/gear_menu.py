@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QUrl
+from PySide6.QtCore import QCoreApplication, QObject, QUrl
 from PySide6.QtGui import QAction, QActionGroup, QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu
 
@@ -103,7 +103,7 @@ async def _shown(dialog: About | Keys) -> None:
 
 async def asked_for_folder(window: MainWindow) -> Path | None:
     """Let the user pick a folder with models; None if they think better of it."""
-    dialog = QFileDialog(window, GearMenu.tr("Folder of models"), str(Path.home()))
+    dialog = QFileDialog(window, QCoreApplication.translate("GearMenu", "Folder of models"), str(Path.home()))
     dialog.setFileMode(QFileDialog.FileMode.Directory)
     dialog.setOption(QFileDialog.Option.ShowDirsOnly)
     return Path(dialog.selectedFiles()[0]) if await answered(dialog) else None
@@ -111,7 +111,9 @@ async def asked_for_folder(window: MainWindow) -> Path | None:
 
 async def asked_for_file(window: MainWindow) -> Path | None:
     """Let the user pick a GGUF; None if they think better of it."""
-    dialog = QFileDialog(window, GearMenu.tr("Choose a model"), str(Path.home()), GearMenu.tr("Models (*.gguf)"))
+    title = QCoreApplication.translate("GearMenu", "Choose a model")
+    kinds = QCoreApplication.translate("GearMenu", "Models (*.gguf)")
+    dialog = QFileDialog(window, title, str(Path.home()), kinds)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
     return Path(dialog.selectedFiles()[0]) if await answered(dialog) else None
 

@@ -51,6 +51,9 @@ class Host(QObject):
         view.alternative_requested.connect(turns.show_alternative)
         view.link_activated.connect(QDesktopServices.openUrl)
         view.set_avatars(self.conversations.face)
+        view.set_empty_words(
+            self.tr("Nothing has been said yet."), self.tr("Write the first line, or press Send and let them begin.")
+        )
         self.messages.load_failed.connect(self._window.notifier.report)
         self._window.chat.composer.edit_last_wanted.connect(self._edit_last)
         self._window.chat.put_view(view)

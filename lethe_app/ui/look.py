@@ -28,6 +28,7 @@ class Look:
     ) -> None:
         self._window, self._view, self._messages = window, view, messages
         self._preferences, self._bridge = preferences, bridge
+        self._prose: tuple[str, int] | None = None
         self._forget = preferences.changed.add(self.apply)
         window.actions_.connect(
             larger=lambda: self.resize_text(1),
@@ -45,7 +46,10 @@ class Look:
         theme.reduced_motion = settings.reduced_motion or not system_moves()
         theme.wear(settings.theme.value, settings.font_size)
         self._view.set_reduced_motion(theme.reduced_motion)
-        self._view.set_prose_font(serif_family() if settings.prose_font is ProseFont.SERIF else "", settings.font_size)
+        prose = (serif_family() if settings.prose_font is ProseFont.SERIF else "", settings.font_size)
+        if prose != self._prose:  # every message is laid out anew, so only when it must be
+            self._prose = prose
+            self._view.set_prose_font(*prose)
         self._messages.set_show_hidden(settings.show_hidden)
         self._window.remember("theme", settings.theme.value)
         self._window.remember("text", settings.font_size)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QSettings, QTimer, Signal
@@ -55,7 +56,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("Lethe")
         self.setMinimumSize(420, 420)
         self.setCentralWidget(self.pages)
-        self.panes.sidebar_shown.connect(lambda shown: self.chat.header.menu.setVisible(not shown))
+        self.panes.sidebar_shown.connect(self._sidebar_shown)
         self.chat.header.menu.clicked.connect(self.panes.toggle_sidebar)
         self.notifier.show_in(self.pages, self.theme)
         self.panes.covered.connect(self.notifier.keep_on_top)
@@ -89,6 +90,7 @@ class MainWindow(QMainWindow):
         from lethe_app.ui.host import Host  # noqa: PLC0415 - brings the services' words along, after the first paint
 
         self._host = Host(self, house)
+        self._order_tabs()
         self._host.open()
 
     async def detach(self) -> None:
@@ -111,14 +113,25 @@ class MainWindow(QMainWindow):
         self.pages.setCurrentWidget(page)
 
     def show_conversation(self) -> None:
-        for number in range(self.pages.count() - 1, -1, -1):
-            page = self.pages.widget(number)
-            if page is not self.panes:
+        for page in [self.pages.widget(number) for number in range(self.pages.count())]:
+            if page is not None and page is not self.panes:
                 self.pages.removeWidget(page)
                 page.deleteLater()
         self.chat.composer.text.setFocus()
 
     # panes and focus
+
+    def _sidebar_shown(self, shown: bool) -> None:
+        self.chat.header.menu.setVisible(not shown)
+        self._order_tabs()
+
+    def _order_tabs(self) -> None:
+        """Tab goes through the window as the eye does; a pane that was moved would else come last."""
+        side, chat = self.sidebar, self.chat
+        stops = [side.search, side.new, side.list, side.gear, chat.header.menu, chat.status, chat.view]
+        stops += [chat.composer.text, chat.composer.button]
+        for one, next_one in pairwise(stops):
+            QWidget.setTabOrder(one, next_one)
 
     def _go_to_sidebar(self) -> None:
         self.panes.reveal_sidebar()

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 
 from PySide6.QtCore import QModelIndex, QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtGui import QAction, QIcon, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -48,6 +48,8 @@ class Sidebar(QFrame):
         self.setMaximumWidth(360)
         self.setAccessibleName(self.tr("Personas and conversations"))
         self._theme = theme
+        self._glass: QAction | None = None
+        self._place = ("", 0)
         self.model = SidebarModel(clock, self)
         self.model.rename_wanted.connect(self.rename_wanted)
         self._build_top()
@@ -67,9 +69,6 @@ class Sidebar(QFrame):
         self.search.setPlaceholderText(self.tr("Search"))
         self.search.setAccessibleName(title_of("search"))
         self.search.setToolTip(hint("search"))
-        self.search.setClearButtonEnabled(True)
-        self._glass = QAction(self.search)
-        self.search.addAction(self._glass, QLineEdit.ActionPosition.LeadingPosition)
         self.search.textChanged.connect(self._search)
         self.search.returnPressed.connect(self._open_first)
         self.new = QPushButton(title_of("new"))
@@ -110,15 +109,21 @@ class Sidebar(QFrame):
 
     def dress(self) -> None:
         """Put on the icons; called after the first paint, so that drawing them delays nothing."""
-        from lethe_app.ui.sidebar_delegate import SidebarDelegate  # noqa: PLC0415 - there are no rows to paint before
-
-        if not isinstance(self.list.itemDelegate(), SidebarDelegate):
-            self.list.setItemDelegate(SidebarDelegate(self._theme, self.list))
+        if self._glass is None:
+            self._glass = self._finish()
         palette = self._theme.palette
         self._glass.setIcon(icon("search", palette.muted))
         self.new.setIcon(icon("plus", palette.text))
         self.gear.setIcon(icon("settings", palette.muted))
         self.list.viewport().update()
+
+    def _finish(self) -> QAction:
+        """What there is no use for before the first paint: how rows are drawn, and the small buttons in the search field."""
+        from lethe_app.ui.sidebar_delegate import SidebarDelegate  # noqa: PLC0415 - there are no rows to paint before
+
+        self.list.setItemDelegate(SidebarDelegate(self._theme, self.list))
+        self.search.setClearButtonEnabled(True)
+        return self.search.addAction(QIcon(), QLineEdit.ActionPosition.LeadingPosition)
 
     # what the house has
 

@@ -144,10 +144,8 @@ class SidebarModel(QAbstractListModel):
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         row = self.row_at(index)
-        if row is None:
-            return None
         match role:
-            case _ if role == ROW:
+            case _ if row is None or role == ROW:
                 return row
             case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.EditRole:
                 return row.name if isinstance(row, PersonaRow) else row.title

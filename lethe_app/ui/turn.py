@@ -87,8 +87,8 @@ def show_in_status(status: StatusLine, event: TurnEvent) -> None:
     elif isinstance(event, Thought):
         status.show_thinking()
     elif isinstance(event, Said):
-        status.show_busy(StatusLine.tr("Writing…"))
+        status.show_busy(QCoreApplication.translate("Turn", "Writing…"))
     elif isinstance(event, Finished):
         status.show_result(event.usage.tokens_per_second, event.usage.reused_tokens, event.usage.prompt_tokens)
     elif isinstance(event, Prompted):
-        status.show_busy(StatusLine.tr("Reading…"))
+        status.show_busy(QCoreApplication.translate("Turn", "Reading…"))

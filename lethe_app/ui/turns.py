@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -36,6 +36,7 @@ class Turns(QObject):
         self._session: ChatSession | None = None
         self._persona: Persona | None = None
         self._running: dict[UUID, Turn] = {}
+        self._used: dict[UUID, int] = {}
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._composer.sent.connect(self.send)
         self._composer.stop_wanted.connect(self.stop)
@@ -52,9 +53,8 @@ class Turns(QObject):
 
     def show(self, session: ChatSession, persona: Persona, outline: Sequence[MessageOutline]) -> None:
         """Put the messages of `session` on display, with the reply that is under way in it."""
-        if self._session is None or self._session.guid != session.guid:
-            self._desk.show_used(0)
         self._session, self._persona = session, persona
+        self._desk.show_used(self._used.get(session.guid, 0))
 
         async def load(start: int, count: int) -> list[Message]:
             return list(await self._sessions.page(session.guid, start, count))
@@ -139,7 +139,7 @@ class Turns(QObject):
     def _is_busy(self) -> bool:
         return self._session is not None and self._session.guid in self._running
 
-    def _with_last_reply(self, act) -> None:  # noqa: ANN001 - any of the four above
+    def _with_last_reply(self, act: Callable[[UUID], None]) -> None:
         row = self._messages.rowCount() - 1
         if row >= 0 and not self._is_busy and self._messages.outline(row).role is Role.ASSISTANT:
             act(self._messages.outline(row).id)
@@ -188,6 +188,8 @@ class Turns(QObject):
 
     def _take(self, turn: Turn, event: TurnEvent) -> None:
         turn.note(event)
+        if isinstance(event, Prompted):
+            self._used[turn.session_id] = event.receipt.prompt_tokens
         if not self._is_shown(turn.session_id):
             return
         show_in_messages(self._messages, turn, event)
@@ -195,7 +197,7 @@ class Turns(QObject):
         if isinstance(event, Stored):
             self._tell_waiting(turn)
         elif isinstance(event, Prompted):
-            self._desk.show_used(event.receipt.prompt_tokens)
+            self._desk.show_used(self._used[turn.session_id])
 
     async def _settle(self, turn: Turn) -> None:
         """A turn ended early: show what of it was kept, and give back what was not."""

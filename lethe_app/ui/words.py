@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
-from lethe_app.domain.model import ModelFile
+if TYPE_CHECKING:
+    from lethe_app.domain.model import ModelFile
 
 
 def age_in_words(moment: datetime, present: datetime) -> str:

@@ -152,7 +152,8 @@ def test_rows_are_read_out_in_words(sidebar):
 def test_news_of_a_conversation_keeps_the_place_in_the_list(sidebar):
     sidebar.list.setCurrentIndex(sidebar.model.index_of(f"session {NIGHT}"))
 
-    sidebar.set_sessions("mira", [session("guid-new", "New", 0), session(STORM, "The storm", 0), session(NIGHT, "First night", 1)])
+    news = [session("guid-new", "New", 0), session(STORM, "The storm", 0), session(NIGHT, "First night", 1)]
+    sidebar.set_sessions("mira", news)
 
     row = sidebar.model.row_at(sidebar.list.currentIndex())
     assert row is not None

@@ -13,6 +13,7 @@ from lethe_app.ui.palette import DAY, NIGHT, Palette
 from lethe_app.ui.theme import chrome_size, mixed, on_accent, tokens
 
 UI = shipped_root() / "lethe_app" / "ui"
+SHEET = shipped_root() / "resources" / "theme" / "window.qss"
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}\b|#[0-9a-fA-F]{3}\b|\brgba?\(\s*\d")
 
 
@@ -40,7 +41,7 @@ def test_every_pair_of_text_and_ground_can_be_read(palette: Palette):
     assert contrast(palette.muted, current_row) >= 4.5
 
 
-@pytest.mark.parametrize("path", [*sorted(UI.glob("*.py")), shipped_root() / "resources/theme/window.qss"], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*sorted(UI.glob("*.py")), SHEET], ids=lambda path: path.name)
 def test_only_the_palette_spells_colours(path: Path):
     if path.name == "palette.py":
         return

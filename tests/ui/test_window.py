@@ -211,7 +211,7 @@ async def test_a_narrow_window_keeps_the_sidebar_in_a_drawer(tmp_path, echo_mode
         assert not window.sidebar.isVisible()
 
         window.resize(1100, 700)
-        await until(lambda: window.sidebar.isVisible())
+        await until(window.sidebar.isVisible)
         assert not window.chat.header.menu.isVisible()
 
 
@@ -237,6 +237,24 @@ async def test_every_control_has_a_name_to_be_read_out(tmp_path, echo_model):
         ):
             assert control.accessibleName(), control
         assert window.sidebar.new.text() == "New conversation"
+
+
+async def test_tab_goes_through_everything_in_the_order_it_is_seen(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        window, panel = scene.window, scene.window.chat
+        expected = [
+            window.sidebar.search, window.sidebar.new, window.sidebar.list, window.sidebar.gear, panel.status, scene.host.view,
+            panel.composer.text, panel.composer.button,
+        ]
+        order, widget = [], window.sidebar.search
+        for _step in range(200):
+            if widget in expected:
+                order.append(widget)
+            widget = widget.nextInFocusChain()
+            if widget is window.sidebar.search:
+                break
+
+        assert order == expected
 
 
 async def test_the_model_menu_ticks_the_one_that_answers(tmp_path, echo_model):

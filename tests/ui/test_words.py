@@ -21,7 +21,8 @@ def english():
 
 
 @pytest.mark.parametrize(
-    ("days", "words"), [(0, "today"), (1, "yesterday"), (3, "Tuesday"), (6, "Saturday"), (7, "13 Nov"), (17, "3 Nov"), (400, "16 Oct 2025")]
+    ("days", "words"),
+    [(0, "today"), (1, "yesterday"), (3, "Tuesday"), (6, "Saturday"), (7, "13 Nov"), (17, "3 Nov"), (400, "16 Oct 2025")],
 )
 def test_an_age_is_told_in_words(days, words):
     assert age_in_words(PRESENT - timedelta(days=days), PRESENT) == words

@@ -1,0 +1,62 @@
+"""What the model is doing, in words."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QLocale
+
+from lethe_app.ui.status_line import StatusLine
+
+
+@pytest.fixture
+def status(qtbot, theme) -> StatusLine:
+    before = QLocale()
+    QLocale.setDefault(QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom))
+    made = StatusLine()
+    qtbot.addWidget(made)
+    made.resize(600, 32)
+    made.show()
+    yield made
+    QLocale.setDefault(before)
+
+
+def test_loading_counts_and_being_ready_says_what_is_full(status):
+    status.show_loading("SmolLM2", 0.4)
+    assert status.text() == "Loading SmolLM2… 40 %"
+
+    status.show_ready("SmolLM2-135M", 3120, 8192)
+    assert status.text() == "● SmolLM2-135M · 3.1k / 8k"
+
+
+def test_the_result_covers_the_model_for_a_while(status, qtbot):
+    status.show_ready("SmolLM2", 0, 8192)
+    status.show_result(104.4, 3050, 3120)
+    assert status.text() == "104 tokens/s · reused 3,050 of 3,120 tokens"
+
+    status._end.start(1)
+    qtbot.waitUntil(lambda: status.text() == "● SmolLM2 · 8k")
+
+
+def test_thinking_counts_the_seconds_until_something_is_said(status):
+    status.show_thinking()
+    assert status.text() == "Thinking… 0 s"
+    assert status._second.isActive()
+
+    status.show_busy("Writing…")
+    assert status.text() == "Writing…"
+    assert not status._second.isActive()
+
+
+def test_a_narrow_line_is_cut_but_read_out_in_full(status):
+    status.show_ready("A model with a very long name that nobody can remember", 3120, 8192)
+    status.resize(120, 32)
+
+    assert status.text().endswith("…")
+    assert "nobody can remember" in status.accessibleName()
+    assert "nobody can remember" in status.toolTip()
+
+
+def test_without_a_model_it_asks_for_one(status):
+    status.show_none()
+
+    assert status.text() == "No model: choose one"
