@@ -97,9 +97,9 @@ class Settings(BaseModel):
     )
 
     # Prompt
-    sampler: str = setting(Section.PROMPT, "default", "Sampler", "The preset that draws words.")
+    sampler: str = setting(Section.PROMPT, "", "Sampler", "The preset that draws words; empty takes one that suits the model.")
     system_preset: str = setting(
-        Section.PROMPT, "default", "System prompt", "The preset that introduces the persona to the model."
+        Section.PROMPT, "", "System prompt", "The preset that introduces the persona; empty takes one that suits the model."
     )
     instruct: str = setting(
         Section.PROMPT, "", "Instruct format", "Empty uses the model's own template; a preset replaces it.", max_length=100

@@ -82,6 +82,9 @@ class EchoEngine:
         count, reason = self._speak(self._next_reply(job.prompt), job, say)
         return Usage(len(words), evaluated, count, read - started, time.monotonic() - read, reason)
 
+    def settle(self) -> None:
+        """There is nothing to prepare."""
+
     def close(self) -> None:
         self._cached = []
 

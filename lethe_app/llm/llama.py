@@ -18,6 +18,7 @@ from lethe_app.llm.llama_cache import Cache
 from lethe_app.llm.llama_sampling import Sampler
 from lethe_app.llm.llama_weights import NativeFlag, Weights
 from lethe_app.llm.protocol import Facts, Generate
+from lethe_app.llm.retokenize import Retokenizer
 from lethe_app.llm.stops import StopStrings
 
 
@@ -28,11 +29,14 @@ class LlamaEngine:
         self.stop = NativeFlag()
         self._weights: Weights | None = None
         self._cache: Cache | None = None
+        self._prompt: Retokenizer | None = None
+        self._ending: int | None = None
 
     def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> Facts:
         self.close()
         self._weights = Weights(path, options, progress, self.stop)
         self._cache = Cache(self._weights, self.stop)
+        self._prompt = Retokenizer(self._weights.tokenize, self._weights.cutting_tokens())
         return self._weights.facts()
 
     def count(self, text: str) -> int:
@@ -40,7 +44,9 @@ class LlamaEngine:
 
     def generate(self, job: Generate, reading: Callable[[int, int], None], say: Callable[[str], None]) -> Usage:
         weights, cache = self._loaded()
-        tokens = weights.tokenize(job.prompt)
+        self._ending = None
+        assert self._prompt is not None, "made together with the weights"
+        tokens = self._prompt.tokens(job.prompt)
         if len(tokens) >= weights.context_length:
             raise PromptTooLong(f"The prompt has {len(tokens)} tokens, the model's context holds {weights.context_length}.")
         started = time.perf_counter()
@@ -55,38 +61,67 @@ class LlamaEngine:
     def close(self) -> None:
         if self._weights is not None:
             self._weights.free()
-        self._weights = self._cache = None
+        self._weights = self._cache = self._prompt = None
 
     def _loaded(self) -> tuple[Weights, Cache]:
         if self._weights is None or self._cache is None:
             raise ModelMissing("No model is loaded.")
         return self._weights, self._cache
 
+    def settle(self) -> None:
+        """Evaluate the token with which the model ended its reply: the next prompt has it at just that place."""
+        if self._ending is not None and self._cache is not None and not self.stop.is_set():
+            self._cache.append(self._ending)
+        self._ending = None
+
     def _speak(self, job: Generate, sampler: Sampler, say: Callable[[str], None]) -> tuple[int, StopReason]:
         """Draw tokens until the model, a stop string, the length, the context or the user ends it."""
         weights, cache = self._loaded()
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        stops = StopStrings(job.stop)
+        stops, out = StopStrings(job.stop), Outlet(say)
         room = min(job.max_tokens, weights.context_length - cache.length)
         reason = StopReason.LENGTH
         count = 0
         while count < room:
             token = sampler.draw()
             if weights.is_end(token):
-                reason = StopReason.END
+                reason, self._ending = StopReason.END, token
                 break
             count += 1
-            if text := stops.feed(decode(weights.piece(token))):
-                say(text)
+            out.pour(stops.feed(decode(weights.piece(token))))
             if stops.hit:
                 reason = StopReason.END
                 break
             if not cache.append(token):
                 reason = StopReason.STOPPED
                 break
-        if text := stops.feed(decode(b"", True)) + stops.rest():
-            say(text)
+        out.pour(stops.feed(decode(b"", True)) + stops.rest())
+        out.empty()
         return count, reason
+
+
+class Outlet:
+    """Hands text on at most once per frame of a screen: a fast model would keep the program busy with single tokens."""
+
+    FRAME = 1 / 60
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._held = ""
+        self._next = 0.0
+
+    def pour(self, text: str) -> None:
+        """The first piece goes out at once, later ones when their frame has come."""
+        self._held += text
+        if self._held and time.perf_counter() >= self._next:
+            self.empty()
+
+    def empty(self) -> None:
+        """Say what is held."""
+        if self._held:
+            self._say(self._held)
+            self._held = ""
+            self._next = time.perf_counter() + self.FRAME
 
 
 def engine_version() -> str:

@@ -19,6 +19,7 @@ DEFAULT_CONTEXT = 8192
 GGML_TYPES = {KvType.F16: 1, KvType.Q8_0: 8, KvType.Q4_0: 2}
 LOG_ERROR = 3  # GGML_LOG_LEVEL_ERROR
 CONTROL, USER_DEFINED = 1 << 3, 1 << 4  # bits of llama_token_attr
+STRIPS = 1 << 7 | 1 << 8  # LSTRIP, RSTRIP
 
 
 class NativeFlag:
@@ -152,11 +153,14 @@ class Weights:
         text = llama_cpp.llama_vocab_get_text(self.vocab, token)
         return text.decode("utf-8", "replace") if text else ""
 
-    def tokenize(self, text: str) -> list[int]:
-        """Token ids of `text`, control tokens recognised, the model's own first token added unless the text spells it."""
+    def tokenize(self, text: str, begins: bool = True) -> list[int]:
+        """Token ids of `text`, control tokens recognised.
+
+        Where the text begins a prompt, the model's own first token is added, unless the text spells it.
+        """
         raw = text.encode("utf-8", "replace")
         bos = self._spelling(llama_cpp.llama_vocab_bos(self.vocab)).encode()
-        add_special = not (bos and raw.startswith(bos))
+        add_special = begins and not (bos and raw.startswith(bos))
         room = len(raw) + 8
         tokens = (llama_cpp.llama_token * room)()
         count = llama_cpp.llama_tokenize(self.vocab, raw, len(raw), tokens, room, add_special, True)
@@ -164,6 +168,17 @@ class Weights:
             tokens = (llama_cpp.llama_token * -count)()
             count = llama_cpp.llama_tokenize(self.vocab, raw, len(raw), tokens, -count, add_special, True)
         return list(tokens[:count])
+
+    def cutting_tokens(self) -> dict[str, int]:
+        """Control tokens by spelling, if they cut a text into pieces that are tokenised each by itself; else none.
+
+        So it is with byte-level BPE, unless a control token also takes the white space beside it along.
+        """
+        special = self._special_tokens()
+        attributes = [llama_cpp.llama_vocab_get_attr(self.vocab, token) for token in special]
+        if llama_cpp.llama_vocab_type(self.vocab) != llama_cpp.LLAMA_VOCAB_TYPE_BPE or any(map(STRIPS.__and__, attributes)):
+            return {}
+        return {self._spelling(token): token for token in special}
 
     def piece(self, token: int) -> bytes:
         """The bytes of a token as they stand in text. Control tokens are spelled: some models mark their thinking with them."""

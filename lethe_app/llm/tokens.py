@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import tiktoken
@@ -36,6 +36,9 @@ _PERHAPS_SPECIAL = frozenset({
 })  # fmt: skip
 # Models for which the engine also eats the white space around control tokens.
 _STRIPPING_NAMES = ("phi-3", "phi3", "modern-bert")
+
+REMEMBERED = 4096
+"""Pieces of text whose count is kept."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +167,7 @@ class TokenCounter:
         # Longest in bytes first, as the engine goes; of equal ones the order does not matter.
         special = sorted(vocabulary.special.items(), key=lambda item: -len(item[0]))
         self._special = [(spelling.decode("utf-8"), number) for spelling, number in special]
+        self._count_plain = lru_cache(REMEMBERED)(lambda text: len(self._encode_plain(text)))
 
     @classmethod
     def for_model(cls, path: Path) -> TokenCounter | None:
@@ -184,7 +188,8 @@ class TokenCounter:
         return found
 
     def count(self, text: str) -> int:
-        return len(self.encode(text))
+        """A conversation is counted for the price of what is new in it: pieces between special tokens are remembered."""
+        return sum(1 if isinstance(part, int) else self._count_plain(part) for part in self._parts(text))
 
     def _encode_plain(self, text: str) -> list[int]:
         numbers = self._encoding.numbers

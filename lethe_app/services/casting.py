@@ -13,7 +13,7 @@ from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
 
 SEED_BITS = 0xFFFF_FFFF
-NOBODY = Persona(is_user=True, name="You")
+NOBODY = Persona(is_user=True, name="Guest")
 """The user before they named themselves."""
 
 
@@ -37,16 +37,21 @@ class Casting:
         self._library = library
         self._preferences = preferences
 
+    @property
+    def chosen_user(self) -> str:
+        """Who the user is in new conversations; empty before they named themselves."""
+        return self._preferences.current.user_persona
+
     async def of_persona(self, persona_id: str) -> Cast:
         """The persona with the user's present self."""
-        return Cast(await self._library.persona(persona_id), await self._user(self._preferences.current.user_persona))
+        return Cast(await self._library.persona(persona_id), await self._user(self.chosen_user))
 
     async def of_session(self, session: ChatSession) -> Cast:
         """The persona with the self the user had when the session began."""
         return Cast(await self._library.persona(session.persona_id), await self._user(session.user_id))
 
     async def _user(self, wanted: str) -> Persona:
-        for name in dict.fromkeys((wanted, self._preferences.current.user_persona)):
+        for name in dict.fromkeys((wanted, self.chosen_user)):
             if name:
                 try:
                     return await self._library.persona(name)

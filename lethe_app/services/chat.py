@@ -123,7 +123,7 @@ class Chat:
             yield Began(writing.message)
             reply = Reply(prompt, cast.persona.name, start)
             usage = Usage(reason=StopReason.STOPPED)
-            sampler = await self._prompting.sampler()
+            sampler = await self._prompting.sampler(model)
             reports = self._client.generate(prompt.text, sampler, self._prompting.longest_reply, prompt.stop_strings)
             ended = False
             try:

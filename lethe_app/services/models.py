@@ -37,9 +37,12 @@ class Models:
     async def found(self) -> list[ModelFile]:
         """Chat models on this machine, the user's own first and the starter model last; embedding models are left out."""
         settings = self._preferences.current
-        own = [Path(settings.model_path)] if settings.model_path else []
-        own += [self._paths.models, *map(Path, settings.model_folders)]
-        places = catalogue.roots(Path.home(), os.environ, own=own, starter=starter.chat_model())
+        small = starter.chat_model()
+        chosen = Path(settings.model_path) if settings.model_path else small
+        own = [self._paths.models, *map(Path, settings.model_folders)]
+        if chosen is not None and chosen != small:
+            own.insert(0, chosen)
+        places = catalogue.roots(Path.home(), os.environ, own=own, starter=small)
         found = await asyncio.to_thread(catalogue.find, places)
         return [model for model in found.models if not model.is_embedding]
 

@@ -24,6 +24,8 @@ from lethe_app.storage.state import SessionState
 
 SHORTEST_TURN = 8
 """Tokens: no use in reading more messages than a context of such short ones could hold."""
+SMALL_MODEL = 1_000_000_000
+"""Weights below which a model is asked for little."""
 CUT = "cut"
 """Key of a session's state: where its history begins in the prompt, which stays put from turn to turn."""
 
@@ -56,10 +58,10 @@ class Prompting:
         """Tokens."""
         return self._preferences.current.max_reply
 
-    async def sampler(self) -> SamplerPreset:
-        """The preset chosen, with the temperature set over it."""
+    async def sampler(self, model: LoadedModel) -> SamplerPreset:
+        """The preset chosen, or one that suits the model, with the temperature set over it."""
         settings = self._preferences.current
-        preset = await self._library.sampler(settings.sampler)
+        preset = await self._library.sampler(settings.sampler or ("small-models" if is_small(model) else "default"))
         if settings.temperature_override >= 0:
             return preset.model_copy(update={"temperature": settings.temperature_override})
         return preset
@@ -82,7 +84,7 @@ class Prompting:
             template_source=form.choice.template_source,
             persona=cast.persona,
             user=cast.user,
-            system=await self._library.system_preset(settings.system_preset),
+            system=await self._library.system_preset(settings.system_preset or ("tiny" if is_small(model) else "default")),
             scene=cast.scene(session, session.added),
             history=history,
             context=model.context,
@@ -126,6 +128,11 @@ class Prompting:
         cut = {"first": str(messages[dropped].id), "context": context}
         if dropped or len(messages) >= context // SHORTEST_TURN:
             await self._state.set(session.guid, CUT, cut)
+
+
+def is_small(model: LoadedModel) -> bool:
+    """Does it lose its thread in a long system prompt, and repeat itself? Unknown sizes count as large."""
+    return 0 < model.file.parameters < SMALL_MODEL
 
 
 def as_turn(message: Message) -> Turn:

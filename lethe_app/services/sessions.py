@@ -38,13 +38,26 @@ class Sessions:
         return await self._chats.session(guid)
 
     async def new(self, persona_id: str) -> ChatSession:
-        """A new conversation, opened by the persona if it has greetings."""
+        """A new conversation, opened by the persona if it has greetings. One in which nobody answered yet is used again."""
+        if untouched := await self._untouched(persona_id):
+            return untouched
         cast = await self._casting.of_persona(persona_id)
         session = await self._chats.add_session(ChatSession(persona_id=persona_id, user_id=cast.user.unique_name))
         if greeting := opening(cast.persona, session, cast.scene(session, session.added)):
             await self._chats.add_message(greeting)
         self.changed.tell(persona_id)
         return await self._chats.session(session.guid)
+
+    async def _untouched(self, persona_id: str) -> ChatSession | None:
+        """The newest conversation, if the user has said nothing in it; it still holds the greeting and nothing else."""
+        newest = next(iter(await self._chats.sessions(persona_id)), None)
+        if newest is None or newest.archived or newest.title or newest.messages > 1:
+            return None
+        outline = await self._chats.outline(newest.guid)
+        if any(entry.role is not Role.ASSISTANT for entry in outline):
+            return None
+        session = await self._chats.session(newest.guid)
+        return session if session.user_id == self._casting.chosen_user else None
 
     async def rename(self, guid: UUID, title: str) -> None:
         session = await self._chats.session(guid)

@@ -12,7 +12,7 @@ import pytest
 from lethe_app.domain.model import LoadOptions, StopReason
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError, ModelMissing, ModelUnreadable, PromptTooLong
-from lethe_app.llm.llama import LlamaEngine
+from lethe_app.llm.llama import LlamaEngine, Outlet
 from lethe_app.llm.llama_cache import common_prefix
 from lethe_app.llm.protocol import Generate
 
@@ -113,7 +113,7 @@ def test_stop_between_tokens_keeps_what_was_said(engine: LlamaEngine):
     usage = engine.generate(Generate(1, QUESTION, SamplerPreset(name="x", seed=3), 500), lambda *_: None, say)
 
     assert usage.reason is StopReason.STOPPED
-    assert len(heard) == 5
+    assert len(heard) in {5, 6}  # what was held back for its frame comes too
 
 
 def test_a_seed_makes_a_reply_repeatable_and_another_seed_another_reply(engine: LlamaEngine):
@@ -234,3 +234,26 @@ def test_the_common_prefix_is_found_wherever_two_lists_part():
         assert common_prefix(one, other) == length
     assert common_prefix([1, 2, 3], [1, 2]) == 2
     assert common_prefix([], [1]) == 0
+
+
+def test_the_end_of_a_reply_is_evaluated_while_nobody_waits(engine: LlamaEngine):
+    text, _usage = ask(engine, QUESTION)
+    engine.settle()
+
+    _answer, usage = ask(engine, f"{QUESTION}{text}<|im_end|>\n<|im_start|>user\nThanks.<|im_end|>\n")
+
+    again = "\n<|im_start|>user\nThanks.<|im_end|>\n"
+    assert usage.evaluated_tokens == engine.count(again)
+
+
+def test_text_is_handed_on_once_per_frame_and_none_is_lost():
+    heard: list[str] = []
+    outlet = Outlet(heard.append)
+
+    for letter in "abcdefghij":
+        outlet.pour(letter)
+    outlet.empty()
+
+    assert "".join(heard) == "abcdefghij"
+    assert heard[0] == "a"
+    assert len(heard) < 10

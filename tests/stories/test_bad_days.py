@@ -45,7 +45,7 @@ def test_the_model_dies_in_mid_sentence(qapp: QApplication, home: Path, echo_mod
 
     Stage(home, "echo").play(story)
 
-    assert kept == [("You", "Tell me about the storm."), ("Mira", "The storm came from")]
+    assert kept == [("Guest", "Tell me about the storm."), ("Mira", "The storm came from")]
 
 
 def test_a_broken_model_file_is_named_and_everything_else_works(qapp: QApplication, home: Path, starter_model: Path):
@@ -57,7 +57,7 @@ def test_a_broken_model_file_is_named_and_everything_else_works(qapp: QApplicati
         await stage.until(stage.messages, "the greeting is there")
         await stage.until(lambda: "broken.gguf" in stage.words(), "the window names the file")
         await stage.write("Hello?")
-        await stage.until(lambda: ("You", "Hello?") in stage.messages(), "what one says is kept all the same")
+        await stage.until(lambda: ("Guest", "Hello?") in stage.messages(), "what one says is kept all the same")
 
     Stage(home).play(story)
 

@@ -1,0 +1,72 @@
+"""Tokens of a prompt that mostly repeats the one before: only what follows the last shared control token is tokenised.
+
+A byte-level BPE tokenizer cuts the text at control tokens before anything else, so what stands before one of them never depends
+on what comes after. A long conversation is then tokenised for the price of its newest message.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+
+class Retokenizer:
+    """Remembers one text with its tokens."""
+
+    def __init__(self, tokenize: Callable[[str, bool], list[int]], control: dict[str, int]) -> None:
+        """`tokenize(text, begins)` is the engine's own, `begins` says whether the text is the beginning of a prompt.
+
+        `control` are the spellings at which the engine cuts, with their tokens; empty where it cannot be relied upon.
+        """
+        self._tokenize = tokenize
+        self._control_tokens = frozenset(control.values())
+        self._spellings = any_of(control)
+        self._text = ""
+        self._tokens: list[int] = []
+
+    def tokens(self, text: str) -> list[int]:
+        """Exactly what the engine makes of the whole text."""
+        place, count = self._last_shared_cut(text)
+        if count:
+            self._tokens = self._tokens[: self._index_after(count)] + self._tokenize(text[place:], False)
+        else:
+            self._tokens = self._tokenize(text, True)
+        self._text = text
+        return self._tokens
+
+    def _last_shared_cut(self, text: str) -> tuple[int, int]:
+        """Where the last control token of the shared beginning ends, and how many there are up to there."""
+        if self._spellings is None:
+            return 0, 0
+        shared = shared_length(self._text, text)
+        place = count = 0
+        for match in self._spellings.finditer(text, 0, shared):
+            place, count = match.end(), count + 1
+        return place, count
+
+    def _index_after(self, count: int) -> int:
+        """Index in the remembered tokens behind the control token with this number."""
+        for index, token in enumerate(self._tokens):
+            if token in self._control_tokens:
+                count -= 1
+                if count == 0:
+                    return index + 1
+        return 0
+
+
+def any_of(spellings: Iterable[str]) -> re.Pattern[str] | None:
+    """Finds spellings as the engine does, longer ones first; None where there are none."""
+    ordered = sorted((spelling for spelling in spellings if spelling), key=lambda spelling: -len(spelling.encode()))
+    return re.compile("|".join(map(re.escape, ordered))) if ordered else None
+
+
+def shared_length(one: str, other: str) -> int:
+    """How many characters two texts share from the start; halving keeps the comparison in C."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one.startswith(other[low:middle], low):
+            low = middle
+        else:
+            high = middle - 1
+    return low

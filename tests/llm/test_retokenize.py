@@ -1,0 +1,83 @@
+"""Tokenising only what is new gives exactly what tokenising everything gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lethe_app.domain.model import LoadOptions
+from lethe_app.llm.llama_weights import NativeFlag, Weights
+from lethe_app.llm.retokenize import Retokenizer, shared_length
+
+PIECES = st.sampled_from(
+    [
+        "<|im_start|>",
+        "<|im_end|>",
+        "\n",
+        "user\n",
+        "assistant\n",
+        "Hello",
+        " there",
+        "  ",
+        "日本",
+        "👩‍👧",
+        "<|im_",
+        "end|>",
+        "1 2",
+        "'s",
+        "",
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def weights(starter_model: Path) -> Iterator[Weights]:
+    weights = Weights(starter_model, LoadOptions(context=256), lambda _fraction: None, NativeFlag())
+    yield weights
+    weights.free()
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.lists(PIECES, max_size=12), min_size=2, max_size=5))
+def test_any_sequence_of_prompts_is_tokenised_as_if_each_were_the_first(weights: Weights, prompts: list[list[str]]):
+    remembering = Retokenizer(weights.tokenize, weights.cutting_tokens())
+
+    for pieces in prompts:
+        text = "".join(pieces)
+        assert remembering.tokens(text) == weights.tokenize(text)
+
+
+def test_a_growing_conversation_asks_only_for_its_end(weights: Weights):
+    asked: list[str] = []
+
+    def tokenize(text: str, begins: bool) -> list[int]:
+        asked.append(text)
+        return weights.tokenize(text, begins)
+
+    remembering = Retokenizer(tokenize, weights.cutting_tokens())
+    start = "<|im_start|>user\nHello<|im_end|>\n"
+    remembering.tokens(start)
+
+    remembering.tokens(start + "<|im_start|>assistant\nHi<|im_end|>")
+
+    assert asked == [start, "\n<|im_start|>assistant\nHi<|im_end|>"]
+
+
+def test_without_control_tokens_everything_is_asked_for(weights: Weights):
+    remembering = Retokenizer(weights.tokenize, {})
+
+    remembering.tokens("Hello there")
+
+    assert remembering.tokens("Hello there, you") == weights.tokenize("Hello there, you")
+
+
+@given(st.text("ab", max_size=30), st.text("ab", max_size=30))
+def test_the_shared_beginning_is_found(one: str, other: str):
+    length = shared_length(one, other)
+
+    assert one[:length] == other[:length]
+    assert length == min(len(one), len(other)) or one[length] != other[length]
