@@ -119,7 +119,7 @@ def first_window(paths: Paths) -> tuple[QApplication, MainWindow]:
     application = QApplication(sys.argv[:1])
     application.setApplicationName("Lethe")
     application.setDesktopFileName("lethe")
-    window = MainWindow(paths)
+    window = MainWindow(paths, furnished=False)
     window.show()
     application.processEvents()
     return application, window
@@ -128,6 +128,7 @@ def first_window(paths: Paths) -> tuple[QApplication, MainWindow]:
 def open_window(paths: Paths) -> int:
     """Show the window, build the house behind it, and run until the window is closed. Returns the exit code."""
     application, window = first_window(paths)
+    window.furnish()
     return run(application, window, lambda: build(paths))
 
 

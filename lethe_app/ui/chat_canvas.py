@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QRegion, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QWidget
+from PySide6.QtGui import QPaintEvent, QRegion, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QScrollBar, QWidget
 
 from lethe_app.ui.chat_layout import ChatLayout, Placed
 from lethe_app.ui.chat_model import ChatModel
 from lethe_app.ui.chat_selection import Selection
 from lethe_app.ui.chat_sheets import Sheets
-from lethe_app.ui.message_sheet import AVATAR_ROOM, MessageSheet
+from lethe_app.ui.column import AVATAR_ROOM, column_in
+from lethe_app.ui.message_sheet import MessageSheet
 from lethe_app.ui.message_style import MessageStyle
-from lethe_app.ui.palette import NIGHT, PROSE_WIDTH, SPACE_6
+from lethe_app.ui.palette import NIGHT
 
 JUMP = 3
 """Screens beyond which a scroll is a jump: what lies between is not measured."""
 
 Index = QModelIndex | QPersistentModelIndex
+
+
+class _QuietBar(QScrollBar):
+    """Keeps its room for good, so that no word moves when it appears, and shows nothing while there is nothing to scroll."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self.maximum() > self.minimum():
+            super().paintEvent(event)
 
 
 class ChatCanvas(QListView):
@@ -41,15 +50,15 @@ class ChatCanvas(QListView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBar(_QuietBar(self))
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setAutoScroll(False)
         self.setMinimumWidth(280)
 
     def column(self) -> tuple[int, int]:
-        """Left edge and width of the column of prose."""
-        room = self.viewport().width()
-        width = max(120, min(PROSE_WIDTH, room - AVATAR_ROOM - 2 * SPACE_6))
-        return max(AVATAR_ROOM + SPACE_6, (room - width) // 2), width
+        """Left edge and width of the column of prose. The room for the scroll bar is not left out: the middle is the pane's."""
+        left, width = column_in(self.width())
+        return left + AVATAR_ROOM, width - AVATAR_ROOM
 
     def sheet(self, row: int) -> MessageSheet | None:
         """The laid out message of a row; None while it is being fetched."""

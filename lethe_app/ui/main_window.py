@@ -1,60 +1,100 @@
-"""The window: stands at once as an empty frame that knows only Qt, and is filled when the house behind it is open."""
+"""The window: painted at once as outlines that know only Qt, then furnished, then filled when the house behind it is open."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QSettings, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QPaintEvent
+from PySide6.QtCore import QByteArray, QSettings, Qt, Signal
+from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 
-from lethe_app.domain.clock import now
-from lethe_app.paths import Paths
-from lethe_app.ui.chat_panel import ChatPanel
-from lethe_app.ui.notify import Notifier
-from lethe_app.ui.panes import Panes
-from lethe_app.ui.shortcuts import Actions
-from lethe_app.ui.sidebar import Sidebar
-from lethe_app.ui.theme import PROSE_SIZE, Theme
+from lethe_app.ui.palette import chosen_palette
+from lethe_app.ui.skeleton import Skeleton
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
     from lethe_app.app import House
+    from lethe_app.paths import Paths
+    from lethe_app.ui.chat_panel import ChatPanel
     from lethe_app.ui.host import Host
+    from lethe_app.ui.notify import Notifier
+    from lethe_app.ui.panes import Panes
+    from lethe_app.ui.shortcuts import Actions
+    from lethe_app.ui.sidebar import Sidebar
+    from lethe_app.ui.theme import Theme
 
 
 class MainWindow(QMainWindow):
-    """Skeleton first, `attach` when the services are ready, `detach` before they close."""
+    """Outlines first, `furnish` after the first paint, `attach` when the services are ready, `detach` before they close.
+
+    The widgets are imported in `furnish` and not above: the first paint waits for nothing that it does not draw.
+    """
 
     closed = Signal()
+    theme: Theme
+    actions_: Actions
+    sidebar: Sidebar
+    chat: ChatPanel
+    panes: Panes
+    pages: QStackedWidget
+    notifier: Notifier
 
-    def __init__(self, paths: Paths, notifier: Notifier | None = None, clock: Callable[[], datetime] = now) -> None:
+    def __init__(self, paths: Paths, clock: Callable[[], datetime] | None = None, *, furnished: bool = True) -> None:
         super().__init__()
+        self._paths = paths
+        self._memory = QSettings(str(paths.window), QSettings.Format.IniFormat)
+        self._host: Host | None = None
+        self._is_furnished = False
+        self._is_first_start = str(self._memory.value("welcomed")).lower() != "true"
+        self.setWindowTitle("Lethe")
+        self.setMinimumSize(420, 420)
+        self.resize(1280, 800)
+        geometry = self._memory.value("geometry")
+        if isinstance(geometry, QByteArray):
+            self.restoreGeometry(geometry)
+        light = QApplication.styleHints().colorScheme() == Qt.ColorScheme.Light
+        palette = chosen_palette(str(self._memory.value("theme", "system")), system_is_light=light)
+        self.setCentralWidget(Skeleton(palette, outlines=not self._is_first_start))
+        if furnished:
+            self.furnish(clock)
+
+    def furnish(self, clock: Callable[[], datetime] | None = None) -> None:
+        """Build everything that one can see and touch; the lists are still empty."""
+        from lethe_app.domain.clock import now
+        from lethe_app.ui.chat_panel import ChatPanel
+        from lethe_app.ui.notify import Notifier
+        from lethe_app.ui.panes import Panes
+        from lethe_app.ui.shortcuts import Actions
+        from lethe_app.ui.sidebar import Sidebar
+        from lethe_app.ui.theme import PROSE_SIZE, Theme
+
         application = QApplication.instance()
         assert isinstance(application, QApplication)
-        self._memory = QSettings(str(paths.window), QSettings.Format.IniFormat)
         choice = str(self._memory.value("theme", "system"))
         size = int(str(self._memory.value("text", PROSE_SIZE)))
-        self.theme = Theme(application, paths.resources / "theme", choice, size)
+        self.theme = Theme(application, self._paths.resources / "theme", choice, size)
         self.theme.setParent(self)
-        self.clock = clock
+        self.clock = clock or now
         self.actions_ = Actions(self)
-        self.sidebar = Sidebar(self.theme, clock)
+        self.sidebar = Sidebar(self.theme, self.clock)
         self.chat = ChatPanel(self.theme)
         self.panes = Panes(self.theme, self.sidebar, self.chat)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.panes)
-        self.notifier = notifier or Notifier()
-        self._host: Host | None = None
-        self._dressed = False
-        self._build()
-        self._restore()
+        self.notifier = Notifier()
+        self._is_furnished = True
+        self._connect()
+        self._dress()
 
-    def _build(self) -> None:
-        self.setWindowTitle("Lethe")
-        self.setMinimumSize(420, 420)
+    def _connect(self) -> None:
+        panes = self._memory.value("panes")
+        if isinstance(panes, QByteArray):
+            self.panes.restore(panes)
+        if self._is_first_start:  # it greets; no empty lists before that
+            self.show_page(QWidget())
         self.setCentralWidget(self.pages)
         self.panes.sidebar_shown.connect(self._sidebar_shown)
         self.chat.header.menu.clicked.connect(self.panes.toggle_sidebar)
@@ -71,15 +111,9 @@ class MainWindow(QMainWindow):
         )
         self.chat.composer.text.setFocus()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        if not self._dressed:
-            self._dressed = True
-            QTimer.singleShot(0, self._dress)
-
     def _dress(self) -> None:
-        """What may come a moment after the first paint."""
-        from lethe_app.ui.icons import application_icon  # noqa: PLC0415 - drawn only now
+        """Icons, which are drawn and not loaded."""
+        from lethe_app.ui.icons import application_icon
 
         self.setWindowIcon(application_icon())
         self.sidebar.dress()
@@ -87,7 +121,7 @@ class MainWindow(QMainWindow):
 
     def attach(self, house: House) -> None:
         """Fill the window from `house`; the event loop must be running."""
-        from lethe_app.ui.host import Host  # noqa: PLC0415 - brings the services' words along, after the first paint
+        from lethe_app.ui.host import Host
 
         self._host = Host(self, house)
         self._order_tabs()
@@ -157,19 +191,9 @@ class MainWindow(QMainWindow):
 
     # size and place
 
-    def _restore(self) -> None:
-        self.resize(1280, 800)
-        geometry, panes = self._memory.value("geometry"), self._memory.value("panes")
-        if isinstance(geometry, QByteArray):
-            self.restoreGeometry(geometry)
-        if isinstance(panes, QByteArray):
-            self.panes.restore(panes)
-        if str(self._memory.value("welcomed")).lower() != "true":  # the first start greets; no empty lists before that
-            self.show_page(QWidget())
-
     def closeEvent(self, event: QCloseEvent) -> None:
         self.remember("geometry", self.saveGeometry())
-        if not self.panes.is_narrow:
+        if self._is_furnished and not self.panes.is_narrow:
             self.remember("panes", self.panes.state())
         self._memory.sync()
         super().closeEvent(event)

@@ -10,14 +10,14 @@ from PySide6.QtCore import QPointF, QRect, QRectF
 from lethe_app.domain.chat import Message, Role
 from lethe_app.ui.message_document import MessageDocument
 from lethe_app.ui.message_style import MessageStyle
-from lethe_app.ui.palette import AVATAR, SPACE_1, SPACE_3, SPACE_4, SPACE_6, SPACE_8
+from lethe_app.ui.palette import SPACE_1, SPACE_3, SPACE_4, SPACE_6, SPACE_8
 from lethe_app.ui.prose import read
 from lethe_app.ui.prose_stream import GrowingProse
 
-AVATAR_ROOM = AVATAR + SPACE_3
-"""The column left of the prose."""
 FOOT = 32
 """Room below the prose, in which the actions appear."""
+CHOICE_ROOM = 22
+"""What the line that tells of other wordings takes besides, so that the gap behind it is not narrower than others."""
 DAY_ROOM = SPACE_8 + SPACE_6
 
 
@@ -49,7 +49,7 @@ class MessageSheet:
         self._stream: GrowingProse | None = None
         self._thought_stream = GrowingProse()
         self.document = MessageDocument(style, width)
-        self.thoughts_top = self.thoughts_text_top = self.prose_top = self.mark_top = self.height = 0
+        self.thoughts_top = self.thoughts_text_top = self.prose_top = self.mark_top = self.foot_top = self.height = 0
 
     @property
     def is_note(self) -> bool:
@@ -102,7 +102,8 @@ class MessageSheet:
             self.mark_top = top + self.document.height
         if self.waiting:
             self.mark_top = top + self.style.line
-        self.height = self.mark_top + (self.style.line if self.is_stopped else 0) + FOOT
+        self.foot_top = self.mark_top + (self.style.line if self.is_stopped else 0) + 2
+        self.height = self.foot_top - 2 + (CHOICE_ROOM if self.alternatives[1] > 1 else 0) + FOOT
 
     def _arrange_thoughts(self, top: int) -> int:
         self.thoughts_top = top
@@ -127,11 +128,6 @@ class MessageSheet:
     def thoughts_rect(self) -> QRect:
         """Where a click folds the thoughts in or out."""
         return QRect(0, self.thoughts_top, min(self.width, 220), self.style.line) if self.has_thoughts else QRect()
-
-    @property
-    def foot_top(self) -> int:
-        """Where the actions stand."""
-        return self.height - FOOT + 2
 
     @property
     def prose_rect(self) -> QRect:

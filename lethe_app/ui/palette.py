@@ -55,6 +55,13 @@ DAY = Palette(
     good="#2F7A45",
 )
 
+
+def chosen_palette(choice: str, *, system_is_light: bool) -> Palette:
+    """The palette for `system`, `light` or `dark`; an unknown system gets night, for most reading here happens after dark."""
+    is_light = choice == "light" or (choice not in {"light", "dark"} and system_is_light)
+    return DAY if is_light else NIGHT
+
+
 SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8 = 4, 8, 12, 16, 24, 32
 RADIUS_CONTROL, RADIUS_CARD = 6, 10
 PROSE_WIDTH = 720

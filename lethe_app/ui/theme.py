@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QPalette
 from PySide6.QtWidgets import QApplication
 
-from lethe_app.ui.palette import DAY, NIGHT, RADIUS_CARD, RADIUS_CONTROL, Palette
+from lethe_app.ui.palette import NIGHT, RADIUS_CARD, RADIUS_CONTROL, Palette, chosen_palette
 
 PROSE_SIZE = 15
 COLOURS = ("background", "surface", "raised", "border", "text", "muted", "water", "danger")
@@ -127,7 +127,5 @@ class Theme(QObject):
         self.changed.emit()
 
     def _chosen_palette(self) -> Palette:
-        if self._choice in {"light", "dark"}:
-            return DAY if self._choice == "light" else NIGHT
         light = self._application.styleHints().colorScheme() == Qt.ColorScheme.Light
-        return DAY if light else NIGHT  # an unknown scheme gets night: most reading here happens after dark
+        return chosen_palette(self._choice, system_is_light=light)
