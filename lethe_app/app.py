@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lethe_app.services.library import Library
     from lethe_app.services.models import Models
     from lethe_app.services.preferences import Preferences
+    from lethe_app.services.reading_ahead import ReadingAhead
     from lethe_app.services.safekeeping import Safekeeping
     from lethe_app.services.sessions import Sessions
     from lethe_app.storage.database import Database
@@ -42,11 +43,13 @@ class House:
     doctor: Doctor
     _client: ModelClient
     _database: Database
+    _ahead: ReadingAhead
     _safekeeping: Safekeeping
 
     async def close(self) -> None:
         """End the model's process, finish what is being written, give the home back."""
         await self._safekeeping.close()
+        await self._ahead.close()
         await self._client.close()
         await self._database.close()
 
@@ -65,6 +68,7 @@ async def build(paths: Paths, engine: str = "llama") -> House:
     from lethe_app.services.models import Models
     from lethe_app.services.preferences import Preferences
     from lethe_app.services.prompting import Prompting
+    from lethe_app.services.reading_ahead import ReadingAhead
     from lethe_app.services.safekeeping import Safekeeping
     from lethe_app.services.sessions import Sessions
     from lethe_app.storage.chats import Chats
@@ -84,16 +88,18 @@ async def build(paths: Paths, engine: str = "llama") -> House:
     casting = Casting(library, preferences)
     sessions = Sessions(chats, casting)
     prompting = Prompting(chats, SessionState(database), library, preferences, counting)
+    ahead = ReadingAhead(chats, casting, models, client, prompting, preferences)
     return House(
         paths=paths,
         preferences=preferences,
         library=library,
         sessions=sessions,
-        chat=Chat(chats, casting, models, client, counting, prompting, sessions.changed),
+        chat=Chat(chats, casting, models, client, counting, prompting, ahead, sessions.changed),
         models=models,
         doctor=Doctor(paths, library, models, check_window),
         _client=client,
         _database=database,
+        _ahead=ahead,
         _safekeeping=Safekeeping(database.path),
     )
 

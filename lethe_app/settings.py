@@ -92,8 +92,8 @@ class Settings(BaseModel):
     )
     mmap: bool = setting(Section.MODEL, True, "Map the file", "Let the system page the weights in as they are needed.")
     mlock: bool = setting(Section.MODEL, False, "Lock in memory", "Keep the weights from being swapped out.")
-    idle_shutdown: bool = setting(
-        Section.MODEL, False, "Free memory when idle", "Unload the model after an hour without a message."
+    read_ahead: bool = setting(
+        Section.MODEL, True, "Read ahead", "Let the model read the conversation while you write, so that it answers sooner."
     )
 
     # Prompt

@@ -7,6 +7,7 @@ the pictures, so the model in them is called “Your model”; the lists of mode
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 import tempfile
@@ -14,32 +15,239 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from unittest.mock import patch
+from uuid import UUID
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QPoint
-from PySide6.QtGui import QPainter, QPixmap
+from PySide6.QtGui import QImage, QPainter, QPixmap
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 
-from lethe_app.app import House, build
-from lethe_app.domain.chat import Role
+from lethe_app.app import build
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.llm.starter import chat_model
 from lethe_app.paths import Paths
+from lethe_app.storage.chats import Chats
+from lethe_app.storage.database import Database
 from lethe_app.ui.main_window import MainWindow
 from lethe_app.ui.toast import Toast
 from lethe_app.ui.welcome import Welcome
-from tests.furniture import PRESENT, furnish, furnish_disk, settle_in, write_script
+from tests.llm.gguf_factory import chat_settings, write_model
 from tests.ui.window_scene import Scene, until
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
-WIDE, NARROW = (1200, 800), (600, 800)
+WIDE, TALL, NARROW = (1200, 800), (1200, 880), (600, 800)
 WORDS_ON_THE_WAY = 58
 """Of the reply that is caught while it is being written."""
 PATIENCE = 20.0
+PERSONAS = ("mira", "edmund", "ines", "aiko", "linden")
+PRESENT = datetime(2026, 3, 17, 21, 12, tzinfo=UTC)
+"""A Tuesday evening, on which all pictures are taken."""
+OTHER_MODELS = {
+    ".lmstudio/models/mistralai/Mistral-Nemo-Instruct-2407-Q4_K_M.gguf": 7_480_000_000,
+    ".lmstudio/models/qwen/Qwen2.5-7B-Instruct-Q4_K_M.gguf": 4_680_000_000,
+}
+"""What another program has downloaded to the made-up disk: sparse files with a true header and nothing behind it."""
+
+THOUGHTS = (
+    "They want names by date. The day a photo was taken is in its EXIF block, which the standard library does not read; the "
+    "time of the last change is the same unless the picture was edited. Say so. Show first, rename second."
+)
+SCRIPT = """A small script does it. It only prints what it would do until you set `DRY_RUN` to `False`.
+
+```python
+from datetime import datetime
+from pathlib import Path
+
+DRY_RUN = True
+
+for photo in sorted(Path("holiday").glob("IMG_*.JPG")):
+    taken = datetime.fromtimestamp(photo.stat().st_mtime)
+    new = photo.with_name(f"{taken:%Y-%m-%d %H.%M.%S}.jpg")
+    print(photo.name, "→", new.name)
+    if not DRY_RUN and not new.exists():
+        photo.rename(new)
+```
+
+Two things to check before you trust it:
+
+1. It goes by the time the file was last **changed**. For pictures you have edited, that is the day of the edit.
+2. Two pictures of the same second would get one name; the second keeps its old one."""
+
+ELEVEN_METRES = (
+    "*She sits down on the step below yours, so that the wet hair drips on the stair and not on you.*\n\n"
+    "“From the beginning, then. Mr. Sato went first, because he is braver when nobody expects it. He did four metres and stood "
+    "up in the middle of the pool like a man who has found a coin. So I thought: four, I can do four. And then I forgot to "
+    "count, because somebody in the next lane was humming.”\n\n*She hums it. It is the slow part of something.*"
+)
+FIFTY_MINUTES = (
+    "“Only if we lie down.” *She holds the tide glass to the lamp and reads it twice, which she does not need to.*\n\n"
+    "“In fifty minutes we lie down. So I would like to be somewhere else in forty, and I have two ideas and one objection.”"
+)
+"""What the model of the pictures says."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A message: when it was said on the day of its conversation, by whom, in which wordings."""
+
+    clock: str
+    speaker: str
+    wordings: tuple[str, ...]
+    shown: int = 0
+    thinking: str = ""
+
+
+def you(clock: str, text: str) -> Line:
+    return Line(clock, "tomas", (text,))
+
+
+def they(clock: str, speaker: str, *wordings: str, shown: int = 0, thinking: str = "") -> Line:
+    return Line(clock, speaker, wordings, shown, thinking)
+
+
+@dataclass(frozen=True)
+class Talk:
+    """A conversation as the sidebar lists it."""
+
+    persona: str
+    day: str
+    title: str
+    lines: tuple[Line, ...]
+
+
+TALKS = (
+    Talk("mira", "2026-02-22", "First night aboard", (
+        they("22:40", "mira", "*She makes room on the cabin roof.* “Nothing to report.”"),
+        you("22:44", "“Then report nothing. I like the sound of it.”"),
+        they("22:45", "mira", "*She looks at the sky, where it was left.* “We should have a dry morning.”"),
+    )),
+    Talk("mira", "2026-03-03", "What the bell logs say", (
+        they("20:10", "mira", "“Two columns. One is printed by the Tide Office. The other is true.”"),
+        you("20:15", "“How long have you had these under your shirt?”"),
+        they("20:16", "mira", "*She becomes very polite.* “For some time, Captain.”"),
+    )),
+    Talk("mira", "2026-03-12", "Pickled lemons", (
+        you("18:20", "“There were eleven in the jar.”"),
+        they("18:21", "mira", "“There were twelve. I keep count of things.”"),
+    )),
+    Talk("mira", "2026-03-16", "The customs cutter", (
+        they("16:31", "mira", "“She has been mending that sail since noon. It is a very small hole.”"),
+        you("16:33", "“Can she see into the hold from there?”"),
+        they("16:34", "mira", "“Only if we lie down.” *She looks at the tide glass.* “In fifty minutes we lie down.”"),
+    )),
+    Talk("mira", "2026-03-17", "Through the Needle", (
+        they("20:58", "mira",
+            "*Mira does not look up from the chart.*\n\n“You are late, Captain. Four minutes. I would not mention it, but the "
+            "sea is early, and between the two of you I am losing a quarter of an hour.”",
+            "“Captain to the chart room, please.” *She only says please when it is bad.*",
+            "*She makes room on the cabin roof.* “Nothing to report.”"),
+        you("21:02", "*I hang my wet coat on the hook.* “How much water in the Needle, and for how long?”"),
+        they("21:03", "mira",
+            "*She has the figure before the coat stops dripping.*\n\n“A fathom and a hand until 21:41. Half of that at ten. "
+            "After that it is a road, and somebody will sell us bread on it.”\n\n*Her pencil goes to the second shoal and stays"
+            " there.* “Two things. The tables say 22:05, and the tables are wrong. And in Tern Quay you said that you would "
+            "rather be poor than late. I wrote it down.”"),
+        you("21:06", "“I said that about dinner.” *I look at the headland, where the cutter is still mending the same sail.* "
+            "“The Needle, then. Tell Teague I want the engine. Tell Anselm I want the fire out *first*.”"),
+        they("21:07", "mira",
+            "“The glass is rising,” *she says, which means yes.*",
+            "*She makes a note in the log.*\n\n“Seven minutes past nine. The captain has chosen.” *Only then does she drink the"
+            " cold tea, all of it, the way one takes medicine.* “Come to 214 and hold her there until you can count the windows"
+            " of the bell house. If you can count the bells, we are too close.”\n\n*Below them something falls over, and Anselm"
+            " says that it was like that before.*\n\n“Will you take the wheel, or shall I tell you where to look?”",
+            "“214, then,” *and she is already winding the stopwatch.*", shown=1),
+    )),
+    Talk("edmund", "2026-03-08", "Eleven pounds more", (
+        they("19:30", "edmund", "“The coat, the stair or the penny scale: where would you like to begin?”"),
+        you("19:34", "“With the mending. Show me the thread.”"),
+    )),
+    Talk("ines", "2026-03-14", "Un café frío", (
+        they("09:05", "ines", "“¡Hola! Me llamo Inés. ¿Y tú?” (Hello! My name is Inés. And you?)"),
+        you("09:07", "Me llamo Tomas y vivo cerca del mar."),
+        they("09:08", "ines", "“¡Muy bien! **Cerca del mar**: you even remembered the *del*.”"),
+    )),
+    Talk("aiko", "2026-02-26", "The sandwich in the piano", (
+        they("19:10", "aiko", "“The grammar school’s grand had a sandwich in it. A whole one, wrapped.”"),
+        you("19:12", "“Which note?”"),
+        they("19:13", "aiko", "*She thinks about it properly.* “All of the quiet ones.”"),
+    )),
+    Talk("aiko", "2026-03-10", "Eleven metres", (
+        they("20:02", "aiko",
+            "“Eleven metres!” *Aiko’s voice comes up the stairs before she does. Her hair is wet, and she is carrying one shoe,"
+            " which does not seem to trouble her.*\n\n“Without the board, without Mr. Sato, without stopping to apologise to "
+            "the lifeguard. Eleven! I counted the tiles.”"),
+        you("20:04", "*I move over on the stair and hold out the warmer half of the tea.* “Sit. From the beginning, and leave "
+            "nothing out. Where is the other shoe?”"),
+        they("20:05", "aiko", "“In the pool, I think. It was a good shoe. It died for something.”"),
+    )),
+    Talk("linden", "2026-03-15", "Names for the holiday photos", (
+        you("11:20", "My camera calls every picture something like `IMG_4711.JPG`. How do I rename a folder of them by the day "
+            "they were taken? I have Python, and I would like to *see* what happens before it does."),
+        they("11:21", "linden", SCRIPT, thinking=THOUGHTS),
+    )),
+)  # fmt: skip
+
+
+async def furnish(paths: Paths) -> dict[str, str]:
+    """Fill a home with Tomas and some weeks of conversations; returns their ids by title."""
+    paths.personas.mkdir(parents=True)
+    tomas = {"name": "Tomas", "is_user": True, "bio": "{{user}} is the captain of the Petrel."}
+    (paths.personas / "tomas.json").write_text(json.dumps(tomas), encoding="utf-8")
+    library = {name: json.loads((paths.shipped_personas / f"{name}.json").read_text("utf-8")) for name in PERSONAS}
+    names = {name: persona["name"] for name, persona in library.items()} | {"tomas": "Tomas"}
+    database = await Database.open(paths.database)
+    chats = Chats(database)
+    sessions = {}
+    for talk in TALKS:
+        began = moment(talk.day, talk.lines[0].clock)
+        session = ChatSession(persona_id=talk.persona, user_id="tomas", name=talk.title, added=began, last_trigger=began)
+        await chats.add_session(session)
+        await chats.add_messages([message(session.guid, talk.day, line, names) for line in talk.lines])
+        sessions[talk.title] = str(session.guid)
+    await database.close()
+    return sessions
+
+
+def moment(day: str, clock: str) -> datetime:
+    return datetime.fromisoformat(f"{day}T{clock}:00+00:00")
+
+
+def message(session_id: UUID, day: str, line: Line, names: dict[str, str]) -> Message:
+    time = moment(day, line.clock)
+    return Message(
+        session_id=session_id,
+        role=Role.USER if line.speaker == "tomas" else Role.ASSISTANT,
+        speaker=line.speaker,
+        speaker_name=names[line.speaker],
+        time=time,
+        alternatives=[Alternative(content=text, thinking=line.thinking, created=time) for text in line.wordings],
+        shown=line.shown,
+    )
+
+
+def furnish_disk(home: Path) -> None:
+    for name, size in OTHER_MODELS.items():
+        path = write_model(home / name, settings=chat_settings(general__name=""))
+        os.truncate(path, size)
+
+
+def settle_in(paths: Paths, **settings: object) -> None:
+    """The settings a user would have made."""
+    usual = {"welcomed": True, "user_persona": "tomas", "reduced_motion": True}
+    paths.settings.write_text(json.dumps(usual | settings), encoding="utf-8")
+
+
+def write_script(folder: Path, reply: str = "", **how: object) -> Path:
+    """A model that says what a picture needs."""
+    path = folder / "Your model.json"
+    folder.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"replies": [reply], **how}), encoding="utf-8")
+    return path
 
 
 @dataclass
@@ -52,18 +260,18 @@ class Studio:
     """Ids of conversations by title."""
 
     def keep(self, picture: QPixmap, name: str) -> None:
-        """Write a picture without an alpha channel, which the flat colours of a window do not need."""
+        """Write a picture without an alpha channel, as small as PNG can be."""
         path = self.images / f"{name}.png"
-        image = picture.toImage().convertToFormat(picture.toImage().Format.Format_RGB888)
+        image = picture.toImage().convertToFormat(QImage.Format.Format_RGB888)
         if not image.save(str(path), "PNG", 0):
             raise OSError(f"{path} could not be written")
-        print(f"{path.name:20} {image.width()} × {image.height()}  {path.stat().st_size / 1000:6.0f} kB")
+        print(f"{path.name:20} {image.width()} × {image.height()}  {path.stat().st_size / 1000:6.0f} kB")  # noqa: T201 - a script that tells
 
     @asynccontextmanager
     async def window(self, engine: str = "echo", size: tuple[int, int] = WIDE, **settings: object) -> AsyncIterator[Scene]:
         """A window that has settled; `settings` are written before it opens."""
-        settle_in(self.home, **settings)
         paths = Paths.standard(self.home)
+        settle_in(paths, **settings)
         house = await build(paths, engine)
         window = MainWindow(paths, clock=lambda: PRESENT)
         try:
@@ -102,7 +310,7 @@ async def model_is_ready(scene: Scene) -> None:
 
 async def welcome(studio: Studio) -> None:
     """The first start, with a name half the world could have."""
-    async with studio.window(welcomed=False, theme="dark") as scene:
+    async with studio.window(size=TALL, welcomed=False, theme="dark") as scene:
         window = scene.window
 
         def page() -> Welcome | None:
@@ -119,7 +327,7 @@ async def welcome(studio: Studio) -> None:
 
 async def conversations(studio: Studio) -> None:
     """A scene at night, code by day, the drawer of a narrow window."""
-    script = write_script(studio.home, "quiet")
+    script = write_script(studio.home / "quiet")
     async with studio.window(theme="dark", model_path=str(script), last_session=studio.sessions["Through the Needle"]) as scene:
         await model_is_ready(scene)
         await studio.open(scene, "Through the Needle")
@@ -137,8 +345,8 @@ async def conversations(studio: Studio) -> None:
 
 async def replies(studio: Studio) -> None:
     """A reply on its way, and one that the model did not live to finish."""
-    flowing = write_script(studio.home, "flowing", delay=0.03)
-    dying = write_script(studio.home, "dying", delay=0.01, crash_after=WORDS_ON_THE_WAY // 2)
+    flowing = write_script(studio.home / "flowing", ELEVEN_METRES, delay=0.03)
+    dying = write_script(studio.home / "dying", FIFTY_MINUTES, delay=0.01, crash_after=30)
     async with studio.window(theme="dark", model_path=str(flowing)) as scene:
         await model_is_ready(scene)
         await studio.open(scene, "Eleven metres")
@@ -173,7 +381,8 @@ async def model_menu(studio: Studio) -> None:
         await calm(scene)
         picture = scene.window.grab()
         painter = QPainter(picture)
-        painter.drawPixmap(scene.window.mapFromGlobal(menu.mapToGlobal(QPoint(0, 0))), menu.grab())
+        status = scene.window.chat.status  # where the menu hangs on a screen that is large enough; the offscreen one is not
+        painter.drawPixmap(status.mapTo(scene.window, QPoint(status.width() - menu.width(), status.height())), menu.grab())
         painter.end()
         studio.keep(picture, "model-menu")
         menu.close()
@@ -183,7 +392,7 @@ def open_menu(scene: Scene) -> QMenu | None:
     return next((menu for menu in scene.window.findChildren(QMenu) if menu.isVisible()), None)
 
 
-PICTURES: tuple[Callable[[Studio], Awaitable[None]], ...] = (welcome, conversations, replies, model_menu)
+PICTURES: tuple[Callable[[Studio], Awaitable[None]], ...] = (welcome, conversations, model_menu, replies)
 
 
 async def take_all(home: Path, images: Path) -> None:

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
 from lethe_app import errors
-from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile
+from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile, Usage
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import LetheError, ModelCrashed, ModelError, ModelMissing
 from lethe_app.llm import worker
@@ -25,6 +25,7 @@ from lethe_app.llm.protocol import (
     Load,
     Loaded,
     LoadProgress,
+    ReadAhead,
     Reading,
     Refused,
     Report,
@@ -77,6 +78,14 @@ class ModelClient:
             async for report in reports:
                 if isinstance(report, Reading | Chunk | Done):
                     yield report
+
+    async def read_ahead(self, prompt: str) -> Usage:
+        """Evaluate the beginning of the next prompt. Cancelling it frees the model at once; what was read stays read."""
+        async with aclosing(self._reports(ReadAhead(next(self._jobs), prompt))) as reports:
+            async for report in reports:
+                if isinstance(report, Done):
+                    return report.usage
+        raise ModelError("The engine did not read ahead.")
 
     async def count(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text by the model's own tokenizer; waits while a reply is being generated."""

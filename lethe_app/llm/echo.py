@@ -82,6 +82,14 @@ class EchoEngine:
         count, reason = self._speak(self._next_reply(job.prompt), job, say)
         return Usage(len(words), evaluated, count, read - started, time.monotonic() - read, reason)
 
+    def read_ahead(self, prompt: str) -> Usage:
+        words = WORD.findall(prompt)
+        evaluated = len(words) - common_prefix(self._cached, words)
+        self._read(evaluated, lambda _done, _total: None)
+        if not self.stop.is_set():
+            self._cached = words
+        return Usage(len(words), evaluated)
+
     def settle(self) -> None:
         """There is nothing to prepare."""
 

@@ -38,6 +38,10 @@ class Engine(Protocol):
         """Evaluate the prompt, then say pieces until the end; looks at `stop` all the while."""
         ...
 
+    def read_ahead(self, prompt: str) -> Usage:
+        """Evaluate a prompt that nobody waits for yet; ends early, consistently, when `stop` is set."""
+        ...
+
     def settle(self) -> None:
         """Do what makes the next turn shorter, now that nobody waits for this one."""
         ...

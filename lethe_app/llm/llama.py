@@ -58,6 +58,15 @@ class LlamaEngine:
             count, reason = self._speak(job, sampler, say)
         return Usage(len(tokens), evaluated, count, read - started, time.perf_counter() - read, reason)
 
+    def read_ahead(self, prompt: str) -> Usage:
+        weights, cache = self._loaded()
+        assert self._prompt is not None, "made together with the weights"
+        tokens = self._prompt.tokens(prompt)
+        if not tokens or len(tokens) >= weights.context_length:
+            return Usage()
+        self._ending = None
+        return Usage(len(tokens), cache.evaluate(tokens, lambda _done, _total: None))
+
     def close(self) -> None:
         if self._weights is not None:
             self._weights.free()

@@ -34,6 +34,14 @@ class Generate:
 
 
 @dataclass(frozen=True)
+class ReadAhead:
+    """Evaluate the beginning of a prompt that will come; answered by `Done`, whose usage says how much was new."""
+
+    job: int
+    prompt: str
+
+
+@dataclass(frozen=True)
 class Tokenize:
     """How many tokens each text has, control tokens recognised; answered by `Counted`."""
 
@@ -48,7 +56,7 @@ class Stop:
     job: int
 
 
-Request = Load | Generate | Tokenize | Stop
+Request = Load | Generate | ReadAhead | Tokenize | Stop
 
 # From the worker
 

@@ -19,6 +19,7 @@ from lethe_app.llm.protocol import (
     Load,
     Loaded,
     LoadProgress,
+    ReadAhead,
     Reading,
     Refused,
     Report,
@@ -127,6 +128,8 @@ class Worker:
                     say=lambda text: self._send(Chunk(job, text)),
                 )
                 return Done(job, usage)
+            case ReadAhead(prompt=prompt):
+                return Done(job, self._engine.read_ahead(prompt))
             case Tokenize(texts=texts):
                 return Counted(job, tuple(self._engine.count(text) for text in texts))
             case Stop():

@@ -19,6 +19,7 @@ from lethe_app.services.counting import Counting
 from lethe_app.services.events import Began, Evaluating, Finished, Listeners, Prompted, Said, Stored, Thought, TurnEvent
 from lethe_app.services.models import Models
 from lethe_app.services.prompting import Prompting
+from lethe_app.services.reading_ahead import ReadingAhead
 from lethe_app.services.reply import Reply
 from lethe_app.services.writing import Kind, Writing
 from lethe_app.storage.chats import Chats
@@ -35,6 +36,7 @@ class Chat:
         client: ModelClient,
         counting: Counting,
         prompting: Prompting,
+        ahead: ReadingAhead,
         sessions_changed: Listeners[str],
     ) -> None:
         self._chats = chats
@@ -43,6 +45,7 @@ class Chat:
         self._client = client
         self._counting = counting
         self._prompting = prompting
+        self._ahead = ahead
         self._sessions_changed = sessions_changed
         self._one_reply_at_a_time = asyncio.Lock()
 
@@ -77,6 +80,10 @@ class Chat:
             async for event in events:
                 yield event
 
+    def attend(self, session_id: UUID) -> None:
+        """The user looks at this conversation now; the model may read it while they write."""
+        self._ahead.attend(session_id)
+
     async def edit(self, message_id: UUID, text: str) -> Message:
         """Change the wording on display."""
         return await self._chats.edit(message_id, text)
@@ -102,6 +109,7 @@ class Chat:
         return (await self._counting.count([text]))[0]
 
     async def _scene(self, session_id: UUID) -> tuple[ChatSession, Cast]:
+        self._ahead.rest()
         session = await self._chats.session(session_id)
         return session, await self._casting.of_session(session)
 
@@ -145,6 +153,7 @@ class Chat:
 
     async def _conclude(self, session: ChatSession, reply: Reply, writing: Writing, *, complete: bool) -> None:
         """Whatever ended the reply, what there is of it is stored."""
+        self._ahead.attend(session.guid)
         reply.finish()
         if not reply.is_empty:
             await writing.keep(reply.wording(complete=complete))

@@ -26,6 +26,8 @@ SHORTEST_TURN = 8
 """Tokens: no use in reading more messages than a context of such short ones could hold."""
 SMALL_MODEL = 1_000_000_000
 """Weights below which a model is asked for little."""
+NEXT_WORDS = "\ue0ff"
+"""Stands where the user's next message will; no text of anybody's."""
 CUT = "cut"
 """Key of a session's state: where its history begins in the prompt, which stays put from turn to turn."""
 
@@ -74,12 +76,29 @@ class Prompting:
         With `so_far`, that wording is continued. Raises PromptTooLong, TemplateUnusable and FileError.
         """
         settings = self._preferences.current
-        form = await self._form(model)
         messages = await self._history(session, before, model.context)
         history = [as_turn(message) for message in messages]
         if so_far is not None:
             history.append(Turn("assistant", so_far.content, cast.persona.name))
-        request = Request(
+        request = await self._request(session, cast, model, history)
+        prompt = await build(replace(request, continue_last=so_far is not None), self._counting.count)
+        if before is None or before == session.leaf_id:
+            await self._remember_cut(session, messages, prompt.receipt.dropped_messages, model.context)
+        if settings.first_paragraph_only:
+            return replace(prompt, stop_strings=(*prompt.stop_strings, "\n\n"))
+        return prompt
+
+    async def beginning(self, session: ChatSession, cast: Cast, model: LoadedModel) -> str:
+        """The next prompt as far as it is known before the user has written: up to where their words will stand."""
+        messages = await self._history(session, None, model.context)
+        history = [*(as_turn(message) for message in messages), Turn("user", NEXT_WORDS, cast.user.name)]
+        prompt = await build(await self._request(session, cast, model, history), self._counting.count)
+        return prompt.text.partition(NEXT_WORDS)[0]
+
+    async def _request(self, session: ChatSession, cast: Cast, model: LoadedModel, history: Sequence[Turn]) -> Request:
+        settings = self._preferences.current
+        form = await self._form(model)
+        return Request(
             renderer=form.choice.renderer,
             template_source=form.choice.template_source,
             persona=cast.persona,
@@ -90,16 +109,9 @@ class Prompting:
             context=model.context,
             reply_reserve=min(settings.max_reply, model.context // 2),
             thinking=settings.thinking,
-            continue_last=so_far is not None,
             add_names=settings.add_names,
             disarm=form.disarm,
         )
-        prompt = await build(request, self._counting.count)
-        if before is None or before == session.leaf_id:
-            await self._remember_cut(session, messages, prompt.receipt.dropped_messages, model.context)
-        if settings.first_paragraph_only:
-            return replace(prompt, stop_strings=(*prompt.stop_strings, "\n\n"))
-        return prompt
 
     async def _form(self, model: LoadedModel) -> Format:
         """Worked out once per model and chosen format; a hostile template may take its two seconds elsewhere."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QToolButton, QWidget
 
-from lethe_app.ui.column import column_in
+from lethe_app.ui.column import AROUND, WIDEST
 from lethe_app.ui.icons import icon
 from lethe_app.ui.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.shortcuts import hint
@@ -44,6 +44,7 @@ class Composer(QWidget):
     def _build(self) -> None:
         self.frame = QFrame()
         self.frame.setObjectName("composer_frame")
+        self.frame.setMaximumWidth(WIDEST)
         self.text = DraftField()
         self.text.textChanged.connect(self._draft_changed)
         self.text.entered.connect(self._submit)
@@ -62,18 +63,10 @@ class Composer(QWidget):
         row.addWidget(self.text, 1)
         row.addWidget(self.note, 0, Qt.AlignmentFlag.AlignBottom)
         row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignBottom)
-        self._around = QHBoxLayout(self)
-        self._around.addWidget(self.frame)
-        self._stand_in_column()
+        around = QHBoxLayout(self)
+        around.setContentsMargins(AROUND, SPACE_1, AROUND, SPACE_4)
+        around.addWidget(self.frame)
         self._label_button()
-
-    def _stand_in_column(self) -> None:
-        left, width = column_in(self.width())
-        self._around.setContentsMargins(left, SPACE_1, max(left, self.width() - left - width), SPACE_4)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._stand_in_column()
 
     def dress(self) -> None:
         """Put on icons and sizes of the theme that is worn now."""

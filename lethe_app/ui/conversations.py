@@ -103,6 +103,7 @@ class Conversations(QObject):
         self._sidebar.set_open(session.persona_id, str(session.guid))
         self._window.panes.close_drawer()
         self._window.chat.composer.text.setFocus()
+        self._house.chat.attend(session.guid)
         await self._house.preferences.set(last_persona=session.persona_id, last_session=str(session.guid))
 
     async def _delete(self, guid: str) -> None:

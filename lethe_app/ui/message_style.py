@@ -84,7 +84,7 @@ class MessageStyle:
 
     def _make_char_format(self, span: Span, kind: Kind, level: int, quiet: bool) -> QTextCharFormat:
         made = QTextCharFormat()
-        made.setForeground(self._ink(span, kind, quiet))
+        made.setForeground(self._ink(span, kind, level, quiet))
         if span.code:
             made.setFontFamilies(self.mono_font.families())
             made.setProperty(QTextFormat.Property.FontPixelSize, self.mono_font.pixelSize())
@@ -103,10 +103,10 @@ class MessageStyle:
             made.setFontUnderline(True)
         return made
 
-    def _ink(self, span: Span, kind: Kind, quiet: bool) -> QColor:
+    def _ink(self, span: Span, kind: Kind, level: int, quiet: bool) -> QColor:
         if span.href:
             return self.water
-        if quiet or kind is Kind.NOTE:
+        if quiet or kind is Kind.NOTE or (kind is Kind.CODE and level):
             return self.muted
         if kind in {Kind.HEADING, Kind.TABLE} or span.code:
             return self.text

@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from lethe_app.ui.prose_parser import is_too_deep, tokens_of
 from lethe_app.ui.prose_spans import LINE_BREAK, Span, plain_spans, spans_of
+from lethe_app.ui.prose_speech import End, end_of, unvoiced, voiced
 
 FORMATTED_LIMIT = 40_000
 """Characters up to which a message is read as Markdown; a longer one is shown as it was typed."""
@@ -19,10 +20,6 @@ SHOWN_LIMIT, SHOWN_LINES = 300_000, 6_000
 """Characters and lines drawn at all; copying still has every one of them."""
 MARKS_LIMIT = 6_000
 """Characters with a meaning in Markdown that one message may hold before it is shown as it was typed."""
-BRACKETS_LIMIT = 400
-"""Opening brackets beyond which links are not looked for: each of them would be tried against the rest of the text."""
-NESTING = 40
-"""Depth at which the parser gives up; it would leave out what stands deeper."""
 DEEPEST = 12
 """Quotes and lists are indented so far and no further."""
 PIECE, PIECE_LINES = 4_000, 40
@@ -36,6 +33,7 @@ NOTE_DENSE = "Shown as it was typed, because it holds too many formatting marks.
 NOTE_CUT = "Only the beginning is shown here; copying the message copies all of it."
 
 _LINE_ENDS = re.compile("\r\n?|[\u2028\u2029]")
+_BLANK = " \n\t\xa0\u2028\u200b\u200c\u200d\u2060\ufeff\xad"
 _NO_SHAPE = re.compile("[\0\ud800-\udfff\ufdd0-\ufdef\ufffc]")
 _MARKS = re.compile(r"[*_~`\[\]<&\\|]")
 
@@ -74,21 +72,13 @@ class Block:
     tight: bool = False
     """Followed closely by the next block, as items of a list are."""
     level: int = 0
-    """Of a heading, 1 to 6."""
+    """Of a heading, 1 to 6; of a line of code, 1 if it says what the code is."""
     edges: tuple[bool, bool] = (False, False)
     """Of a line of code: whether it is the first and the last one of its box."""
     rows: tuple[tuple[Cell, ...], ...] = ()
     """Of a table, the head first."""
-
-
-def _parser(*without: str) -> MarkdownIt:
-    """CommonMark without what surprises in a chat: raw HTML, references, underlined headings and code by indentation."""
-    parser = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": NESTING})
-    parser.enable(["table", "strikethrough"])
-    return parser.disable(["reference", "lheading", "code", "html_block", "html_inline", *without])
-
-
-_full, _without_links = _parser(), _parser("link", "image")
+    opens: str = ""
+    """The marks that would close the quotation left open at its end."""
 
 
 def tidy(text: str) -> str:
@@ -111,12 +101,40 @@ def read(text: str) -> list[Block]:
     if reason := unformatted_reason(text):
         return read_plain(text, reason)
     tokens = tokens_of(text)
-    return read_plain(text, NOTE_DENSE) if is_too_deep(tokens) else blocks_of(tokens)
+    return read_plain(text, NOTE_DENSE) if is_too_deep(tokens) else finished(blocks_of(tokens), text)
 
 
-def is_too_deep(tokens: list[Token]) -> bool:
-    """Whether the parser may have left something out."""
-    return any(token.level >= NESTING - 4 for token in tokens)
+def finished(blocks: list[Block], text: str) -> list[Block]:
+    """The blocks of a whole message, with speech that goes on over several; where nothing could be seen, what was typed."""
+    if not any(_is_seen(block) for block in blocks):
+        return read_plain(text) if text.strip() else []
+    at = 0
+    while at < len(blocks):
+        at = _carry_speech(blocks, at) if blocks[at].opens else at + 1
+    return blocks
+
+
+def _is_seen(block: Block) -> bool:
+    spans = [*block.spans, *(span for row in block.rows for cell in row for span in cell.spans)]
+    return bool(block.kind in {Kind.CODE, Kind.RULE} or block.marker or any(span.text.strip(_BLANK) for span in spans))
+
+
+def _carry_speech(blocks: list[Block], first: int) -> int:
+    """Mark speech that is closed in a later paragraph, in all of them; where to go on from."""
+    closers, shape = blocks[first].opens, (Kind.PARAGRAPH, blocks[first].quote, blocks[first].indent, "")
+    end, last = End.OPEN, first
+    while end is End.OPEN and last + 1 < len(blocks):
+        block = blocks[last + 1]
+        if (block.kind, block.quote, block.indent, block.marker) != shape:
+            break
+        end = end_of(closers, unvoiced(block.spans))
+        last += 1
+    if end is not End.LATER:
+        return first + 1
+    for at in range(first, last + 1):
+        spans, opens = voiced(unvoiced(blocks[at].spans), closers if at > first else "", goes_on=at == first)
+        blocks[at] = replace(blocks[at], spans=spans, opens=opens if at == last else "")
+    return last
 
 
 def read_plain(text: str, note: str = "") -> list[Block]:
@@ -132,12 +150,6 @@ def read_plain(text: str, note: str = "") -> list[Block]:
     ]
     notes = [*([note] if note else []), *([NOTE_CUT] if is_cut else [])]
     return blocks + [Block(Kind.NOTE, plain_spans(words)) for words in notes]
-
-
-def tokens_of(text: str) -> list[Token]:
-    """What the Markdown parser makes of tidy text."""
-    crowded = text.count("[") > BRACKETS_LIMIT
-    return (_without_links if crowded else _full).parse(text)
 
 
 @dataclass
@@ -163,6 +175,8 @@ class _Reading:
     lists: list[_List] = field(default_factory=list)
     level: int = 0
     tight: bool = False
+    begun: list[int] = field(default_factory=list)
+    """How many blocks there were where each open quote began."""
 
     def add(self, kind: Kind, spans: tuple[Span, ...] = (), **more: object) -> None:
         block = Block(kind, spans, min(self.quote, DEEPEST), min(len(self.lists), DEEPEST), self._take_marker())
@@ -194,9 +208,11 @@ def blocks_of(tokens: list[Token]) -> list[Block]:
 def _read_token(reading: _Reading, token: Token) -> None:
     match token.type:
         case "inline" if reading.level:
-            reading.add(Kind.HEADING, spans_of(token.children or []), level=reading.level)
+            spans, _ = voiced(spans_of(token.children or []))
+            reading.add(Kind.HEADING, spans or plain_spans("#" * reading.level), level=reading.level)
         case "inline":
-            reading.add(Kind.PARAGRAPH, spans_of(token.children or []), tight=reading.tight)
+            spans, opens = voiced(spans_of(token.children or []))
+            reading.add(Kind.PARAGRAPH, spans, tight=reading.tight, opens=opens)
         case "paragraph_open":
             reading.tight = token.hidden
         case "heading_open":
@@ -204,7 +220,7 @@ def _read_token(reading: _Reading, token: Token) -> None:
         case "heading_close":
             reading.level = 0
         case "fence" | "code_block":
-            _read_code(reading, token.content)
+            _read_code(reading, token.content, token.info.strip())
         case "hr":
             reading.add(Kind.RULE)
         case _:
@@ -215,8 +231,11 @@ def _read_container(reading: _Reading, token: Token) -> None:
     match token.type:
         case "blockquote_open":
             reading.quote += 1
+            reading.begun.append(len(reading.blocks))
         case "blockquote_close":
             reading.quote -= 1
+            if reading.begun.pop() == len(reading.blocks):
+                reading.add(Kind.PARAGRAPH, plain_spans(">"))
         case "bullet_list_open":
             reading.lists.append(_List(ordered=False, number=1))
         case "ordered_list_open":
@@ -237,11 +256,13 @@ def _end_item(reading: _Reading) -> None:
         reading.add(Kind.PARAGRAPH, tight=True)
 
 
-def _read_code(reading: _Reading, content: str) -> None:
-    lines = content.removesuffix("\n").split("\n")
+def _read_code(reading: _Reading, content: str, title: str) -> None:
+    """The lines of a piece of code, headed by what stands behind its opening marks."""
+    lines = ([title] if title else []) + (content.removesuffix("\n").split("\n") if content or not title else [])
     for number, line in enumerate(lines):
         edges = (number == 0, number == len(lines) - 1)
-        reading.add(Kind.CODE, (Span(line.expandtabs(4), code=True),) if line else (), edges=edges)
+        level = 1 if title and number == 0 else 0
+        reading.add(Kind.CODE, (Span(line.expandtabs(4), code=True),) if line else (), edges=edges, level=level)
 
 
 def _read_table(reading: _Reading, rows: tuple[tuple[Cell, ...], ...]) -> None:
@@ -263,7 +284,7 @@ def _table(tokens: list[Token]) -> tuple[tuple[Cell, ...], ...]:
         elif token.type in {"th_open", "td_open"}:
             align = str(token.attrs.get("style", "")).removeprefix("text-align:")
         elif token.type == "inline":
-            rows[-1].append(Cell(spans_of(token.children or []), align))
+            rows[-1].append(Cell(voiced(spans_of(token.children or []))[0], align))
     return tuple(tuple(row) for row in rows)
 
 

@@ -1,4 +1,4 @@
-"""Tells the voices of a paragraph apart: narration, *actions* and “speech”, each with its weight, its code and its links."""
+"""Reads a paragraph into spans that look the same throughout: narration or *action*, with their weight, code and links."""
 
 from __future__ import annotations
 
@@ -6,20 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from markdown_it.token import Token
 
 LINE_BREAK = "\u2028"
 """A line break inside a paragraph, as text documents know it."""
-
-
-REACH = 1_000
-"""Characters in which the end of a quotation is looked for."""
-
-
-MARKS_OF_SPEECH = 800
-"""Quotation marks of one paragraph up to which speech is told from narration."""
 
 
 class Voice(Enum):
@@ -49,8 +41,6 @@ class Span:
 
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"“”]+[^\s<>\"“”.,;:!?)\]'*]")
-_QUOTE_MARKS = re.compile(r'["“”„«»「」\u2028]')
-_CLOSERS = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "「": "」"}
 
 
 def is_safe_link(address: str) -> bool:
@@ -68,29 +58,36 @@ def plain_spans(text: str) -> tuple[Span, ...]:
 
 
 def spans_of(children: Iterable[Token]) -> tuple[Span, ...]:
-    """The spans of one paragraph, from what the Markdown parser found in it."""
-    spans = _merged(_styled(children))
-    if 0 < sum(len(_QUOTE_MARKS.findall(span.text)) for span in spans) <= MARKS_OF_SPEECH:
-        spans = _merged(_with_speech(spans))
-    return tuple(spans)
+    """The spans of one paragraph, from what the Markdown parser found in it; speech is not yet told from narration."""
+    return tuple(merged(_styled(children)))
 
 
-def _merged(spans: Iterable[Span]) -> list[Span]:
+def merged(spans: Iterable[Span]) -> list[Span]:
     """Neighbours that look the same become one."""
-    merged: list[Span] = []
+    result: list[Span] = []
     for span in spans:
-        if merged and merged[-1].looks_like(span):
-            merged[-1] = replace(span, text=merged[-1].text + span.text)
+        if result and result[-1].looks_like(span):
+            result[-1] = replace(span, text=result[-1].text + span.text)
         elif span.text:
-            merged.append(span)
-    return merged
+            result.append(span)
+    return result
 
 
 def _styled(children: Iterable[Token]) -> Iterator[Span]:
     style = Span("")
     emphasis = 0
+    links: list[_Link] = []
+    before = ""
     for token in children:
         match token.type:
+            case "link_open":
+                links.append(_Link(token))
+                style = replace(style, href=links[-1].safe)
+                yield replace(style, text=links[-1].before)
+            case "link_close":
+                yield replace(style, text=links[-1].after(is_empty=before == "link_open"))
+                links.pop()
+                style = replace(style, href="")
             case "text" | "text_special":
                 yield from _with_addresses(replace(style, text=token.content))
             case "softbreak" | "hardbreak":
@@ -104,6 +101,7 @@ def _styled(children: Iterable[Token]) -> Iterator[Span]:
                 yield replace(style, text=token.content, code=True)
             case _:
                 style = _restyled(style, token)
+        before = token.type
 
 
 def _restyled(style: Span, token: Token) -> Span:
@@ -113,21 +111,34 @@ def _restyled(style: Span, token: Token) -> Span:
             return replace(style, bold=token.nesting > 0)
         case "s_open" | "s_close":
             return replace(style, struck=token.nesting > 0)
-        case "link_open":
-            address = str(token.attrs.get("href", ""))
-            return replace(style, href=address if is_safe_link(address) else "")
-        case "link_close":
-            return replace(style, href="")
         case _:
             return style
 
 
+class _Link:
+    """A link whose address may not be opened is shown as it was typed, and one without words by its address."""
+
+    def __init__(self, token: Token) -> None:
+        self._address, self._title = str(token.attrs.get("href", "")), str(token.attrs.get("title", ""))
+        self.safe = self._address if is_safe_link(self._address) else ""
+        self.before = "" if self.safe else "["
+
+    def after(self, *, is_empty: bool) -> str:
+        words = (self._address if is_empty else "") if self.safe else f"]({unquote(self._address)})"
+        return words + _titled(self._title)
+
+
+def _titled(title: str) -> str:
+    return f" ({title})" if title else ""
+
+
 def _image(style: Span, token: Token) -> Iterator[Span]:
     """A picture is never loaded: its description and its address stand for it."""
-    address = str(token.attrs.get("src", ""))
+    address, title = str(token.attrs.get("src", "")), str(token.attrs.get("title", ""))
     if token.content:
         yield replace(style, text=token.content + " ")
-    yield replace(style, text=address, href=address if is_safe_link(address) else "")
+    yield replace(style, text=address if address or token.content else "![]()", href=address if is_safe_link(address) else "")
+    yield replace(style, text=_titled(title))
 
 
 def _with_addresses(span: Span) -> Iterator[Span]:
@@ -142,41 +153,3 @@ def _with_addresses(span: Span) -> Iterator[Span]:
         yield replace(span, text=address, href=address if is_safe_link(address) else "")
         end = found.end()
     yield replace(span, text=span.text[end:])
-
-
-def _with_speech(spans: list[Span]) -> Iterator[Span]:
-    """Marks what stands between quotation marks as speech. One that is never closed ends with its line, or where an action
-    begins: the closing mark may be yet to come, or forgotten.
-    """
-    closers, is_closed, before = "", False, ""
-    for number, span in enumerate(spans):
-        if span.code:
-            yield span
-            before = span.text[-1:]
-            continue
-        if closers and not is_closed and span.voice is Voice.ACTION:
-            closers = ""
-        start = 0
-        for found in _QUOTE_MARKS.finditer(span.text):
-            at, mark = found.start(), found.group()
-            if closers and (mark == LINE_BREAK or mark in closers):
-                end = at if mark == LINE_BREAK else at + 1
-                yield replace(span, text=span.text[start:end], voice=Voice.SPEECH)
-                start, closers = end, ""
-            elif not closers and mark in _CLOSERS and not (span.text[at - 1] if at else before).isalnum():
-                yield replace(span, text=span.text[start:at])
-                start, closers = at, _CLOSERS[mark]
-                is_closed = _is_closed(closers, span.text[at + 1 : at + REACH], spans[number + 1 : number + 40])
-        yield replace(span, text=span.text[start:], voice=Voice.SPEECH if closers else span.voice)
-        before = span.text[-1:]
-
-
-def _is_closed(closers: str, rest: str, later: list[Span]) -> bool:
-    """Whether a quotation ends on its own line."""
-    for text in (rest, *(span.text for span in later if not span.code)):
-        line, broken, _ = text.partition(LINE_BREAK)
-        if any(closer in line for closer in closers):
-            return True
-        if broken:
-            return False
-    return False

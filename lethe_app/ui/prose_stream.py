@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from markdown_it.token import Token
 
-from lethe_app.ui.prose import Block, blocks_of, is_too_deep, read, tidy, tokens_of, unformatted_reason
+from lethe_app.ui.prose import Block, blocks_of, finished, read, tidy, unformatted_reason
+from lethe_app.ui.prose_parser import is_too_deep, tokens_of
 
 
 class GrowingProse:
@@ -27,7 +28,7 @@ class GrowingProse:
             return read(text)
         self._settle(text)
         tokens = tokens_of(text[self.settled_to :])
-        return read(text) if is_too_deep(tokens) else self._settled + blocks_of(tokens)
+        return read(text) if is_too_deep(tokens) else finished(self._settled + blocks_of(tokens), text)
 
     def _settle(self, text: str) -> None:
         """Of the lines that are complete, every block but the last is what it is; an unfinished line may yet turn out to be

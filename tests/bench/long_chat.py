@@ -92,8 +92,13 @@ def conversation(count: int, seed: int = 7) -> list[Message]:
             wordings.append(Alternative(content=words_of(dice)))
         messages.append(
             Message(
-                id=UUID(int=dice.getrandbits(128)), session_id=session, role=role, speaker=name.lower(), speaker_name=name,
-                time=began + timedelta(minutes=11 * number), alternatives=wordings,
+                id=UUID(int=dice.getrandbits(128)),
+                session_id=session,
+                role=role,
+                speaker=name.lower(),
+                speaker_name=name,
+                time=began + timedelta(minutes=11 * number),
+                alternatives=wordings,
             )
         )
     return messages

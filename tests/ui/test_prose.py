@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.ui.prose import NOTE_CUT, NOTE_DENSE, NOTE_LONG, Kind, plain, read
+from lethe_app.ui.prose import NOTE_CUT, NOTE_DENSE, NOTE_LONG, Block, Kind, plain, read
 from lethe_app.ui.prose_spans import LINE_BREAK, Span, Voice, is_safe_link
 from lethe_app.ui.prose_stream import GrowingProse
 
@@ -54,6 +54,43 @@ def test_a_quotation_that_is_never_closed_ends_with_its_line():
     assert found == [("“Hold the lamp", Voice.SPEECH), (f"{LINE_BREAK}Then nothing.", Voice.NARRATION)]
 
 
+def speech(text: str) -> str:
+    """All speech of a message, its pieces divided by |."""
+    return "|".join(span.text for span in spans(text) if span.voice is Voice.SPEECH)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "“I went out.\n\nThe sea was flat.\n\nSo I came home.” He shrugs.",
+        "“I went out.\n\n“The sea was flat.\n\n“So I came home.” He shrugs.",
+        '"I went out.\n\nThe sea was flat.\n\nSo I came home." He shrugs.',
+        '"I went out.\n\n"The sea was flat.\n\n"So I came home." He shrugs.',
+        "„I went out.\n\nThe sea was flat.\n\nSo I came home.“ He shrugs.",
+    ],
+)
+def test_speech_goes_on_over_paragraphs_until_it_is_closed(text):
+    told = text.split(" He")[0].split("\n\n")
+    assert speech(text) == "|".join(told)
+
+
+def test_speech_goes_on_over_lines_until_it_is_closed():
+    assert speech("“The sea was flat.\nSo I came home.” He shrugs.") == f"“The sea was flat.{LINE_BREAK}So I came home.”"
+
+
+def test_behind_a_long_speech_the_next_one_is_found():
+    assert speech('"Out.\n\nFlat." He shrugs. "Home."') == '"Out.|Flat."|"Home."'
+
+
+@pytest.mark.parametrize("between", ["*He sits.*", "He *sits* down.", "“Mind you.”", "# Later", "> quoted", "- listed"])
+def test_an_action_or_anything_else_between_ends_an_open_speech(between):
+    assert "home" not in speech(f"“I went out.\n\n{between}\n\nSo I came home.” He shrugs.")
+
+
+def test_a_mark_that_was_forgotten_makes_nobody_speak():
+    assert speech("“I went out.\n\nHe sat down.\n\nNobody spoke.") == "“I went out."
+
+
 def test_inches_do_not_begin_speech():
     assert voices('A 5" nail and a 6" nail.') == [('A 5" nail and a 6" nail.', Voice.NARRATION)]
 
@@ -76,7 +113,7 @@ def test_lists_keep_their_numbers_and_their_depth():
 
 
 def test_code_keeps_its_lines_and_knows_its_edges():
-    blocks = read("```py\nx = *1*\n\ny\n```")
+    blocks = read("```\nx = *1*\n\ny\n```")
     assert [block.spans[0].text if block.spans else "" for block in blocks] == ["x = *1*", "", "y"]
     assert [block.edges for block in blocks] == [(True, False), (False, False), (False, True)]
 
@@ -212,6 +249,53 @@ def test_a_growing_text_reads_only_its_last_block_again():
     stream.read(text + "The last")
     assert before > len(text) * 0.9
     assert stream.settled_to >= before
+
+
+NOTHING_MUCH = [
+    ">", "> >", ">\n\n>", "-", "*", "+", "1.", "#", "######", "# #", "```", "~~~", "```\n```", "* * *", "---", "****", "|",
+    "||", "|-|", "| |\n|-|", "&nbsp;", "&#8203;", "[](x)", "[](http://x.org)", "![]()", "![](x)", "[]", "``", "` `", "\\",
+    "<!-- -->", "<br>", "$$", "_", "__", "~~", "> #", "- >", "- - -", "1. >", "# >",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NOTHING_MUCH)
+def test_marks_without_words_can_be_seen(text):
+    blocks = read(text)
+    seen = [block for block in blocks if block.kind in {Kind.CODE, Kind.RULE} or block.marker or words_of(block).strip()]
+    assert seen
+    assert GrowingProse().read(text) == blocks
+
+
+def words_of(block: Block) -> str:
+    cells = [span.text for row in block.rows for cell in row for span in cell.spans]
+    return "".join([span.text for span in block.spans] + cells)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Before\n\n>\n\nafter", ">"),
+        ("#\n\nafter", "#"),
+        ("```python\nx = 1\n```", "python"),
+        ("```*She smiles.*", "*She smiles.*"),
+        ("[aside](quietly)", "[aside](quietly)"),
+        ("[aside](leise-für-sich)", "[aside](leise-für-sich)"),
+        ("[](https://example.org/a)", "https://example.org/a"),
+        ('[there](https://example.org "the door")', "there (the door)"),
+        ('![a cat](cat.png "my cat")', "a cat cat.png (my cat)"),
+        ("| a | b |\n|---|---|\n| 1 | 2 | 3 |", "3"),
+    ],
+)
+def test_nothing_that_was_written_is_left_out(text, words):
+    assert words in plain(text)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.text(alphabet='abcdefgh1 \n\n*_#>-+|`~[]()!:\\/."“”<=\t', max_size=60))
+def test_no_letter_is_lost(text):
+    shown = plain(text)
+    for letter in "abcdefgh":
+        assert shown.count(letter) >= text.count(letter)
 
 
 @settings(max_examples=200, deadline=None)

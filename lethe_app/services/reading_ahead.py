@@ -1,0 +1,75 @@
+"""Has the model read a conversation while the user still writes, so that the answer begins at once."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from uuid import UUID
+
+from lethe_app.errors import LetheError
+from lethe_app.llm.client import ModelClient
+from lethe_app.services.casting import Casting
+from lethe_app.services.events import ModelState, Ready
+from lethe_app.services.models import Models
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.prompting import Prompting
+from lethe_app.storage.chats import Chats
+
+PAUSE = 0.15
+"""Seconds before it begins, so that leafing through conversations reads none of them."""
+
+
+class ReadingAhead:
+    """Follows the conversation the user attends to. Whatever it does ends at once when somebody needs the model."""
+
+    def __init__(
+        self,
+        chats: Chats,
+        casting: Casting,
+        models: Models,
+        client: ModelClient,
+        prompting: Prompting,
+        preferences: Preferences,
+    ) -> None:
+        self._chats = chats
+        self._casting = casting
+        self._models = models
+        self._client = client
+        self._prompting = prompting
+        self._preferences = preferences
+        self._attended: UUID | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._forget = models.changed.add(self._model_changed)
+
+    def attend(self, session_id: UUID) -> None:
+        """The user looks at this conversation: everything up to their next words may be read."""
+        self.rest()
+        self._attended = session_id
+        if self._preferences.current.read_ahead:
+            self._task = asyncio.get_running_loop().create_task(self._read(session_id))
+
+    def rest(self) -> None:
+        """Leave the model to whoever needs it now."""
+        if self._task is not None:
+            self._task.cancel()
+
+    async def close(self) -> None:
+        self._forget()
+        self.rest()
+        if self._task is not None:
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def _model_changed(self, state: ModelState) -> None:
+        if isinstance(state, Ready) and self._attended is not None:
+            self.attend(self._attended)
+
+    async def _read(self, session_id: UUID) -> None:
+        """Trouble in here is no trouble: the turn itself will meet it and tell it."""
+        await asyncio.sleep(PAUSE)
+        with suppress(LetheError):
+            state = self._models.state
+            if isinstance(state, Ready):
+                session = await self._chats.session(session_id)
+                cast = await self._casting.of_session(session)
+                text = await self._prompting.beginning(session, cast, state.model)
+                await self._client.read_ahead(text)

@@ -1,0 +1,81 @@
+"""The model reads while the user writes, and is free the moment they send."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import aclosing
+
+import pytest
+
+from lethe_app.app import House
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.model import Usage
+from lethe_app.services.events import Finished
+
+
+@pytest.fixture
+async def session(house: House) -> ChatSession:
+    return await house.sessions.new("mira-test")
+
+
+async def say(house: House, session: ChatSession, text: str) -> Usage:
+    usage = Usage()
+    async with aclosing(house.chat.send(session.guid, text)) as events:
+        async for event in events:
+            if isinstance(event, Finished):
+                usage = event.usage
+    return usage
+
+
+async def until_read(house: House) -> None:
+    task = house._ahead._task
+    assert task is not None
+    await asyncio.wait_for(asyncio.shield(task), 10)
+
+
+async def test_a_conversation_looked_at_is_read_before_the_first_message(
+    house: House, session: ChatSession, says: Callable[..., object]
+):
+    await says("Yes.")
+    house.chat.attend(session.guid)
+    await until_read(house)
+
+    usage = await say(house, session, "Hello there, Mira.")
+
+    assert usage.prompt_tokens > 20
+    assert usage.evaluated_tokens < 10
+
+
+async def test_the_model_that_comes_later_reads_what_is_open(house: House, session: ChatSession, says: Callable[..., object]):
+    house.chat.attend(session.guid)
+    await until_read(house)
+    await says("Yes.")
+    await until_read(house)
+
+    assert (await say(house, session, "Hello.")).evaluated_tokens < 10
+
+
+async def test_a_message_does_not_wait_for_the_reading(house: House, session: ChatSession, says: Callable[..., object]):
+    await says("Yes.", reading_delay=30)
+    house.chat.attend(session.guid)
+    await asyncio.sleep(0.4)
+    reading = house._ahead._task
+
+    sending = asyncio.ensure_future(say(house, session, "Hello."))
+    await asyncio.sleep(0.4)
+
+    assert reading is not None
+    assert reading.cancelled()
+    sending.cancel()
+    await asyncio.gather(sending, return_exceptions=True)
+
+
+async def test_it_can_be_switched_off(house: House, session: ChatSession, says: Callable[..., object]):
+    await house.preferences.set(read_ahead=False)
+    await says("Yes.")
+
+    house.chat.attend(session.guid)
+
+    usage = await say(house, session, "Hello.")
+    assert usage.evaluated_tokens == usage.prompt_tokens
