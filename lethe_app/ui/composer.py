@@ -83,10 +83,23 @@ class Composer(QWidget):
         self.text.setAccessibleName(self.tr("Message to {name}").format(name=name) if name else self.tr("Message"))
 
     def switch_to(self, session: str) -> None:
-        """Put the present draft away and take out the one of `session`."""
-        self._drafts[self._session] = self.text.toPlainText()
+        """Put the present draft away and take out the one of `session`; what was written before there was any goes along."""
+        written, kept = self.text.toPlainText(), self._drafts.pop(session, "")
+        if self._session:
+            self._drafts[self._session] = written
+            self._put(kept)
+        elif kept or not written:
+            self._put("\n".join(part for part in (kept, written) if part))
         self._session = session
-        self._put(self._drafts.pop(session, ""))
+
+    def drafts(self) -> dict[str, str]:
+        """What is not sent yet in each session, the present one last."""
+        present = {self._session: self.text.toPlainText()} if self._session else {}
+        return {session: text for session, text in (self._drafts | present).items() if text.strip()}
+
+    def take_drafts(self, drafts: dict[str, str]) -> None:
+        """The drafts of an earlier day; they come out when their session does."""
+        self._drafts = drafts | self._drafts
 
     def set_replying(self, replying: bool) -> None:
         """While a reply runs the button stops it."""

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QPixmap
 
 from lethe_app.domain.chat import ChatSession, SessionSummary
@@ -15,6 +15,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
 from lethe_app.ui.avatars import avatar
 from lethe_app.ui.dialogs import Question, answered
+from lethe_app.ui.drafts import Drafts
 from lethe_app.ui.palette import AVATAR
 from lethe_app.ui.sidebar_model import PersonaRow, SessionRow
 from lethe_app.ui.words import messages_in_words
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 class Conversations(QObject):
     """What the sidebar shows and which conversation is open."""
 
+    faces_changed = Signal()
+
     def __init__(self, window: MainWindow, house: House, turns: Turns, bridge: Bridge) -> None:
         super().__init__(window)
         self._window, self._house, self._turns, self._bridge = window, house, turns, bridge
@@ -40,6 +43,7 @@ class Conversations(QObject):
             house.sessions.changed.add(self._refresh),
             house.library.changed.add(lambda _nothing: self._refresh_all()),
         ]
+        self._drafts = Drafts(house.paths.window, window.chat.composer)
         self._sidebar.persona_chosen.connect(self.choose_persona)
         self._sidebar.session_chosen.connect(self.choose_session)
         self._sidebar.new_wanted.connect(self.begin)
@@ -48,6 +52,7 @@ class Conversations(QObject):
         window.actions_.connect(new=lambda: self.begin(""))
 
     def close(self) -> None:
+        self._drafts.close()
         for forget in self._forget:
             forget()
 
@@ -93,7 +98,10 @@ class Conversations(QObject):
         await self.show(await self._house.sessions.new(persona_id))
 
     async def show(self, session: ChatSession) -> None:
-        """Bring `session` into the window."""
+        """Bring `session` into the window; one that is there already stays as it is, at the place the reader has come to."""
+        if self._open is not None and self._open.guid == session.guid:
+            self._give_way()
+            return
         persona = self._personas.get(session.persona_id) or await self._house.library.persona(session.persona_id)
         outline = await self._house.sessions.outline(session.guid)
         self._open = session
@@ -101,10 +109,14 @@ class Conversations(QObject):
         self._window.chat.composer.switch_to(str(session.guid))
         self._turns.show(session, persona, outline)
         self._sidebar.set_open(session.persona_id, str(session.guid))
-        self._window.panes.close_drawer()
-        self._window.chat.composer.text.setFocus()
+        self._give_way()
         self._house.chat.attend(session.guid)
         await self._house.preferences.set(last_persona=session.persona_id, last_session=str(session.guid))
+
+    def _give_way(self) -> None:
+        """The sidebar has done its part; now it is the user's turn to write."""
+        self._window.panes.close_drawer()
+        self._window.chat.composer.text.setFocus()
 
     async def _delete(self, guid: str) -> None:
         row = self._sidebar.model.session(guid)
@@ -148,6 +160,7 @@ class Conversations(QObject):
         self._personas = {persona.unique_name: persona for persona in personas}
         selves = await self._house.library.user_personas()
         self._faces = {persona.unique_name: persona for persona in [*personas, *selves]}
+        self.faces_changed.emit()
         self._sidebar.set_personas([self.row_of(persona) for persona in personas])
         for persona in personas:
             await self.refresh_sessions(persona.unique_name)
@@ -162,7 +175,7 @@ class Conversations(QObject):
         picture = self._house.library.avatar(persona) if persona is not None else None
         if persona is None or picture is None:
             return None
-        return avatar(picture, persona.name, AVATAR, self._window.theme.palette, self._window.devicePixelRatioF())
+        return avatar(picture, speaker, persona.name, AVATAR, self._window.theme.palette, self._window.devicePixelRatioF())
 
     def row_of(self, persona: Persona) -> PersonaRow:
         return PersonaRow(persona.unique_name, persona.name, persona.tagline, self._house.library.avatar(persona))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from hashlib import blake2b
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPixmap
+from PySide6.QtGui import QPainter, QPainterPath, QPixmap
 
+from lethe_app.ui.avatars import draw_letter
 from lethe_app.ui.message_style import MessageStyle
 from lethe_app.ui.palette import AVATAR
 
@@ -43,15 +43,6 @@ class Faces:
             painter.setClipPath(circle)
             painter.drawPixmap(QRectF(0, 0, AVATAR, AVATAR), picture, top)
         else:
-            self._draw_initial(painter, circle, speaker, name)
+            draw_letter(painter, speaker, name, AVATAR, self._style.palette)
         painter.end()
         return made
-
-    def _draw_initial(self, painter: QPainter, circle: QPainterPath, speaker: str, name: str) -> None:
-        """The colour follows from who it is, so that it never changes."""
-        palette = self._style.palette
-        hue = blake2b((speaker or name).encode("utf-8", "replace"), digest_size=1).digest()[0] / 255
-        painter.fillPath(circle, QColor.fromHslF(hue, 0.28, 0.36 if palette.is_dark else 0.42))
-        painter.setFont(self._style.name_font)
-        painter.setPen(QColor(palette.text if palette.is_dark else palette.surface))
-        painter.drawText(QRectF(0, 0, AVATAR, AVATAR), Qt.AlignmentFlag.AlignCenter, name[:1].upper())

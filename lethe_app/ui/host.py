@@ -51,6 +51,7 @@ class Host(QObject):
         view.alternative_requested.connect(turns.show_alternative)
         view.link_activated.connect(QDesktopServices.openUrl)
         view.set_avatars(self.conversations.face)
+        self.conversations.faces_changed.connect(lambda: view.set_avatars(self.conversations.face))
         view.set_empty_words(
             self.tr("Nothing has been said yet."), self.tr("Write the first line, or press Send and let them begin.")
         )

@@ -61,7 +61,7 @@ class SidebarDelegate(QStyledItemDelegate):
         palette = self._theme.palette
         density = option.widget.devicePixelRatioF() if option.widget else 1.0
         top = area.top() + (area.height() - FACE) // 2
-        painter.drawPixmap(area.left() + SPACE_2, top, avatar(row.picture, row.name, FACE, palette, density))
+        painter.drawPixmap(area.left() + SPACE_2, top, avatar(row.picture, row.persona_id, row.name, FACE, palette, density))
         left = area.left() + SPACE_2 + FACE + SPACE_3
         width = area.right() - left - SPACE_2
         name_font = QFont(option.font)

@@ -39,7 +39,7 @@ class StatusLine(QPushButton):
         self._rest(self.tr("No model: choose one"))
 
     def show_loading(self, name: str, fraction: float) -> None:
-        self._passing = ""  # nothing else can be going on
+        self._pass("")  # nothing else can be going on
         self._rest(self.tr("Loading {name}… {percent} %").format(name=name, percent=round(fraction * 100)))
 
     def show_ready(self, name: str, used: int, context: int) -> None:

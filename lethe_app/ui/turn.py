@@ -24,6 +24,7 @@ class Turn:
         self.is_draft_safe = not draft
         """Are the user's words stored, or must the composer get them back if this fails?"""
         self.has_begun = False
+        self.latest: TurnEvent | None = None
         self.began: Message | None = None
         self.said: list[str] = []
         self.thought: list[str] = []
@@ -32,6 +33,7 @@ class Turn:
 
     def note(self, event: TurnEvent) -> None:
         """Keep what `event` told."""
+        self.latest = event
         if isinstance(event, Stored):
             self.is_draft_safe = True
         elif isinstance(event, Began):

@@ -60,10 +60,12 @@ class Turns(QObject):
             return list(await self._sessions.page(session.guid, start, count))
 
         self._messages.open(list(outline), load)
+        self._status.show_rest()
         turn = self._running.get(session.guid)
         if turn is not None:
             turn.show_so_far(self._messages, persona)
-        self._status.show_rest()
+            if turn.latest is not None:
+                show_in_status(self._status, turn.latest)
         self._mark()
 
     def _is_shown(self, session_id: UUID) -> bool:

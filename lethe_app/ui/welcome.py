@@ -214,7 +214,7 @@ class Welcome(QFrame):
         return picture("model", self._theme.palette.muted, ICON, self.devicePixelRatioF())
 
     def _face(self, row: PersonaRow) -> QPixmap:
-        return avatar(row.picture, row.name, FACE, self._theme.palette, self.devicePixelRatioF())
+        return avatar(row.picture, row.persona_id, row.name, FACE, self._theme.palette, self.devicePixelRatioF())
 
     def _place_personas(self) -> None:
         columns = 3 if self.width() >= 700 else 2 if self.width() >= 460 else 1

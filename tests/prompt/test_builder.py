@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -262,21 +261,3 @@ async def test_nothing_is_sent_that_does_not_fit_and_the_message_is_never_lost(
     assert message in prompt.text
     assert "Keeps a lighthouse." in prompt.text
     assert sum(share.tokens for share in prompt.receipt.shares) == prompt.receipt.prompt_tokens
-
-
-async def test_two_hundred_messages_are_put_together_quickly():
-    disarm = Disarmer([f"<|reserved_{number}|>" for number in range(300)])
-    made = request(talk(200, words=80), context=32_000, volatile=["A note."] * 3, disarm=disarm)
-    answers: dict[str, int] = {}
-
-    async def count(texts: list[str]) -> list[int]:
-        return [answers.setdefault(text, len(text) // 4) for text in texts]
-
-    await build(made, count)
-    best = 1.0
-    for _ in range(5):
-        start = time.perf_counter()
-        await build(made, count)
-        best = min(best, time.perf_counter() - start)
-
-    assert best < 0.015

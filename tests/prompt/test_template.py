@@ -213,12 +213,3 @@ def test_no_word_is_lost_and_nothing_is_refused(name: str, conversation: list[tu
     text = LOADED[name].render(turns, thinking=thinking)
 
     assert all(turn.content in text for turn in turns)
-
-
-def test_two_hundred_messages_render_quickly():
-    turns = [SYSTEM, *[HELLO, REPLY] * 100, HELLO]
-    for name, chat in LOADED.items():
-        chat.render(turns)
-        start = time.perf_counter()
-        chat.render(turns)
-        assert time.perf_counter() - start < 0.05, name

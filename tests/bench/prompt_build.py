@@ -1,0 +1,68 @@
+"""Putting a prompt of 200 messages together through the starter model's own template, counting excluded, best of ten."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from datetime import UTC, datetime
+
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.presets import SystemPreset
+from lethe_app.domain.prompt import Turn
+from lethe_app.llm import starter
+from lethe_app.llm.gguf_header import read_header
+from lethe_app.prompt.builder import Request, build
+from lethe_app.prompt.disarm import Disarmer
+from lethe_app.prompt.macros import Scene
+from lethe_app.prompt.template import ChatTemplate
+from tests.bench.report import arguments, show
+
+MOMENT = datetime(2026, 11, 21, 21, 4, tzinfo=UTC)
+
+
+def request() -> Request:
+    """A hundred exchanges of eighty words each, three notes, three hundred control tokens to look out for."""
+    path = starter.chat_model()
+    assert path is not None, "the starter model is not installed"
+    template = ChatTemplate(read_header(path, tensors=False).text("tokenizer.chat_template"), moment=MOMENT)
+    roles = ("user", "assistant")
+    return Request(
+        renderer=template,
+        template_source="model",
+        persona=Persona(name="Mira", bio="{{char}} is a navigator. " * 40),
+        user=None,
+        system=SystemPreset(name="bench", prompt="You are {{char}}. {{charbio}}"),
+        scene=Scene(user="Tomas", char="Mira", moment=MOMENT),
+        history=[Turn(roles[number % 2], f"{number} words " * 40) for number in range(201)],
+        context=32_000,
+        reply_reserve=512,
+        volatile=["A note."] * 3,
+        disarm=Disarmer([f"<|reserved_{number}|>" for number in range(300)]),
+    )
+
+
+async def measure() -> float:
+    """Milliseconds."""
+    made = request()
+    known: dict[str, int] = {}
+
+    async def count(texts: list[str]) -> list[int]:
+        return [known.setdefault(text, len(text) // 4) for text in texts]
+
+    best = 1.0
+    for _ in range(10):
+        start = time.perf_counter()
+        await build(made, count)
+        best = min(best, time.perf_counter() - start)
+    return best * 1000
+
+
+def main() -> None:
+    """Measure and print."""
+    wanted = arguments(__doc__)
+    figures = {"build_ms": asyncio.run(measure())}
+    show(list(figures.items()), figures, as_json=wanted.json)
+
+
+if __name__ == "__main__":
+    main()

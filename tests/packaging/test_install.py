@@ -1,0 +1,176 @@
+"""The set-up does nothing twice, starts again where it failed, and says what a window lacks. No package is installed here."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "packaging" / "install.py"
+GROUPS = ("build", "runtime", "models", "dev")
+# Notes what it is asked to do; fails as the files beside it say.
+FAKE_PYTHON = """#!/bin/sh
+here=$(dirname "$0")
+case "$1" in
+-c) cat "$here/qt_says" >&2; test ! -s "$here/qt_says" ;;
+*) echo "$@" >> "$here/calls"; test ! -e "$here/pip_fails" ;;
+esac
+"""
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for Python is a shell script")
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The script, in a project of its own whose environment holds a stand-in for Python."""
+    spec = importlib.util.spec_from_file_location("install_under_test", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    binaries = tmp_path / ".venv" / "bin"
+    binaries.mkdir(parents=True)
+    python = binaries / "python"
+    python.write_text(FAKE_PYTHON, encoding="utf-8")
+    python.chmod(0o755)
+    (binaries / "qt_says").touch()
+    (tmp_path / "packaging").mkdir()
+    (tmp_path / "pyproject.toml").write_text("[project]", encoding="utf-8")
+    for group in GROUPS:
+        (tmp_path / "packaging" / f"{group}.lock").write_text(f"{group}==1", encoding="utf-8")
+    places = {"ROOT": tmp_path, "HERE": tmp_path / "packaging", "VENV": tmp_path / ".venv", "BIN": binaries, "PYTHON": python}
+    for name, place in places.items():
+        assert hasattr(script, name)
+        monkeypatch.setattr(script, name, place)
+    monkeypatch.setattr(sys, "argv", ["install.py"])
+    return script
+
+
+def calls(install: ModuleType) -> list[str]:
+    """What was asked of pip since the last time somebody looked."""
+    log = install.BIN / "calls"
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    log.unlink(missing_ok=True)
+    return lines
+
+
+def test_the_first_run_installs_every_lock_by_hash_and_without_further_search(install: ModuleType):
+    code = install.main()
+
+    asked = calls(install)
+    assert code == 0
+    assert [group for group in GROUPS for line in asked if line.endswith(f"{group}.lock")] == ["build", "runtime", "models"]
+    assert all("--no-deps" in line for line in asked)
+    assert all("--require-hashes" in line for line in asked if line.endswith(".lock"))
+    assert "--editable" in asked[-1]
+
+
+def test_a_second_run_asks_nothing_of_pip_and_says_nothing(install: ModuleType, capsys: pytest.CaptureFixture[str]):
+    install.main()
+    calls(install)
+    capsys.readouterr()
+
+    code = install.main()
+
+    assert (code, calls(install)) == (0, [])
+    assert "".join(capsys.readouterr()) == ""
+
+
+def test_only_the_lock_that_changed_is_installed_again(install: ModuleType):
+    install.main()
+    calls(install)
+    (install.HERE / "models.lock").write_text("models==2", encoding="utf-8")
+
+    install.main()
+
+    (only,) = calls(install)
+    assert only.endswith("models.lock")
+
+
+def test_a_changed_project_file_renews_only_our_own_link(install: ModuleType):
+    install.main()
+    calls(install)
+    (install.ROOT / "pyproject.toml").write_text("[project] # changed", encoding="utf-8")
+
+    install.main()
+
+    (only,) = calls(install)
+    assert "--editable" in only
+
+
+def test_the_tools_for_tests_come_only_when_asked_for(install: ModuleType, monkeypatch: pytest.MonkeyPatch):
+    install.main()
+    calls(install)
+    monkeypatch.setattr(sys, "argv", ["install.py", "--dev"])
+
+    install.main()
+
+    (only,) = calls(install)
+    assert only.endswith("dev.lock")
+
+
+def test_what_failed_is_told_and_tried_again_the_next_time(install: ModuleType, capsys: pytest.CaptureFixture[str]):
+    (install.BIN / "pip_fails").touch()
+    failed = install.main()
+    told = capsys.readouterr().err
+    tried = calls(install)
+    (install.BIN / "pip_fails").unlink()
+
+    code = install.main()
+
+    assert (failed, len(tried), code) == (1, 1, 0)
+    assert "Set-up stopped" in told
+    assert "build.lock" in told
+    assert len(calls(install)) == 4
+
+
+def test_a_missing_system_library_is_told_with_the_command_that_installs_it(
+    install: ModuleType, capsys: pytest.CaptureFixture[str]
+):
+    (install.BIN / "qt_says").write_text(
+        "ImportError: libEGL.so.1: cannot open shared object file: No such file or directory", encoding="utf-8"
+    )
+
+    code = install.main()
+
+    (told,) = capsys.readouterr().err.splitlines()
+    assert code == 2
+    assert told.startswith("Qt needs the system library libEGL.so.1; install it with: sudo apt-get install -y ")
+    assert "libegl1" in told.split()
+
+
+def test_an_unknown_complaint_of_qt_still_names_a_command(install: ModuleType, capsys: pytest.CaptureFixture[str]):
+    (install.BIN / "qt_says").write_text("ImportError: libnever.so.7: cannot open shared object file", encoding="utf-8")
+
+    code = install.main()
+
+    assert code == 2
+    assert "Qt needs some system libraries; install it with: sudo apt-get install -y libegl1" in capsys.readouterr().err
+
+
+def test_the_command_installs_every_library_the_set_up_knows(install: ModuleType):
+    lacking = set(install.DEBIAN_PACKAGES.values()) - set(install.QT_PACKAGES.split())
+
+    assert lacking == set()
+
+
+def test_an_old_python_is_refused_in_one_sentence(
+    install: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(sys, "version_info", (3, 10, 4))
+
+    code = install.main()
+
+    assert code == 1
+    assert capsys.readouterr().err.startswith("Lethe needs Python 3.11 or newer")
+    assert calls(install) == []
+
+
+def test_the_compilers_see_the_pinned_tools_first(install: ModuleType, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", "/somewhere")
+
+    assert install.build_environment()["PATH"] == f"{install.BIN}{os.pathsep}/somewhere"
