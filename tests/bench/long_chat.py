@@ -1,19 +1,18 @@
 """Measures a conversation of ten thousand messages: opening it, scrolling through all of it, streaming a reply at its end.
 
-Run with `python -m tests.bench.long_chat [--json]`. Timings include everything up to the painted pixel.
+The messages lie in a real database; timings include fetching them and everything up to the painted pixel.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import json
 import os
 import random
 import sys
+import tempfile
 import time
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from statistics import median, quantiles
 from uuid import UUID, uuid4
 
@@ -25,10 +24,13 @@ if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.env
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 
-from lethe_app.domain.chat import Alternative, Message, MessageOutline, Role
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.storage.chats import Chats
+from lethe_app.storage.database import Database
 from lethe_app.ui.chat_model import ChatModel
 from lethe_app.ui.chat_view import ChatView
 from lethe_app.ui.palette import NIGHT
+from tests.bench.report import arguments, show
 
 MANY, FEW = 10_000, 10
 SIZE = (1100, 800)
@@ -39,8 +41,6 @@ LIMITS = {"open_ms": 300.0, "scroll_ms_p95": 16.0, "stream_ratio": 1.3}
 NOUNS = ("harbour", "lamp", "compass", "letter", "galley", "chart", "rope", "captain", "gull", "lantern", "storm", "tide")
 VERBS = ("waits", "turns", "remembers", "burns", "folds", "counts", "listens", "drifts", "answers", "forgets", "opens")
 WORDS = ("slowly", "again", "without", "a", "sound", "under", "the", "brass", "light", "before", "dawn", "as", "if", "nobody")
-
-Loader = Callable[[int, int], Awaitable[list[Message]]]
 
 
 def sentence(dice: random.Random) -> str:
@@ -81,8 +81,8 @@ def words_of(dice: random.Random) -> str:
     return "\n\n".join(parts)
 
 
-def conversation(count: int, seed: int = 7) -> list[Message]:
-    dice, session = random.Random(seed), uuid4()
+def conversation(session: UUID, count: int, seed: int = 7) -> list[Message]:
+    dice = random.Random(seed)
     began = datetime.now(UTC) - timedelta(minutes=11 * count)
     messages = []
     for number in range(count):
@@ -92,7 +92,6 @@ def conversation(count: int, seed: int = 7) -> list[Message]:
             wordings.append(Alternative(content=words_of(dice)))
         messages.append(
             Message(
-                id=UUID(int=dice.getrandbits(128)),
                 session_id=session,
                 role=role,
                 speaker=name.lower(),
@@ -104,18 +103,11 @@ def conversation(count: int, seed: int = 7) -> list[Message]:
     return messages
 
 
-def outlines(messages: list[Message]) -> list[MessageOutline]:
-    return [MessageOutline(each.id, each.role, each.hidden, len(each.content)) for each in messages]
-
-
-def in_memory(messages: list[Message]) -> Loader:
-    """Gives copies of pages, as a database would; any other loader can take its place."""
-
-    async def load(start: int, count: int) -> list[Message]:
-        await asyncio.sleep(0)
-        return [message.model_copy() for message in messages[start : start + count]]
-
-    return load
+async def stored(chats: Chats, count: int, seed: int = 7) -> UUID:
+    """A session of that many messages."""
+    session = await chats.add_session(ChatSession(persona_id="mira"))
+    await chats.add_messages(conversation(session.guid, count, seed))
+    return session.guid
 
 
 class Paints(QObject):
@@ -161,10 +153,9 @@ class Stage:
         while not self.is_complete():  # noqa: ASYNC110 - the loop itself is waited for
             await asyncio.sleep(0)
 
-    async def open(self, messages: list[Message]) -> float:
-        told = outlines(messages)
+    async def open(self, chats: Chats, session: UUID) -> float:
         began = time.perf_counter()
-        self.model.open(told, in_memory(messages))
+        self.model.open(await chats.outline(session), lambda start, count: chats.page(session, start, count))
         await self.paint()
         return (time.perf_counter() - began) * 1000
 
@@ -224,22 +215,22 @@ def compare(large: Stage, small: Stage) -> tuple[float, float]:
     return median(times[large]), median(times[large]) / median(times[small])
 
 
-async def measure() -> dict[str, float]:
+async def measure(chats: Chats) -> dict[str, float]:
     application = QApplication.instance() or QApplication([])
     assert isinstance(application, QApplication)
     process = psutil.Process()
     warm = Stage(application)  # fonts and libraries are loaded with the window, before any conversation
-    await warm.open(conversation(30, seed=1))
+    await warm.open(chats, await stored(chats, 30, seed=1))
     warm.close()
-    messages = conversation(MANY)
+    many, few = await stored(chats, MANY), await stored(chats, FEW, seed=3)
     before = process.memory_info().rss
     large = Stage(application)
-    result = {"open_ms": await large.open(messages)}
+    result = {"open_ms": await large.open(chats, many)}
     steps = await scroll(large)
     result["scroll_ms_p95"] = quantiles(steps, n=20)[-1]
     result["scroll_ms_median"], result["scroll_ms_max"] = median(steps), max(steps)
     small = Stage(application)
-    await small.open(messages[-FEW:])  # the same on the screen as in the large one
+    await small.open(chats, few)
     result["stream_ms"], result["stream_ratio"] = compare(large, small)
     result["view_mb"] = (process.memory_info().rss - before) / 2**20
     result["rss_mb"] = process.memory_info().rss / 2**20
@@ -248,19 +239,26 @@ async def measure() -> dict[str, float]:
     return result
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true", help="end with one line of JSON")
-    wanted = parser.parse_args()
-    result = {name: round(value, 2) for name, value in asyncio.run(measure()).items()}
-    for name, value in result.items():
-        limit = LIMITS.get(name)
-        verdict = "" if limit is None else f"   limit {limit:g}   {'ok' if value <= limit else 'TOO MUCH'}"
-        print(f"{name:18}{value:10.2f}{verdict}")
-    if wanted.json:
-        print(json.dumps(result))
-    return 0
+async def in_a_database() -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        database = await Database.open(Path(folder) / "lethe.sqlite3")
+        try:
+            return await measure(Chats(database))
+        finally:
+            await database.close()
+
+
+def verdict(name: str, value: float) -> str:
+    limit = LIMITS.get(name)
+    return f"{value:10.2f}" + ("" if limit is None else f"   limit {limit:g}   {'ok' if value <= limit else 'TOO MUCH'}")
+
+
+def main() -> None:
+    """Measure and print."""
+    wanted = arguments(__doc__)
+    figures = asyncio.run(in_a_database())
+    show([(name, verdict(name, value)) for name, value in figures.items()], figures, as_json=wanted.json)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()
