@@ -74,7 +74,7 @@ async def build(paths: Paths, engine: str = "llama") -> House:
     from lethe_app.storage.chats import Chats
     from lethe_app.storage.database import Database
     from lethe_app.storage.files import SettingsFile
-    from lethe_app.storage.state import SessionState
+    from lethe_app.storage.state import SessionState, TokenCounts
 
     settings_file = SettingsFile(paths.settings, paths.trash)
     settings = settings_file.load()
@@ -83,7 +83,7 @@ async def build(paths: Paths, engine: str = "llama") -> House:
     client = ModelClient(engine)
     preferences = Preferences(settings, settings_file, database)
     library = Library(paths, database)
-    counting = Counting(client)
+    counting = Counting(client, TokenCounts(database))
     models = Models(client, counting, preferences, paths)
     casting = Casting(library, preferences)
     sessions = Sessions(chats, casting)
@@ -134,8 +134,23 @@ def first_window(paths: Paths) -> tuple[QApplication, MainWindow]:
 def open_window(paths: Paths) -> int:
     """Show the window, build the house behind it, and run until the window is closed. Returns the exit code."""
     application, window = first_window(paths)
+    keep_log(paths)
     window.furnish()
     return run(application, window, lambda: build(paths))
+
+
+def keep_log(paths: Paths) -> None:
+    """Warnings and errors go to a file that stays small; what people say to each other is never in it."""
+    import logging
+    from contextlib import suppress
+    from logging.handlers import RotatingFileHandler
+
+    with suppress(OSError):  # a home that cannot be written is told when the database is opened
+        paths.logs.mkdir(parents=True, exist_ok=True)
+        handler = RotatingFileHandler(paths.logs / "lethe.log", maxBytes=1_000_000, backupCount=2, encoding="utf-8", delay=True)
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        logging.getLogger().addHandler(handler)
+        logging.getLogger().setLevel(logging.WARNING)
 
 
 def run(application: QApplication, window: MainWindow, make_house: Callable[[], Awaitable[House]]) -> int:

@@ -85,10 +85,6 @@ class Paths:
         return self.cache / "models"
 
     @property
-    def kv_states(self) -> Path:
-        return self.cache / "kv"
-
-    @property
     def shipped_personas(self) -> Path:
         return self.shipped / "personas"
 

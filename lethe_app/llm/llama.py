@@ -10,8 +10,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import llama_cpp
-
 from lethe_app.domain.model import LoadOptions, StopReason, Usage
 from lethe_app.errors import ModelMissing, PromptTooLong
 from lethe_app.llm.llama_cache import Cache
@@ -131,9 +129,3 @@ class Outlet:
             self._say(self._held)
             self._held = ""
             self._next = time.perf_counter() + self.FRAME
-
-
-def engine_version() -> str:
-    """The version of llama-cpp-python and what it can do, for `lethe doctor`."""
-    gpu = "with GPU offload" if llama_cpp.llama_supports_gpu_offload() else "processor only"
-    return f"llama-cpp-python {llama_cpp.__version__}, {gpu}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import secrets
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
@@ -95,7 +96,7 @@ class Sampler:
             return [llama_cpp.llama_sampler_init_greedy()]
         if preset.mirostat:
             return [llama_cpp.llama_sampler_init_temp(preset.temperature), self._mirostat()]
-        chosen = [
+        chosen: list[tuple[bool, Callable[[], Any]]] = [
             (preset.top_n_sigma > 0, lambda: llama_cpp.llama_sampler_init_top_n_sigma(preset.top_n_sigma)),
             (preset.top_k > 0, lambda: llama_cpp.llama_sampler_init_top_k(preset.top_k)),
             (preset.typical_p < 1, lambda: llama_cpp.llama_sampler_init_typical(preset.typical_p, NEVER_FEWER_THAN)),

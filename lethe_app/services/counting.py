@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.tokens import TokenCounter, estimate
+from lethe_app.storage.state import TokenCounts
 
 REMEMBERED = 20_000
 """Texts whose count is kept; a long context holds some hundreds."""
@@ -18,15 +19,19 @@ WORTH_A_THREAD = 20_000
 class Counting:
     """Exact while a model is loaded: in this process where its tokenizer can be had here, else by asking the model."""
 
-    def __init__(self, client: ModelClient) -> None:
+    def __init__(self, client: ModelClient, kept: TokenCounts) -> None:
         self._client = client
+        self._kept = kept
         self._counter: TokenCounter | None = None
-        self._loaded = False
+        self._tokenizer = ""
         self._known: OrderedDict[str, int] = OrderedDict()
 
-    def use(self, counter: TokenCounter | None, *, loaded: bool) -> None:
-        """Another model counts from now on; `counter` is None where only the model itself can."""
-        self._counter, self._loaded = counter, loaded
+    def use(self, counter: TokenCounter | None, tokenizer: str) -> None:
+        """Another model counts from now on; `counter` is None where only the model itself can.
+
+        `tokenizer` names the model's tokenizer in what is kept on disk; empty says that no model is loaded.
+        """
+        self._counter, self._tokenizer = counter, tokenizer
         self._known.clear()
 
     async def count(self, texts: Sequence[str]) -> list[int]:
@@ -43,11 +48,21 @@ class Counting:
         return counts
 
     async def _ask(self, texts: list[str]) -> list[int]:
-        if not self._loaded:
+        if not self._tokenizer:
             return [estimate(text) for text in texts]
         counter = self._counter
         if counter is None:
-            return await self._client.count(texts)
+            return await self._ask_model(texts)
         if sum(map(len, texts)) < WORTH_A_THREAD:
             return [counter.count(text) for text in texts]
         return await asyncio.to_thread(lambda: [counter.count(text) for text in texts])
+
+    async def _ask_model(self, texts: list[str]) -> list[int]:
+        """The model counts what it never counted before; the rest is kept on disk, for it may be busy reading or speaking."""
+        counts = await self._kept.known(self._tokenizer, texts)
+        missing = [text for text, count in zip(texts, counts, strict=True) if count is None]
+        if missing:
+            fresh = dict(zip(missing, await self._client.count(missing), strict=True))
+            await self._kept.remember(self._tokenizer, fresh)
+            return [fresh[text] if count is None else count for text, count in zip(texts, counts, strict=True)]
+        return [count for count in counts if count is not None]

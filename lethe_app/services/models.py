@@ -71,11 +71,11 @@ class Models:
         """Give its memory back."""
         async with self._one_at_a_time:
             await self._client.close()
-            self._counting.use(None, loaded=False)
+            self._counting.use(None, "")
             self._become(NoModel())
 
     async def _load(self, file: ModelFile) -> None:
-        self._counting.use(None, loaded=False)
+        self._counting.use(None, "")
         self._become(Loading(file.name, 0.0))
         options = load_options(self._preferences.current)
         try:
@@ -85,7 +85,7 @@ class Models:
             await self._client.close()
             self._become(Failed(error))
             raise
-        self._counting.use(counter, loaded=True)
+        self._counting.use(counter, f"{file.path.name} {file.size}")
         self._become(Ready(model))
 
     async def _preferred(self) -> ModelFile:
