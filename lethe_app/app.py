@@ -42,6 +42,7 @@ class House:
     models: Models
     doctor: Doctor
     _client: ModelClient
+    _embedder: ModelClient
     _database: Database
     _ahead: ReadingAhead
     _safekeeping: Safekeeping
@@ -51,6 +52,7 @@ class House:
         await self._safekeeping.close()
         await self._ahead.close()
         await self._client.close()
+        await self._embedder.close()
         await self._database.close()
 
 
@@ -80,7 +82,7 @@ async def build(paths: Paths, engine: str = "llama") -> House:
     settings = settings_file.load()
     database = await Database.open(paths.database)
     chats = Chats(database)
-    client = ModelClient(engine)
+    client, embedder = ModelClient(engine), ModelClient("embed")
     preferences = Preferences(settings, settings_file, database)
     library = Library(paths, database)
     counting = Counting(client, TokenCounts(database))
@@ -96,8 +98,9 @@ async def build(paths: Paths, engine: str = "llama") -> House:
         sessions=sessions,
         chat=Chat(chats, casting, models, client, counting, prompting, ahead, sessions.changed),
         models=models,
-        doctor=Doctor(paths, library, models, check_window),
+        doctor=Doctor(paths, library, models, embedder, check_window),
         _client=client,
+        _embedder=embedder,
         _database=database,
         _ahead=ahead,
         _safekeeping=Safekeeping(database.path),

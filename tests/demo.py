@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QApplication
 
 from lethe_app.domain.chat import Message
 from lethe_app.paths import Paths
+from tests.screenshots import hide_this_machine
 from tests.stories.stage import Stage
 
 ROOT = Path(__file__).parent.parent
@@ -83,6 +84,7 @@ class Evening:
         """Everything is there again, word for word."""
         await stage.until(lambda: len(messages(stage)) == len(self.told), "the conversation is there again")
         assert messages(stage) == self.told, "the conversation came back changed"
+        await stage.until(lambda: stage.window.chat.status.words.startswith("●"), "the model is loaded again")
         self.picture(stage, "reopened")
         self.note("closed and opened again: every word is there")
 
@@ -149,7 +151,7 @@ def main() -> int:
     application = QApplication([])
     application.setCursorFlashTime(0)
     with tempfile.TemporaryDirectory() as somewhere:
-        os.environ["HOME"] = somewhere  # whatever models this machine has are not part of the evening
+        hide_this_machine(Path(somewhere))  # whatever models it has are not part of the evening
         evening = Evening(folder, Path(somewhere) / "lethe")
         paths = Paths.standard(evening.home)
         paths.home.mkdir()

@@ -32,7 +32,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "PySide6": ("ui/", "app.py"),
     "qasync": ("app.py",),
     "sqlite3": ("storage/",),
-    "llama_cpp": ("llm/llama.py", "llm/llama_weights.py", "llm/llama_cache.py", "llm/llama_sampling.py"),
+    "llama_cpp": ("llm/llama_embedding.py", "llm/llama_weights.py", "llm/llama_cache.py", "llm/llama_sampling.py"),
     "hnswlib": ("retrieval/index.py",),
     "numpy": ("retrieval/", "llm/bert_gguf.py"),
     "gguf": ("llm/bert_gguf.py",),

@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING
 
+from lethe_app.cli.lines import TypedLines
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
@@ -28,7 +29,7 @@ async def converse(house: House, wanted: argparse.Namespace) -> int:
     session = await (house.sessions.new if wanted.new else house.sessions.resume)(persona.unique_name)
     forget = house.models.changed.add(show_loading) if sys.stderr.isatty() else None
     try:
-        await house.models.load(wanted.model)
+        await house.models.load(wanted.model and wanted.model.expanduser().absolute())
     finally:
         if forget:
             forget()
@@ -82,14 +83,13 @@ class Talk:
         """Read lines until the end of input or /quit."""
         print(f"{self._persona.name}: {self._persona.tagline}\n{HELP}")
         await self._show_recent()
+        lines = TypedLines()
         while True:
-            try:
-                line = (await asyncio.to_thread(input, "\n> ")).strip()
-            except (EOFError, KeyboardInterrupt):
+            print("\n> ", end="", flush=True)
+            line = await lines.next()
+            if line is None or line.strip() == "/quit":
                 return 0
-            if line == "/quit":
-                return 0
-            await self._obey(line)
+            await self._obey(line.strip())
 
     async def _obey(self, line: str) -> None:
         try:
@@ -126,6 +126,7 @@ class Talk:
         """Ctrl+C stops the reply instead of the program."""
         task = asyncio.ensure_future(self._play(turn, text))
         loop = asyncio.get_running_loop()
+        otherwise = signal.getsignal(signal.SIGINT)
         with suppress(NotImplementedError):  # Windows has no signal handlers in the loop
             loop.add_signal_handler(signal.SIGINT, task.cancel)
         try:
@@ -135,6 +136,7 @@ class Talk:
         finally:
             with suppress(NotImplementedError):
                 loop.remove_signal_handler(signal.SIGINT)
+            signal.signal(signal.SIGINT, otherwise)
 
     async def _play(self, turn: AsyncGenerator[TurnEvent], text: str) -> None:
         async with aclosing(turn) as events:
@@ -162,4 +164,4 @@ class Talk:
             "tokens_per_second": round(usage.tokens_per_second, 1),
             "reason": usage.reason.value,
         }
-        print(json.dumps(told, ensure_ascii=False), flush=True)
+        print(json.dumps(told), flush=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import io
 import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -22,6 +23,7 @@ OpenWindow = Callable[[Paths], int]
 
 def main(arguments: Sequence[str], build: Build, open_window: OpenWindow) -> int:
     """Carry out one command line; returns the exit code. `build` and `open_window` are app.py's."""
+    write_what_can_be_written()
     wanted = parser().parse_args(arguments)
     paths = Paths.standard(wanted.home)
     try:
@@ -35,6 +37,13 @@ def main(arguments: Sequence[str], build: Build, open_window: OpenWindow) -> int
         return 1
     except KeyboardInterrupt:
         return 130
+
+
+def write_what_can_be_written() -> None:
+    """A terminal or pipe that knows few characters gets question marks instead of the program's end."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def parser() -> argparse.ArgumentParser:

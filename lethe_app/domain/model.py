@@ -67,6 +67,8 @@ class LoadOptions:
     kv_type: KvType = KvType.F16
     mmap: bool = True
     mlock: bool = False
+    embedding: bool = False
+    """Load it to give vectors instead of words."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import multiprocessing
 import threading
+from array import array
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from multiprocessing.connection import Connection
@@ -21,6 +22,8 @@ from lethe_app.llm.protocol import (
     Counted,
     Died,
     Done,
+    Embed,
+    Embedded,
     Generate,
     Load,
     Loaded,
@@ -35,6 +38,8 @@ from lethe_app.llm.protocol import (
 )
 
 RESTART = "Restart the model to go on."
+LAST_WORDS = Loaded | Done | Counted | Embedded | Refused | Died
+"""After one of these a job has nothing more to say."""
 FAREWELL_SECONDS = 2.0
 """How long a process may take to end by itself before it is killed."""
 
@@ -95,6 +100,14 @@ class ModelClient:
                     return list(report.counts)
         raise ModelError("The engine did not count.")
 
+    async def embed(self, texts: Sequence[str]) -> list[array[float]]:
+        """A unit vector per text, from a client of the kind `embed`."""
+        async with aclosing(self._reports(Embed(next(self._jobs), tuple(texts)))) as reports:
+            async for report in reports:
+                if isinstance(report, Embedded):
+                    return [array("f", vector) for vector in report.vectors]
+        raise ModelError("The engine gave no vectors.")
+
     async def close(self) -> None:
         """End the process and the reader thread; waiting jobs end with ModelCrashed."""
         process, pipe, reader = self._process, self._pipe, self._reader
@@ -114,7 +127,7 @@ class ModelClient:
             self._send(request)
             while not ended:
                 report = await inbox.get()
-                ended = isinstance(report, Loaded | Done | Counted | Refused | Died)
+                ended = isinstance(report, LAST_WORDS)
                 if isinstance(report, Died):
                     raise crash(report)
                 if isinstance(report, Refused):
@@ -129,7 +142,7 @@ class ModelClient:
         """Ask the job to end and wait for its last word, so that the next request finds an idle engine."""
         with suppress(LetheError):
             self._send(Stop(job))
-            while not isinstance(await inbox.get(), Loaded | Done | Counted | Refused | Died):
+            while not isinstance(await inbox.get(), LAST_WORDS):
                 pass
 
     def _send(self, request: Request) -> None:

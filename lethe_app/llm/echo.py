@@ -11,13 +11,13 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lethe_app.domain.model import LoadOptions, StopReason, Usage
-from lethe_app.errors import ModelUnreadable, PromptTooLong
+from lethe_app.errors import ModelError, ModelUnreadable, PromptTooLong
 from lethe_app.llm.protocol import Facts, Generate
 from lethe_app.llm.stops import StopStrings
 
@@ -89,6 +89,9 @@ class EchoEngine:
         if not self.stop.is_set():
             self._cached = words
         return Usage(len(words), evaluated)
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        raise ModelError("A script has no meaning.")
 
     def settle(self) -> None:
         """There is nothing to prepare."""

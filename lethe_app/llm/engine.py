@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -40,6 +40,10 @@ class Engine(Protocol):
 
     def read_ahead(self, prompt: str) -> Usage:
         """Evaluate a prompt that nobody waits for yet; ends early, consistently, when `stop` is set."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """A unit vector of float32 per text, from a model that was loaded for it."""
         ...
 
     def settle(self) -> None:

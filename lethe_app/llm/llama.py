@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import codecs
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lethe_app.domain.model import LoadOptions, StopReason, Usage
-from lethe_app.errors import ModelMissing, PromptTooLong
+from lethe_app.errors import ModelError, ModelMissing, PromptTooLong
 from lethe_app.llm.llama_cache import Cache
 from lethe_app.llm.llama_sampling import Sampler
 from lethe_app.llm.llama_weights import NativeFlag, Weights
@@ -74,6 +74,9 @@ class LlamaEngine:
         if self._weights is None or self._cache is None:
             raise ModelMissing("No model is loaded.")
         return self._weights, self._cache
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        raise ModelError("A chat model gives no vectors.")
 
     def settle(self) -> None:
         """Evaluate the token with which the model ended its reply: the next prompt has it at just that place."""

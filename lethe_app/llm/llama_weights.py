@@ -16,6 +16,8 @@ from lethe_app.errors import ModelMissing, ModelOutOfMemory, ModelUnreadable
 from lethe_app.llm.protocol import Facts
 
 DEFAULT_CONTEXT = 8192
+SEQUENCES = 64
+"""Texts that are embedded in one batch, at most."""
 GGML_TYPES = {KvType.F16: 1, KvType.Q8_0: 8, KvType.Q4_0: 2}
 LOG_ERROR = 3  # GGML_LOG_LEVEL_ERROR
 CONTROL, USER_DEFINED = 1 << 3, 1 << 4  # bits of llama_token_attr
@@ -108,6 +110,11 @@ class Weights:
         params = llama_cpp.llama_context_default_params()
         params.n_ctx = options.context or min(trained, DEFAULT_CONTEXT)
         params.n_batch = params.n_ubatch = self.batch
+        if options.embedding:  # such a model sees its whole window in one piece, shared by the texts of a batch
+            params.embeddings = True
+            params.n_batch = params.n_ubatch = params.n_ctx
+            params.n_seq_max = SEQUENCES
+            params.kv_unified = True
         params.n_threads = params.n_threads_batch = self.threads
         params.type_k = params.type_v = GGML_TYPES[options.kv_type]
         params.flash_attn_type = flash_attention(options)

@@ -32,9 +32,7 @@ SEED_CODER = rf"{_ANY_CASE}|{_WORD}|\p{{N}}|{_SIGNS}|\s*[\r\n]+|{_SPACES}"
 _CAPITAL, _SMALL = r"[\p{L}&&[^a-z]]", r"[\p{L}&&[^A-Z]]"
 _CAMEL = (rf"[^\r\n\p{{L}}\p{{N}}]?{_CAPITAL}*{_SMALL}+", rf"[^\r\n\p{{L}}\p{{N}}]?{_CAPITAL}+{_SMALL}*")
 TEKKEN = rf"{_CAMEL[0]}|{_CAMEL[1]}|\p{{N}}|{_SIGNS}[\r\n/]*|\s*[\r\n]+|{_SPACES}"
-GPT4O = (
-    rf"{_CAMEL[0]}(?:{_ANY_CASE})?|{_CAMEL[1]}(?:{_ANY_CASE})?|\p{{N}}{{1,3}}|{_SIGNS}[\r\n/]*|\s*[\r\n]+|{_SPACES}"
-)
+GPT4O = rf"{_CAMEL[0]}(?:{_ANY_CASE})?|{_CAMEL[1]}(?:{_ANY_CASE})?|\p{{N}}{{1,3}}|{_SIGNS}[\r\n/]*|\s*[\r\n]+|{_SPACES}"
 
 # First every run of these signs stands alone, then GPT-2's rules, then runs of digits are cut into threes.
 _ALONE = r"\p{P}$+<=>\^~|"

@@ -50,13 +50,21 @@ class Tokenize:
 
 
 @dataclass(frozen=True)
+class Embed:
+    """The meaning of each text as a vector; answered by `Embedded`."""
+
+    job: int
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Stop:
     """End that job now; its `Done` still comes."""
 
     job: int
 
 
-Request = Load | Generate | ReadAhead | Tokenize | Stop
+Request = Load | Generate | ReadAhead | Tokenize | Embed | Stop
 
 # From the worker
 
@@ -127,6 +135,14 @@ class Counted:
 
 
 @dataclass(frozen=True)
+class Embedded:
+    """Answer to `Embed`, in its order: unit vectors of float32 in native byte order."""
+
+    job: int
+    vectors: tuple[bytes, ...]
+
+
+@dataclass(frozen=True)
 class Refused:
     """The job could not be done; `kind` is the name of an error class of `errors.py`."""
 
@@ -136,7 +152,7 @@ class Refused:
     remedy: str = ""
 
 
-Report = LoadProgress | Loaded | Reading | Chunk | Done | Counted | Refused
+Report = LoadProgress | Loaded | Reading | Chunk | Done | Counted | Embedded | Refused
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,6 @@ _EMBEDDER_FOLDER = "all-minilm-l6-v2"
 
 _NO_ROOM = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}  # Windows knows no quota error
 
-Embed = Callable[[list[str]], Sequence[Sequence[float]]]
-
 
 @dataclass(frozen=True)
 class SelfTest:
@@ -136,18 +134,26 @@ def _write_atomically(target: Path, write: Callable[[Path], None]) -> None:
         raise kind(f"The starter embedding model could not be written to {target.parent}: {error.strerror}.") from error
 
 
-def self_test(embed: Embed, reference: Path) -> SelfTest:
-    """Compare `embed` with the stored vectors (resources/starter_reference.json) of the published F32 weights."""
-    try:
-        stored = json.loads(reference.read_text("utf-8"))
-        sentences, expected = list(stored["sentences"]), list(stored["vectors"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelUnreadable(f"“{reference.name}” cannot be read: {error}.", "Install Lethe again.") from error
-    given = embed(sentences)
+def reference_sentences(reference: Path) -> list[str]:
+    """What the self-test wants embedded; `reference` is resources/starter_reference.json."""
+    return [str(sentence) for sentence in _read_reference(reference)[0]]
+
+
+def self_test(given: Sequence[Sequence[float]], reference: Path) -> SelfTest:
+    """Compare the vectors `given` for the reference sentences with those of the published F32 weights."""
+    expected = _read_reference(reference)[1]
     if len(given) != len(expected):
         return SelfTest(False, 0.0, f"{len(given)} vectors for {len(expected)} sentences")
     lowest = min(cosine(mine, theirs) for mine, theirs in zip(given, expected, strict=True))
     return SelfTest(lowest > LOWEST_COSINE, lowest, f"lowest cosine {lowest:.5f} over {len(expected)} sentences")
+
+
+def _read_reference(reference: Path) -> tuple[list[str], list[list[float]]]:
+    try:
+        stored = json.loads(reference.read_text("utf-8"))
+        return list(stored["sentences"]), list(stored["vectors"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelUnreadable(f"“{reference.name}” cannot be read: {error}.", "Install Lethe again.") from error
 
 
 def cosine(first: Sequence[float], second: Sequence[float]) -> float:

@@ -15,6 +15,8 @@ from lethe_app.llm.protocol import (
     Chunk,
     Counted,
     Done,
+    Embed,
+    Embedded,
     Generate,
     Load,
     Loaded,
@@ -49,11 +51,15 @@ def give_way() -> None:
 
 
 def make_engine(kind: str) -> Engine:
-    """`llama` computes, `echo` plays a script; each is imported only where it is used."""
+    """`llama` speaks, `embed` gives vectors, `echo` plays a script; each is imported only where it is used."""
     if kind == "echo":
         from lethe_app.llm.echo import EchoEngine  # noqa: PLC0415
 
         return EchoEngine()
+    if kind == "embed":
+        from lethe_app.llm.llama_embedding import EmbeddingEngine  # noqa: PLC0415
+
+        return EmbeddingEngine()
     from lethe_app.llm.llama import LlamaEngine  # noqa: PLC0415
 
     return LlamaEngine()
@@ -132,6 +138,8 @@ class Worker:
                 return Done(job, self._engine.read_ahead(prompt))
             case Tokenize(texts=texts):
                 return Counted(job, tuple(self._engine.count(text) for text in texts))
+            case Embed(texts=texts):
+                return Embedded(job, tuple(self._engine.embed(texts)))
             case Stop():
                 raise AssertionError("stops never reach the queue")
 

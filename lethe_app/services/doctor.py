@@ -6,9 +6,11 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 
-from lethe_app.domain.model import EngineCheck
+from lethe_app.domain.model import EngineCheck, LoadOptions
 from lethe_app.errors import LetheError
 from lethe_app.llm import starter
+from lethe_app.llm.client import ModelClient
+from lethe_app.llm.gguf_file import describe
 from lethe_app.paths import Paths
 from lethe_app.services.library import Library
 from lethe_app.services.models import Models
@@ -19,10 +21,13 @@ MODELS_PACKAGES = "Install the packages named in packaging/models.lock."
 class Doctor:
     """Every check is one line with a verdict; none of them changes anything but the model that is loaded to try it."""
 
-    def __init__(self, paths: Paths, library: Library, models: Models, window: Callable[[], EngineCheck]) -> None:
+    def __init__(
+        self, paths: Paths, library: Library, models: Models, embedder: ModelClient, window: Callable[[], EngineCheck]
+    ) -> None:
         self._paths = paths
         self._library = library
         self._models = models
+        self._embedder = embedder
         self._window = window
 
     async def check(self) -> list[EngineCheck]:
@@ -36,6 +41,7 @@ class Doctor:
             self._starter(),
             await told("Models", self._found),
             await told("Engine", self._engine),
+            await told("Embedding model", self._meaning),
         ]
 
     def _python(self) -> EngineCheck:
@@ -80,6 +86,17 @@ class Doctor:
         model = await self._models.ready()
         detail = f"{model.file.name} answers: {model.context} tokens of context, {model.threads} threads"
         return EngineCheck("Engine", passed=True, detail=detail)
+
+    async def _meaning(self) -> EngineCheck:
+        """Prepare the starter embedder, load it, and compare it with the vectors its published weights must give."""
+        path = await asyncio.to_thread(starter.embedder, self._paths.starter_models)
+        await self._embedder.load(describe(path), LoadOptions(), lambda _fraction: None)
+        reference = self._paths.resources / "starter_reference.json"
+        vectors = await self._embedder.embed(await asyncio.to_thread(starter.reference_sentences, reference))
+        await self._embedder.close()
+        verdict = starter.self_test(vectors, reference)
+        remedy = f"Delete {path}: it is made anew from what was installed."
+        return EngineCheck("Embedding model", passed=verdict.passed, detail=f"{path.name}: {verdict.detail}", remedy=remedy)
 
 
 async def told(title: str, check: Callable[[], Awaitable[EngineCheck]]) -> EngineCheck:

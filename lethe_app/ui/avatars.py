@@ -48,7 +48,7 @@ def _draw_picture(painter: QPainter, path: Path, size: int, density: float) -> b
 def disc_colours(who: str, palette: Palette) -> tuple[QColor, QColor]:
     """Disc and letter: the hue follows from who it is, so that it is the same everywhere and never changes."""
     hue = blake2b(who.encode("utf-8", "replace"), digest_size=1).digest()[0] / 256
-    return QColor.fromHslF(hue, 0.28, 0.33), QColor(palette.text if palette.is_dark else palette.surface)
+    return QColor.fromHslF(hue, 0.28, 0.32), QColor(palette.text if palette.is_dark else palette.surface)
 
 
 def draw_letter(painter: QPainter, who: str, name: str, size: int, palette: Palette) -> None:

@@ -64,7 +64,7 @@ class Header(QFrame):
         self.menu.setToolTip(hint("sidebar"))
         self.menu.setAccessibleName(hint("sidebar"))
         self.menu.hide()
-        self.name = ElidedLabel()
+        self.name = ElidedLabel(keeps=200)
         self.name.setProperty("title", True)
         self.tagline = ElidedLabel()
         self.tagline.setProperty("quiet", True)
@@ -90,10 +90,10 @@ class Header(QFrame):
 class ElidedLabel(QLabel):
     """One line that ends in … where the room ends; the tooltip has the rest."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, keeps: int = 48) -> None:
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self._full = ""
+        self._full, self._keeps = "", keeps
 
     def set_full(self, text: str) -> None:
         self._full = text
@@ -110,7 +110,7 @@ class ElidedLabel(QLabel):
         return QSize(self.fontMetrics().horizontalAdvance(self._full) + 1, self.fontMetrics().height())
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(min(48, self.sizeHint().width()), self.fontMetrics().height())
+        return QSize(min(self._keeps, self.sizeHint().width()), self.fontMetrics().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -41,8 +41,9 @@ class ChoiceCard(QAbstractButton):
     def heightForWidth(self, width: int) -> int:
         title, small = self._fonts()
         words = small.boundingRect(self._words_place(width), self._wrap(), self._words).height() if self._words else 0
+        lines = min(max(words, 2 * small.height()), 3 * small.height())  # never less than two, so that neighbours are alike
         face = round(self._face.height() / self._face.devicePixelRatio())
-        return max(face, title.height() + SPACE_1 + min(words, 3 * small.height())) + 2 * SPACE_3
+        return max(face, title.height() + SPACE_1 + lines) + 2 * SPACE_3
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         palette = self._theme.palette

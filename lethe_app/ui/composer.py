@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QToolButton, QWidget
 
 from lethe_app.ui.column import AROUND, WIDEST
@@ -53,6 +53,7 @@ class Composer(QWidget):
         self.note = QLabel()
         self.note.setProperty("small", True)
         self.note.setMinimumHeight(32)
+        self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.button = QToolButton()
         self.button.setProperty("primary", True)
         self.button.setIconSize(QSize(ICON, ICON))
@@ -79,7 +80,7 @@ class Composer(QWidget):
         """Whom the user writes to."""
         self._name = name
         words = self.tr("Write to {name} …").format(name=name) if name else self.tr("Write …")
-        self.text.setPlaceholderText(words)
+        self.text.set_hint(words)
         self.text.setAccessibleName(self.tr("Message to {name}").format(name=name) if name else self.tr("Message"))
 
     def switch_to(self, session: str) -> None:
@@ -147,6 +148,7 @@ class Composer(QWidget):
             self._tell_note("")
         else:
             self._rest.start()
+            self._tell_note(self.note.text())
         self._label_button()
 
     def _put(self, text: str) -> None:
@@ -155,7 +157,8 @@ class Composer(QWidget):
 
     def _tell_note(self, words: str) -> None:
         self.note.setText(words)
-        self.note.setVisible(bool(words))
+        usual = self.note.fontMetrics().horizontalAdvance(tokens_in_words(9_999))
+        self.note.setMinimumWidth(0 if self.is_empty and not words else usual)  # so that no word moves when the count comes
 
     def _label_button(self) -> None:
         if self._replying:
@@ -182,6 +185,7 @@ class DraftField(QPlainTextEdit):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._hint = ""
         self.setObjectName("composer_text")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setTabChangesFocus(True)
@@ -203,6 +207,20 @@ class DraftField(QPlainTextEdit):
         if height != self.height():
             self.setFixedHeight(height)
             self.ensureCursorVisible()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()  # another width, other lines
+        self._elide_hint()
+
+    def set_hint(self, words: str) -> None:
+        """What stands in the empty field, on one line however narrow it is."""
+        self._hint = words
+        self._elide_hint()
+
+    def _elide_hint(self) -> None:
+        room = self.viewport().width() - 2 * int(self.document().documentMargin()) - 2
+        self.setPlaceholderText(self.fontMetrics().elidedText(self._hint, Qt.TextElideMode.ElideRight, max(60, room)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier

@@ -55,7 +55,7 @@ class Question(QDialog):
         column.addWidget(headline)
         column.addWidget(words)
         column.addLayout(buttons)
-        self.setMinimumWidth(420)
+        words.setMinimumWidth(372)  # not the dialog itself: its own minimum would hide that of its buttons
         self.primary.setFocus()
 
 
@@ -87,7 +87,7 @@ class About(QDialog):
         for label in (sign, headline, words, small):
             column.addWidget(label)
         column.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
-        self.setMinimumWidth(400)
+        words.setMinimumWidth(352)
 
 
 class Keys(QDialog):
@@ -116,17 +116,18 @@ class Keys(QDialog):
         column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
         column.setSpacing(SPACE_4)
         column.addWidget(headline)
-        column.addWidget(_scrolling(inside), 1)
-        self.resize(480, 560)
+        column.addWidget(_scrolling(inside, title_of("keys")), 1)
+        self.resize(max(480, inside.sizeHint().width() + 2 * SPACE_6 + SPACE_4), 560)
         column.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
 
 
-def _scrolling(inside: QWidget) -> QScrollArea:
+def _scrolling(inside: QWidget, name: str) -> QScrollArea:
     """`inside` with a scroll bar where the screen is too small for it."""
     scroll = QScrollArea()
     scroll.setWidgetResizable(True)
     scroll.setFrameShape(QFrame.Shape.NoFrame)
     scroll.setWidget(inside)
+    scroll.setAccessibleName(name)
     return scroll
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QRectF, Qt
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 
 from lethe_app.paths import Paths, shipped_root
-from lethe_app.ui.palette import ICON
+from lethe_app.ui.palette import ICON, SPACE_1
 
 DENSITIES = (1, 2, 3)
+BEFORE_WORDS = QSize(ICON + SPACE_1, ICON - SPACE_1)
 
 
 def _drawing(name: str) -> Path:
@@ -43,6 +44,21 @@ def icon(name: str, colour: str, size: int = ICON) -> QIcon:
     made = QIcon()
     for density in DENSITIES:
         made.addPixmap(picture(name, colour, size, density))
+    return made
+
+
+@lru_cache(maxsize=32)
+def icon_before_words(name: str, colour: str) -> QIcon:
+    """The icon for a button with words, which Qt would put too close behind it: `BEFORE_WORDS` is its size."""
+    made = QIcon()
+    for density in DENSITIES:
+        drawn = QPixmap(BEFORE_WORDS * density)
+        drawn.setDevicePixelRatio(density)
+        drawn.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(drawn)
+        painter.drawPixmap(0, 0, picture(name, colour, BEFORE_WORDS.height(), density))
+        painter.end()
+        made.addPixmap(drawn)
     return made
 
 

@@ -105,6 +105,8 @@ class MessageDocument:
         shape.setCellSpacing(0)
         shape.setBorder(0)
         shape.setHeaderRowCount(1)
+        if not first and self._placed[-1].block.kind is Kind.CODE:  # its box reaches into the gap that Qt leaves
+            shape.setTopMargin(CODE_PAD + self._style.paragraph_gap)
         shape.setBottomMargin(self._style.paragraph_gap + SPACE_1)
         shape.setLeftMargin(self._style.left_of(block) - SPACE_2)  # so that the words stand in line with the prose
         table = cursor.insertTable(len(block.rows), len(block.rows[0]), shape)

@@ -92,13 +92,13 @@ class MessagePainter:
 
     def _draw_day(self, painter: QPainter, width: int, day: date) -> None:
         words = day_words(day, local_day(now()))
-        rect = QRect(0, 0, width, DAY_ROOM - SPACE_4)
+        rect = QRect(-AVATAR_ROOM, 0, AVATAR_ROOM + width, DAY_ROOM - SPACE_4)
         self._draw_small(painter, rect, words, CENTRE)
         half = QFontMetrics(self.style.small_font).horizontalAdvance(words) // 2 + SPACE_4
         painter.setPen(QPen(self.style.border, 1))
-        middle, line = width // 2, rect.center().y() + 1
-        painter.drawLine(0, line, middle - half, line)
-        painter.drawLine(middle + half, line, width, line)
+        middle, line = rect.center().x(), rect.center().y() + 1
+        painter.drawLine(rect.left(), line, middle - half, line)
+        painter.drawLine(middle + half, line, width - 1, line)
 
     def _draw_ring(self, painter: QPainter, sheet: MessageSheet) -> None:
         edge = SPACE_2
@@ -167,6 +167,7 @@ class MessagePainter:
         cursor.setPosition(max(0, min(end, document.end)), QTextCursor.MoveMode.KeepAnchor)
         look = QTextCharFormat()
         look.setBackground(self.style.selection)
+        look.setForeground(self.style.text)  # muted words and links would be too faint on it
         made.cursor, made.format = cursor, look
         return made
 

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lethe_app.ui.icons import icon
+from lethe_app.ui.icons import BEFORE_WORDS, icon, icon_before_words
 from lethe_app.ui.palette import ICON, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.shortcuts import hint, keys_of, title_of
 from lethe_app.ui.sidebar_model import PersonaRow, SessionRow, SidebarModel
@@ -113,7 +113,8 @@ class Sidebar(QFrame):
             self._glass = self._finish()
         palette = self._theme.palette
         self._glass.setIcon(icon("search", palette.muted))
-        self.new.setIcon(icon("plus", palette.text))
+        self.new.setIcon(icon_before_words("plus", palette.text))
+        self.new.setIconSize(BEFORE_WORDS)
         self.gear.setIcon(icon("settings", palette.muted))
         self.list.viewport().update()
 

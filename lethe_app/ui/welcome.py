@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QScrollArea,
+    QScrollBar,
     QVBoxLayout,
     QWidget,
 )
@@ -22,7 +23,7 @@ from PySide6.QtWidgets import (
 from lethe_app.domain.model import ModelFile
 from lethe_app.ui.avatars import avatar
 from lethe_app.ui.choice_card import ChoiceCard
-from lethe_app.ui.icons import application_icon, icon, picture
+from lethe_app.ui.icons import BEFORE_WORDS, application_icon, icon_before_words, picture
 from lethe_app.ui.palette import ICON, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8
 from lethe_app.ui.sidebar_model import PersonaRow
 from lethe_app.ui.theme import Theme
@@ -71,7 +72,7 @@ class Welcome(QFrame):
         around.setContentsMargins(0, 0, 0, 0)
         around.setSpacing(0)
         around.addWidget(scroll, 1)
-        around.addWidget(self._end())
+        around.addWidget(self._end(scroll.verticalScrollBar()))
         theme.changed.connect(self.dress)
 
     def _build_greeting(self) -> None:
@@ -132,7 +133,7 @@ class Welcome(QFrame):
         row.addStretch(1)
         self._column.addLayout(row)
 
-    def _end(self) -> QFrame:
+    def _end(self, bar: QScrollBar) -> QFrame:
         """The foot of the screen, always in sight, so that one click is enough."""
         promise = QLabel(self.tr("Everything stays on this computer. No account, no questions."))
         promise.setProperty("small", True)
@@ -152,6 +153,9 @@ class Welcome(QFrame):
         around = QHBoxLayout(foot)
         around.setContentsMargins(0, 0, 0, 0)
         around.addWidget(inner)
+        bar.rangeChanged.connect(  # a bar beside the page moves its middle, so the foot's middle moves along
+            lambda _low, high: around.setContentsMargins(0, 0, bar.sizeHint().width() if high else 0, 0)
+        )
         return foot
 
     def _question(self, words: str, buddy: QWidget | None = None) -> None:
@@ -165,8 +169,9 @@ class Welcome(QFrame):
     def dress(self) -> None:
         """Put on icons and faces of the theme that is worn now."""
         palette = self._theme.palette
-        self.file.setIcon(icon("model", palette.muted))
-        self.folder.setIcon(icon("folder", palette.muted))
+        for button, sign in ((self.file, "model"), (self.folder, "folder")):
+            button.setIcon(icon_before_words(sign, palette.muted))
+            button.setIconSize(BEFORE_WORDS)
         for card, row in zip(self._persona_cards, self._persona_rows, strict=True):
             card.set_face(self._face(row))
         for card in self._model_cards:

@@ -32,7 +32,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A fresh environment that holds the wheel; other libraries are those of the environment that runs the tests.
 
-    Its site-packages stand in a plain path line, so the `.pth` files in there, with it the link to the source tree, are not read.
+    Its site-packages stand in a plain path line, so the `.pth` files in there, among them the way to the source, are not read.
     """
     folder = tmp_path_factory.mktemp("elsewhere") / "venv"
     venv.create(folder)

@@ -1,0 +1,202 @@
+"""Which home a command works on, what happens without a display, and how trouble at the door is told."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from lethe_app.app import build
+from lethe_app.cli import commands
+from lethe_app.paths import Paths
+from lethe_app.storage.lock import HomeLock
+from tests.cli.conftest import Lethe
+
+
+@pytest.fixture
+def no_display(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def home_of(capsys: pytest.CaptureFixture[str]) -> str:
+    checks = json.loads(capsys.readouterr().out)["checks"]
+    return next(check["detail"] for check in checks if check["title"] == "Your data")
+
+
+def test_the_home_may_be_named_before_and_after_the_command(lethe: Lethe, home: Path, capsys: pytest.CaptureFixture[str]):
+    lethe("doctor", "--json")
+    before = home_of(capsys)
+    lethe("doctor", "--json", "--home", home, at=None)
+    after = home_of(capsys)
+
+    assert before == after == str(home)
+
+
+def test_lethe_home_is_honoured_and_home_wins(
+    lethe: Lethe, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("LETHE_HOME", str(tmp_path / "from-variable"))
+
+    lethe("doctor", "--json", at=None)
+    by_variable = home_of(capsys)
+    lethe("doctor", "--json")
+    by_option = home_of(capsys)
+
+    assert by_variable == str(tmp_path / "from-variable")
+    assert by_option == str(home)
+
+
+def test_doctor_ticks_off_what_is_in_order_line_by_line(lethe: Lethe, home: Path, capsys: pytest.CaptureFixture[str]):
+    (home / "settings.json").write_text(json.dumps({"model_path": str(script(home))}), encoding="utf-8")
+
+    code = lethe("doctor")
+
+    lines = capsys.readouterr().out.splitlines()
+    assert code == 0
+    assert [line.partition(":")[0] for line in lines] == [
+        f"✓ {title}"
+        for title in (
+            "Python",
+            "Window",
+            "Your data",
+            "What ships with Lethe",
+            "Your files",
+            "Starter models",
+            "Models",
+            "Engine",
+        )
+    ]
+
+
+def test_doctor_names_what_is_wrong_and_the_remedy_and_fails(lethe: Lethe, home: Path, capsys: pytest.CaptureFixture[str]):
+    (home / "personas" / "bad.json").write_text('{"name": 7}', encoding="utf-8")
+    (home / "settings.json").write_text(json.dumps({"model_path": str(script(home))}), encoding="utf-8")
+
+    code = lethe("doctor")
+    lines = capsys.readouterr().out.splitlines()
+    code_as_json = lethe("doctor", "--json")
+    report = json.loads(capsys.readouterr().out)
+
+    wrong = next(place for place, line in enumerate(lines) if line.startswith("✗"))
+    (failed,) = [check for check in report["checks"] if not check["passed"]]
+    assert (code, code_as_json, report["passed"]) == (1, 1, False)
+    assert "bad.json" in lines[wrong]
+    assert "name" in lines[wrong]
+    assert lines[wrong + 1].startswith("  → Correct the field")
+    assert failed["remedy"].startswith("Correct the field")
+    assert not any(check["remedy"] for check in report["checks"] if check["passed"])
+
+
+def test_doctor_finds_a_home_that_cannot_be_opened(lethe: Lethe, home: Path, capsys: pytest.CaptureFixture[str]):
+    (home / "lethe.sqlite3").write_bytes(b"something else" * 100)
+
+    code = lethe("doctor")
+
+    assert code == 1
+    assert capsys.readouterr().out.startswith(f"✗ Your data: The database {home / 'lethe.sqlite3'}")
+
+
+def test_a_broken_settings_file_is_told_in_one_sentence(lethe: Lethe, home: Path, capsys: pytest.CaptureFixture[str]):
+    (home / "settings.json").write_text('{"font_size": "huge"}', encoding="utf-8")
+
+    code = lethe("chat", "--say", "Hello?")
+
+    out, told = capsys.readouterr()
+    assert (code, out) == (1, "")
+    assert told == (f"lethe: {home / 'settings.json'}, field “font_size”: must be a whole number, not the text “huge”\n")
+
+
+def test_a_home_that_is_in_use_is_told(lethe: Lethe, home: Path, capsys: pytest.CaptureFixture[str]):
+    window = HomeLock(home)
+
+    code = lethe("chat", "--say", "Hello")
+    window.release()
+
+    out, told = capsys.readouterr()
+    assert (code, out) == (1, "")
+    assert told.startswith(f"lethe: Lethe is already running with the folder {home}.\n       Use the window")
+
+
+def test_with_a_display_the_window_opens_on_that_home(home: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    opened: list[Path] = []
+
+    def window(paths: Paths) -> int:
+        opened.append(paths.home)
+        return 7
+
+    code = commands.main(["--home", str(home)], build=partial(build, engine="echo"), open_window=window)
+
+    assert (code, opened) == (7, [home])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is always a display")
+def test_without_display_and_terminal_one_is_told_what_works(
+    lethe: Lethe, no_display: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr("sys.stdin", io.StringIO("Hello"))
+
+    code = lethe()
+
+    out, told = capsys.readouterr()
+    assert (code, out) == (1, "")
+    assert told == "lethe: there is no display to open a window on; use “lethe chat --say TEXT” here.\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is always a display")
+@pytest.mark.parametrize(
+    ("name", "value", "found"),
+    [
+        ("DISPLAY", ":0", True),
+        ("WAYLAND_DISPLAY", "wayland-0", True),
+        ("QT_QPA_PLATFORM", "offscreen", True),
+        ("DISPLAY", "", False),
+    ],
+)
+def test_a_display_is_what_the_environment_says(
+    no_display: None, monkeypatch: pytest.MonkeyPatch, name: str, value: str, found: bool
+):
+    monkeypatch.setenv(name, value)
+
+    assert commands.has_display() is found
+
+
+def test_a_terminal_of_few_characters_gets_question_marks_and_no_crash(
+    lethe: Lethe, home: Path, monkeypatch: pytest.MonkeyPatch
+):
+    narrow = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(narrow, encoding="ascii"))
+
+    lethe("doctor")
+
+    sys.stdout.flush()
+    assert narrow.getvalue().startswith(b"? Python: ")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["chat", "--help"], ["doctor", "--help"]])
+def test_help_is_given(lethe: Lethe, arguments: list[str], capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as left:
+        lethe(*arguments)
+
+    assert left.value.code == 0
+    assert "--home" in capsys.readouterr().out
+
+
+def test_an_unknown_word_is_refused_with_the_usage(lethe: Lethe, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as left:
+        lethe("dance")
+
+    assert left.value.code == 2
+    assert "usage: lethe" in capsys.readouterr().err
+
+
+def script(home: Path) -> Path:
+    """A model that answers."""
+    path = home / "echo.json"
+    path.write_text('{"replies": ["Yes."]}', encoding="utf-8")
+    return path

@@ -1,0 +1,70 @@
+"""The starter embedder in its own process: the vectors its published weights must give, whatever else is in the batch."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+
+from lethe_app.domain.model import LoadOptions
+from lethe_app.domain.presets import SamplerPreset
+from lethe_app.errors import ModelError
+from lethe_app.llm import starter
+from lethe_app.llm.client import ModelClient
+from lethe_app.llm.gguf_file import describe
+from lethe_app.paths import shipped_root
+
+REFERENCE = shipped_root() / "resources" / "starter_reference.json"
+
+
+@pytest.fixture
+async def embedder(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ModelClient]:
+    path = starter.embedder(tmp_path_factory.getbasetemp() / "embedder")
+    client = ModelClient("embed")
+    await client.load(describe(path), LoadOptions(), lambda _fraction: None)
+    yield client
+    await client.close()
+
+
+def product(one: Sequence[float], other: Sequence[float]) -> float:
+    return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+async def test_it_passes_the_self_test(embedder: ModelClient):
+
+    vectors = await embedder.embed(starter.reference_sentences(REFERENCE))
+
+    verdict = starter.self_test(vectors, REFERENCE)
+
+    assert verdict.passed, verdict.detail
+
+
+async def test_a_vector_does_not_depend_on_what_else_is_embedded(embedder: ModelClient):
+    texts = [f"The harbour has {number} lamps, and one of them is broken." for number in range(150)]
+    (alone,) = await embedder.embed([texts[77]])
+
+    together = await embedder.embed(texts)
+
+    assert len(together) == 150
+    assert product(alone, together[77]) > 0.9999
+    assert product(alone, together[3]) < 0.9999
+
+
+async def test_vectors_have_length_one_and_near_meanings_are_near(embedder: ModelClient):
+    cat, kitten, ship = await embedder.embed(["My cat sleeps.", "The kitten is asleep.", "The engine of the ship failed."])
+
+    assert product(cat, cat) == pytest.approx(1, abs=1e-5)
+    assert product(cat, kitten) > product(cat, ship) + 0.2
+
+
+async def test_long_and_empty_and_odd_texts_are_embedded(embedder: ModelClient):
+    vectors = await embedder.embed(["word " * 5000, "", "日本語 👩‍👧 \x00", "short"])
+
+    assert [len(vector) for vector in vectors] == [384] * 4
+
+
+async def test_it_does_not_speak(embedder: ModelClient):
+
+    with pytest.raises(ModelError, match="does not speak"):
+        async for _report in embedder.generate("Hello", SamplerPreset(name="x"), 5):
+            pass
