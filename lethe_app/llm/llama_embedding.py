@@ -84,10 +84,11 @@ def fill(batch: llama_cpp.llama_batch, texts: list[list[int]]) -> None:
     at = 0
     for number, tokens in enumerate(texts):
         for place, token in enumerate(tokens):
-            batch.token[at], batch.pos[at] = token, place
+            batch.token[at] = token
+            batch.pos[at] = place  # type: ignore[call-overload]  # the binding calls an array of numbers one of arrays
             batch.n_seq_id[at] = 1
             batch.seq_id[at][0] = number
-            batch.logits[at] = 1  # type: ignore[call-overload]  # the binding mistakes its type
+            batch.logits[at] = 1
             at += 1
     batch.n_tokens = at
 

@@ -32,20 +32,21 @@ class Counting:
         `tokenizer` names the model's tokenizer in what is kept on disk; empty says that no model is loaded.
         """
         self._counter, self._tokenizer = counter, tokenizer
-        self._known.clear()
+        self._known = OrderedDict()  # a count still under way keeps the old one
 
     async def count(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, control tokens recognised."""
-        missing = list(dict.fromkeys(text for text in texts if text not in self._known))
+        known = self._known
+        counts = {text: known[text] for text in texts if text in known}
+        missing = [text for text in dict.fromkeys(texts) if text not in counts]
         if missing:
-            for text, tokens in zip(missing, await self._ask(missing), strict=True):
-                self._known[text] = tokens
-        counts = [self._known[text] for text in texts]
-        for text in texts:
-            self._known.move_to_end(text)
-        while len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
-        return counts
+            counts.update(zip(missing, await self._ask(missing), strict=True))
+        for text, tokens in counts.items():
+            known[text] = tokens
+            known.move_to_end(text)
+        while len(known) > REMEMBERED:
+            known.popitem(last=False)
+        return [counts[text] for text in texts]
 
     async def _ask(self, texts: list[str]) -> list[int]:
         if not self._tokenizer:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from pydantic import ValidationError
 
 from lethe_app.errors import LetheError
@@ -19,17 +21,22 @@ class Preferences:
         self.changed: Listeners[Settings] = Listeners()
         self._file = file
         self._database = database
+        self._one_at_a_time = asyncio.Lock()
 
     async def set(self, **values: object) -> None:
         """Change some settings; raises LetheError for a value out of bounds and leaves everything as it was."""
+        async with self._one_at_a_time:  # of two changes at once, the later must know the earlier
+            wanted = self._with(values)
+            if wanted == self.current:
+                return
+            await self._database.aside(lambda: self._file.save(wanted))
+            self.current = wanted
+        self.changed.tell(wanted)
+
+    def _with(self, values: dict[str, object]) -> Settings:
         try:
-            wanted = Settings.model_validate({**self.current.model_dump(), **values})
+            return Settings.model_validate({**self.current.model_dump(), **values})
         except ValidationError as error:
             first = error.errors()[0]
             title = Settings.model_fields[str(first["loc"][0])].title or str(first["loc"][0])
             raise LetheError(f"“{title}” cannot be set to {first.get('input')!r}: {first['msg']}.") from error
-        if wanted == self.current:
-            return
-        await self._database.aside(lambda: self._file.save(wanted))
-        self.current = wanted
-        self.changed.tell(wanted)

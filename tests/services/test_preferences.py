@@ -1,0 +1,120 @@
+"""Settings are checked, written before they are told, and none is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from lethe_app.app import House, build
+from lethe_app.errors import LetheError, StorageError
+from lethe_app.settings import Settings
+
+
+def on_disk(house: House) -> dict[str, object]:
+    found = json.loads(house.paths.settings.read_text(encoding="utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+async def test_a_change_is_on_disk_before_it_is_told(house: House):
+    told: list[tuple[Settings, object]] = []
+    house.preferences.changed.add(lambda settings: told.append((settings, on_disk(house)["font_size"])))
+
+    await house.preferences.set(font_size=20, theme="dark")
+
+    assert [(settings.font_size, settings.theme, written) for settings, written in told] == [(20, "dark", 20)]
+    assert house.preferences.current is told[0][0]
+
+
+async def test_settings_are_there_after_reopening(house: House):
+    await house.preferences.set(font_size=21, model_folders=["/somewhere"])
+    await house.close()
+
+    again = await build(house.paths, engine="echo")
+    found = again.preferences.current
+    await again.close()
+
+    assert found == house.preferences.current
+    assert (found.font_size, found.model_folders) == (21, ["/somewhere"])
+
+
+async def test_what_changes_nothing_is_not_told(house: House):
+    told: list[Settings] = []
+    house.preferences.changed.add(told.append)
+
+    await house.preferences.set(font_size=house.preferences.current.font_size)
+
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    ("values", "title"),
+    [
+        ({"font_size": 11}, "Text size"),
+        ({"font_size": 25}, "Text size"),
+        ({"font_size": "huge"}, "Text size"),
+        ({"theme": "pink"}, "Theme"),
+        ({"kv_type": "f16; rm"}, "Cache precision"),
+        ({"temperature_override": float("nan")}, "Temperature"),
+        ({"max_reply": 15}, "Longest reply"),
+        ({"model_folders": [7]}, "Model folders"),
+        ({"model_folders": ["x"] * 51}, "Model folders"),
+        ({"welcomed": None}, "Welcomed"),
+    ],
+    ids=str,
+)
+async def test_a_value_out_of_bounds_is_refused_by_title_and_changes_nothing(
+    house: House, values: dict[str, object], title: str
+):
+    before, written = house.preferences.current, on_disk(house)
+
+    with pytest.raises(LetheError, match=f"“{title}” cannot be set to"):
+        await house.preferences.set(last_persona="mira-test", **values)
+
+    assert house.preferences.current is before
+    assert on_disk(house) == written
+
+
+async def test_changes_made_at_once_are_all_kept(house: House):
+    await asyncio.gather(*(house.preferences.set(**{name: True}) for name in ("add_names", "show_hidden", "mlock", "welcomed")))
+
+    found = house.preferences.current
+    assert (found.add_names, found.show_hidden, found.mlock, found.welcomed) == (True,) * 4
+    assert [on_disk(house)[name] for name in ("add_names", "show_hidden", "mlock", "welcomed")] == [True] * 4
+
+
+async def test_what_a_newer_version_wrote_is_kept(house: House):
+    await house.close()
+    house.paths.settings.write_text(json.dumps({"font_size": 18, "hologram": {"depth": 3}}), encoding="utf-8")
+
+    again = await build(house.paths, engine="echo")
+    await again.preferences.set(font_size=19)
+    await again.close()
+
+    assert on_disk(again)["hologram"] == {"depth": 3}
+    assert on_disk(again)["font_size"] == 19
+
+
+async def test_a_change_that_cannot_be_written_is_told_and_not_made(house: House):
+    house.paths.settings.unlink()
+    house.paths.settings.mkdir()
+    told: list[Settings] = []
+    house.preferences.changed.add(told.append)
+
+    with pytest.raises(StorageError, match=r"settings\.json"):
+        await house.preferences.set(font_size=20)
+
+    assert house.preferences.current.font_size != 20
+    assert told == []
+
+
+async def test_a_listener_that_was_taken_back_hears_nothing(house: House):
+    told: list[Settings] = []
+    forget = house.preferences.changed.add(told.append)
+    forget()
+
+    await house.preferences.set(font_size=20)
+
+    assert told == []

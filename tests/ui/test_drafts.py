@@ -1,0 +1,92 @@
+"""What was written but not sent is there again."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QSettings
+from PySide6.QtTest import QTest
+
+from lethe_app.paths import Paths
+from lethe_app.ui.composer import Composer
+from lethe_app.ui.drafts import KEY, MOST_CHARACTERS, MOST_DRAFTS, Drafts, within_bounds
+from tests.ui.window_scene import opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+@pytest.fixture
+def composer(qtbot, theme) -> Composer:
+    made = Composer(theme)
+    qtbot.addWidget(made)
+    return made
+
+
+async def test_a_draft_is_there_again_after_a_restart_in_its_conversation(tmp_path, echo_model):
+    model = echo_model("Yes.")
+    async with opened(tmp_path, model) as scene:
+        QTest.keyClicks(scene.draft, "I wanted to say")
+    async with opened(tmp_path, model) as scene:
+        assert scene.draft.toPlainText() == "I wanted to say"
+
+        scene.host.conversations.choose_persona("edmund")
+        await until(lambda: scene.window.windowTitle().startswith("Edmund"))
+        assert scene.draft.toPlainText() == ""
+
+
+async def test_a_draft_that_was_sent_does_not_come_back(tmp_path, echo_model):
+    model = echo_model("Yes.")
+    async with opened(tmp_path, model) as scene:
+        QTest.keyClicks(scene.draft, "Good evening.")
+        scene.host.conversations._drafts.keep()
+        scene.draft.entered.emit()
+        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+    async with opened(tmp_path, model) as scene:
+        assert scene.draft.toPlainText() == ""
+
+
+def test_a_draft_is_kept_a_moment_after_the_last_letter(tmp_path, composer, qtbot):
+    file = Paths.standard(tmp_path).window
+    Drafts(file, composer)
+    composer.switch_to("one")
+    composer.text.setPlainText("Wait “for it”, *they* say; \\ = ä")
+
+    qtbot.waitUntil(lambda: "Wait" in str(QSettings(str(file), QSettings.Format.IniFormat).value(KEY)), timeout=3000)
+
+    again = Composer(composer._theme)
+    qtbot.addWidget(again)
+    Drafts(file, again)
+    again.switch_to("one")
+    assert again.text.toPlainText() == "Wait “for it”, *they* say; \\ = ä"
+
+
+@pytest.mark.parametrize("spoilt", ["no json", "[1, 2]", "7", '{"one": 3}'])
+def test_a_spoilt_file_costs_no_more_than_the_drafts(tmp_path, composer, spoilt):
+    file = Paths.standard(tmp_path).window
+    stored = QSettings(str(file), QSettings.Format.IniFormat)
+    stored.setValue(KEY, spoilt)
+    stored.sync()
+
+    Drafts(file, composer)
+    composer.switch_to("two")
+
+    assert composer.text.toPlainText() == ""
+
+
+def test_only_so_many_of_the_newest_drafts_are_kept():
+    many = {str(number): "Words." for number in range(MOST_DRAFTS + 5)}
+    long = {"old": "x" * (MOST_CHARACTERS - 1), "huge": "x" * (MOST_CHARACTERS + 1), "new": "xx", "blank": " \n"}
+
+    assert list(within_bounds(many)) == [str(number) for number in range(5, MOST_DRAFTS + 5)]
+    assert list(within_bounds(long)) == ["new"]
+
+
+def test_what_is_written_before_a_conversation_is_open_goes_into_it(composer):
+    composer.take_drafts({"one": "Before."})
+    composer.text.setPlainText("Early.")
+    composer.switch_to("one")
+    assert composer.text.toPlainText() == "Before.\nEarly."
+
+    composer.switch_to("two")
+    assert composer.text.toPlainText() == ""
+    composer.switch_to("one")
+    assert composer.text.toPlainText() == "Before.\nEarly."

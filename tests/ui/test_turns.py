@@ -1,0 +1,105 @@
+"""What the header says while an answer comes, and what a conversation that is open already does when it is chosen again."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from lethe_app.services.events import Loading
+from tests.ui.window_scene import opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+def said_by(status) -> list[str]:
+    """Everything the status line says from now on."""
+    said: list[str] = []
+    tell = status._tell
+
+    def listen() -> None:
+        if not said or said[-1] != status.words:
+            said.append(status.words)
+        tell()
+
+    status._tell = listen
+    return said
+
+
+async def test_the_header_tells_the_way_of_an_answer_and_then_what_the_model_is(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Good evening, captain.", delay=0.02)) as scene:
+        status = scene.window.chat.status
+        await until(lambda: status.words.startswith("●"))
+        said = said_by(status)
+        QTest.keyClicks(scene.draft, "Good evening.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+
+        assert said[0] == "Preparing…"
+        assert "Writing…" in said
+        assert "tokens/s · reused" in said[-1]
+
+        status._end.timeout.emit()
+        assert status.words.startswith("●")
+        assert " / " in status.words
+
+
+async def test_after_stop_the_header_says_what_the_model_is(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("word " * 2000, delay=0.01)) as scene:
+        QTest.keyClicks(scene.draft, "Speak.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: scene.window.chat.status.words == "Writing…")
+
+        QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
+        await until(lambda: not scene.is_replying)
+        assert scene.window.chat.status.words.startswith("●")
+
+
+async def test_after_an_error_the_header_does_not_go_on_preparing(tmp_path):
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"nothing of the kind")
+    async with opened(tmp_path, broken) as scene:
+        QTest.keyClicks(scene.draft, "Hello?")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: scene.toasts and not scene.is_replying)
+        assert "choose" in scene.window.chat.status.words
+
+
+async def test_who_comes_back_to_an_answer_reads_in_the_header_that_it_goes_on(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("word " * 2000, delay=0.05)) as scene:
+        QTest.keyClicks(scene.draft, "Speak.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: scene.window.chat.status.words == "Writing…")
+        scene.host.conversations.choose_persona("edmund")
+        await until(lambda: scene.window.windowTitle().startswith("Edmund"))
+        assert scene.window.chat.status.words.startswith("●")
+
+        said = said_by(scene.window.chat.status)
+        scene.host.conversations.choose_persona("mira")
+        await until(lambda: scene.window.windowTitle().startswith("Mira"))
+        assert "Writing…" in said
+
+
+async def test_loading_ends_every_other_word(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        status = scene.window.chat.status
+        status.show_thinking()
+        scene.host.desk._show(Loading("Mistral", 0.4))
+        assert status.words == "Loading Mistral… 40 %"
+        assert not status._second.isActive()
+
+
+async def test_an_untouched_conversation_is_taken_again_without_a_jump(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        QTest.keyClicks(scene.draft, "Half a sentence")
+        resets = []
+        scene.host.messages.modelReset.connect(lambda: resets.append(1))
+        before = list(scene.titles)
+        for _ in range(3):
+            scene.window.sidebar.list.setFocus()
+            scene.window.actions_["new"].trigger()
+            await until(lambda: scene.draft.hasFocus() or scene.window.focusWidget() is scene.draft)
+
+        assert resets == []
+        assert scene.titles == before
+        assert scene.draft.toPlainText() == "Half a sentence"
