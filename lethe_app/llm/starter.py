@@ -19,6 +19,7 @@ from lethe_app.errors import DiskFull, LetheError, ModelMissing, ModelUnreadable
 
 CHAT_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 CHAT_SIZE = 98_362_432
+CHAT_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 EMBEDDER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 EMBEDDER_WEIGHTS = "model.safetensors"
 

@@ -154,7 +154,7 @@ class Chat:
     async def _conclude(self, session: ChatSession, reply: Reply, writing: Writing, *, complete: bool) -> None:
         """Whatever ended the reply, what there is of it is stored."""
         self._ahead.attend(session.guid)
-        reply.finish()
+        reply.finish(stopped=True)  # what a reply that ran to its end held back is out already
         if not reply.is_empty:
             await writing.keep(reply.wording(complete=complete))
             self._sessions_changed.tell(session.persona_id)

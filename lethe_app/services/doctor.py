@@ -38,7 +38,7 @@ class Doctor:
             EngineCheck("Your data", passed=True, detail=str(self._paths.home)),
             await self._shipped(),
             await self._problems(),
-            self._starter(),
+            await asyncio.to_thread(self._starter),
             await told("Models", self._found),
             await told("Engine", self._engine),
             await told("Embedding model", self._meaning),
@@ -72,9 +72,12 @@ class Doctor:
         )
 
     def _starter(self) -> EngineCheck:
+        """Are they there, and is the chat model byte for byte the one that was published?"""
         chat, embedder = starter.chat_model(), starter.embedder_source()
-        detail = f"chat model {'found' if chat else 'missing'}, embedding model {'found' if embedder else 'missing'}"
-        return EngineCheck("Starter models", passed=bool(chat and embedder), detail=detail, remedy=MODELS_PACKAGES)
+        whole = chat is not None and starter.sha256(chat) == starter.CHAT_SHA256
+        spoken = "whole" if whole else "damaged" if chat else "missing"
+        detail = f"chat model {spoken}, embedding model {'found' if embedder else 'missing'}"
+        return EngineCheck("Starter models", passed=whole and embedder is not None, detail=detail, remedy=MODELS_PACKAGES)
 
     async def _found(self) -> EngineCheck:
         models = await self._models.found()

@@ -77,7 +77,7 @@ class Prompting:
         """
         settings = self._preferences.current
         messages = await self._history(session, before, model.context)
-        history = [as_turn(message) for message in messages]
+        history = as_turns(messages)
         if so_far is not None:
             history.append(Turn("assistant", so_far.content, cast.persona.name))
         request = await self._request(session, cast, model, history)
@@ -91,7 +91,7 @@ class Prompting:
     async def beginning(self, session: ChatSession, cast: Cast, model: LoadedModel) -> str:
         """The next prompt as far as it is known before the user has written: up to where their words will stand."""
         messages = await self._history(session, None, model.context)
-        history = [*(as_turn(message) for message in messages), Turn("user", NEXT_WORDS, cast.user.name)]
+        history = [*as_turns(messages), Turn("user", NEXT_WORDS, cast.user.name)]
         prompt = await build(await self._request(session, cast, model, history), self._counting.count)
         return prompt.text.partition(NEXT_WORDS)[0]
 
@@ -147,6 +147,6 @@ def is_small(model: LoadedModel) -> bool:
     return 0 < model.file.parameters < SMALL_MODEL
 
 
-def as_turn(message: Message) -> Turn:
-    """What the model is shown of a message: never its thinking."""
-    return Turn(message.role.value, message.content, message.speaker_name)
+def as_turns(messages: Sequence[Message]) -> list[Turn]:
+    """What the model is shown of messages: never their thinking, and nothing of a reply that was stopped in its thoughts."""
+    return [Turn(message.role.value, message.content, message.speaker_name) for message in messages if message.content.strip()]

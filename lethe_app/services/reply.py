@@ -32,13 +32,13 @@ class Reply:
         split = self._splitter.feed(piece)
         return self._note(split.thought, self._named(split.said))
 
-    def finish(self) -> list[Said | Thought]:
-        """What was held back. A reply that is nothing but thinking is shown as the answer rather than lost."""
+    def finish(self, *, stopped: bool = False) -> list[Said | Thought]:
+        """What was held back. A reply that is nothing but thinking is shown as the answer, unless it was stopped at that."""
         split = self._splitter.finish()
-        said = self._named(split.said) + (self._opening or "")
+        said = self._named(split.said) + (self._opening or "").removeprefix(self._name)
         self._opening = None
         events = self._note(split.thought, said)
-        if not self._said.strip() and (answer := self._splitter.only_thought):
+        if not stopped and not self._said.strip() and (answer := self._splitter.only_thought):
             self._said, self._thought = answer, ""
             return [*events, Said(answer)]
         return events

@@ -107,7 +107,7 @@ async def test_every_file_that_cannot_be_read_is_listed_with_its_field_and_the_r
     own(house, "wrong", {"name": "Ada", "worlds": "quarr"})
     own(house, "broken", '{"name": ')
     own(house, "w", {"name": "W", "entries": 3}, "worldinfo")
-    own(house, "s", {"temperature": "hot"}, "presets/samplers")
+    own(house, "s", {"name": "S", "temperature": "hot"}, "presets/samplers")
     own(house, "p", [], "presets/system")
     own(house, "i", {"colour": 1}, "presets/instruct")
 
@@ -159,7 +159,7 @@ def test_a_picture_that_is_not_there_or_elsewhere_is_none(house: House, avatar: 
 async def test_worlds_and_presets_of_the_user_stand_beside_ours(house: House):
     own(house, "attic", {"name": "The attic", "entries": []}, "worldinfo")
     own(house, "hot", {"name": "Hot", "temperature": 1.5}, "presets/samplers")
-    own(house, "brief", {"name": "Brief", "template": "You are {{char}}."}, "presets/system")
+    own(house, "brief", {"name": "Brief", "prompt": "You are {{char}}."}, "presets/system")
 
     assert {"attic", "quarr"} <= set(await house.library.worlds())
     assert (await house.library.sampler("hot")).temperature == 1.5

@@ -98,12 +98,13 @@ async def test_what_a_newer_version_wrote_is_kept(house: House):
 
 
 async def test_a_change_that_cannot_be_written_is_told_and_not_made(house: House):
+    (house.paths.home / "occupied").touch()
     house.paths.settings.unlink()
-    house.paths.settings.mkdir()
+    house.paths.settings.symlink_to(house.paths.home / "occupied" / "settings.json")  # a file stands where a folder must be
     told: list[Settings] = []
     house.preferences.changed.add(told.append)
 
-    with pytest.raises(StorageError, match=r"settings\.json"):
+    with pytest.raises(StorageError, match="occupied"):
         await house.preferences.set(font_size=20)
 
     assert house.preferences.current.font_size != 20

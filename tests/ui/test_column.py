@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QApplication
 
 from lethe_app.ui.column import AROUND, AVATAR_ROOM, NARROWEST, WIDEST, column_in
@@ -55,7 +55,7 @@ async def test_nothing_is_drawn_where_there_is_nothing_to_scroll(tmp_path, echo_
         bar = view.verticalScrollBar()
 
         def inks() -> int:
-            image = view.grab().copy(bar.geometry()).toImage()
+            image = view.grab(QRect(bar.mapTo(view, QPoint(0, 0)), bar.size())).toImage()
             return len({image.pixel(x, y) for x in range(image.width()) for y in range(image.height())})
 
         scene.window.resize(1280, 1400)
