@@ -18,7 +18,7 @@ from lethe_app.domain.presets import SamplerPreset, SystemPreset
 from lethe_app.domain.worldinfo import World
 from lethe_app.paths import Paths, shipped_root
 from lethe_app.prompt.macros import unknown_macros
-from lethe_app.settings import Settings
+from lethe_app.services.prompting import suited_sampler, suited_system
 
 Kind = TypeVar("Kind", bound=BaseModel)
 SHIPPED = Paths(home=Path(), cache=Path(), shipped=shipped_root())
@@ -70,11 +70,10 @@ def test_something_for_everyone_is_there():
     assert {"default", "roleplay", "deterministic", "creative", "precise", "small-models"} <= SAMPLERS.keys()
 
 
-def test_the_presets_chosen_at_first_start_exist():
-    settings = Settings()
-
-    assert settings.sampler in SAMPLERS
-    assert settings.system_preset in SYSTEMS
+@pytest.mark.parametrize("small", [True, False])
+def test_the_presets_that_suit_a_model_exist(small: bool):
+    assert suited_sampler(small=small) in SAMPLERS
+    assert suited_system(small=small) in SYSTEMS
 
 
 @pytest.mark.parametrize("found", [PERSONAS, WORLDS], ids=["personas", "worlds"])

@@ -105,9 +105,14 @@ class Listeners(Generic[Value]):
         self._callbacks: list[Callable[[Value], None]] = []
 
     def add(self, callback: Callable[[Value], None]) -> Callable[[], None]:
-        """Call `callback` from now on; returns the function that takes it back."""
+        """Call `callback` from now on; returns the function that takes it back, which may be called again without harm."""
         self._callbacks.append(callback)
-        return lambda: self._callbacks.remove(callback)
+
+        def forget() -> None:
+            if callback in self._callbacks:
+                self._callbacks.remove(callback)
+
+        return forget
 
     def tell(self, value: Value) -> None:
         for callback in list(self._callbacks):

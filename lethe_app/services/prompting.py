@@ -63,7 +63,7 @@ class Prompting:
     async def sampler(self, model: LoadedModel) -> SamplerPreset:
         """The preset chosen, or one that suits the model, with the temperature set over it."""
         settings = self._preferences.current
-        preset = await self._library.sampler(settings.sampler or ("small-models" if is_small(model) else "default"))
+        preset = await self._library.sampler(settings.sampler or suited_sampler(small=is_small(model)))
         if settings.temperature_override >= 0:
             return preset.model_copy(update={"temperature": settings.temperature_override})
         return preset
@@ -103,7 +103,7 @@ class Prompting:
             template_source=form.choice.template_source,
             persona=cast.persona,
             user=cast.user,
-            system=await self._library.system_preset(settings.system_preset or ("tiny" if is_small(model) else "default")),
+            system=await self._library.system_preset(settings.system_preset or suited_system(small=is_small(model))),
             scene=cast.scene(session, session.added),
             history=history,
             context=model.context,
@@ -145,6 +145,16 @@ class Prompting:
 def is_small(model: LoadedModel) -> bool:
     """Does it lose its thread in a long system prompt, and repeat itself? Unknown sizes count as large."""
     return 0 < model.file.parameters < SMALL_MODEL
+
+
+def suited_sampler(*, small: bool) -> str:
+    """The sampler taken where the user chose none."""
+    return "small-models" if small else "default"
+
+
+def suited_system(*, small: bool) -> str:
+    """The system prompt taken where the user chose none."""
+    return "tiny" if small else "default"
 
 
 def as_turns(messages: Sequence[Message]) -> list[Turn]:
