@@ -139,7 +139,29 @@ def open_window(paths: Paths) -> int:
     application, window = first_window(paths)
     keep_log(paths)
     window.furnish()
+    close_on_signals(window)
     return run(application, window, lambda: build(paths))
+
+
+def close_on_signals(window: MainWindow) -> None:
+    """Ctrl+C in the terminal and the system's wish to end close the window as the user would, with everything stored.
+
+    Qt waits inside C++, where Python's handlers do not run; the interpreter's wake-up bytes bring it back into Python.
+    """
+    import signal
+    import socket
+
+    from PySide6.QtCore import QSocketNotifier
+
+    heard, told = socket.socketpair()
+    told.setblocking(False)
+    signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
+    notifier = QSocketNotifier(heard.fileno(), QSocketNotifier.Type.Read, window)
+    notifier.activated.connect(lambda: heard.recv(64))
+    window.destroyed.connect(heard.close)
+    window.destroyed.connect(told.close)
+    for wish in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(wish, lambda _number, _frame: window.close())
 
 
 def keep_log(paths: Paths) -> None:
