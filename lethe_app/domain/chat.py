@@ -100,6 +100,8 @@ class SessionSummary(BaseModel):
     archived: bool
     preview: str = ""
     """The beginning of the newest visible message."""
+    first_words: str = ""
+    """What the user said first: a name that stays, until the conversation has a title."""
 
 
 @dataclass(frozen=True)

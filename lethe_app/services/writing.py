@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from enum import Enum, auto
 
@@ -32,6 +33,7 @@ class Writing:
         self._kind = kind
         self._position = message.shown if kind is Kind.CONTINUATION else -1
         self._kept_at = 0.0
+        self._underway: asyncio.Task[None] | None = None
 
     async def checkpoint(self, wording: Alternative) -> None:
         """Store the wording unless that was done a moment ago."""
@@ -39,7 +41,13 @@ class Writing:
             await self.keep(wording)
 
     async def keep(self, wording: Alternative) -> None:
-        """Store the wording now."""
+        """Store the wording now, after whatever is still on its way to disk: a stop may come in the middle of a write."""
+        if self._underway is not None:
+            await asyncio.wait([self._underway])
+        self._underway = asyncio.ensure_future(self._write(wording))
+        await asyncio.shield(self._underway)
+
+    async def _write(self, wording: Alternative) -> None:
         if self._position >= 0:
             await self._chats.replace_alternative(self.message.id, self._position, wording)
         elif self._kind is Kind.REPLY:

@@ -37,6 +37,9 @@ SELECT s.guid, s.persona_id, m.name, m.added, s.last_activity, s.message_count, 
         FROM up JOIN messages t ON t.id = up.parent_id WHERE up.unseen)
      SELECT substr(a.content, 1, :preview) FROM up JOIN alternatives a ON a.message_id = up.id AND a.position = up.shown
      WHERE NOT up.unseen),
+    ''), coalesce(
+    (SELECT substr(a.content, 1, :preview) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
+     WHERE t.session_id = s.guid AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'user' ORDER BY t.seq LIMIT 1),
     '')
 FROM sessions s JOIN memories m USING (guid)
 WHERE (:persona IS NULL OR s.persona_id = :persona) AND (m.deleted_at IS NOT NULL) = :deleted
@@ -220,8 +223,8 @@ def _session(connection: sqlite3.Connection, guid: str) -> ChatSession:
     return understood(ChatSession, {**values, "leaf_id": branches.nearest_live(connection, row[-1])})
 
 
-def _summary(row: tuple[str, str, str, str, str, int, int, str]) -> SessionSummary:
-    guid, persona_id, title, added, last_activity, count, archived, preview = row
+def _summary(row: tuple[str, str, str, str, str, int, int, str, str]) -> SessionSummary:
+    guid, persona_id, title, added, last_activity, count, archived, preview, first_words = row
     values = {
         "guid": guid,
         "persona_id": persona_id,
@@ -231,5 +234,6 @@ def _summary(row: tuple[str, str, str, str, str, int, int, str]) -> SessionSumma
         "messages": count,
         "archived": archived,
         "preview": " ".join(preview.split()),
+        "first_words": " ".join(first_words.split()),
     }
     return understood(SessionSummary, values)

@@ -76,7 +76,8 @@ class ChatOverlays(QObject):
             self._place_pill()
 
     def _place_actions(self) -> None:
-        row = self.hovered if self.hovered is not None else self._view.focused_row
+        focused = self._view.focused_row if self._view.hasFocus() else None
+        row = self.hovered if self.hovered is not None else focused
         placed = None if row is None else self._view.placed(row)
         sheet = None if placed is None else self._view.sheet(placed.row)
         if placed is None or sheet is None or self._view.is_editing(placed.row):

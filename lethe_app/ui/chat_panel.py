@@ -87,6 +87,10 @@ class Header(QFrame):
         self.tagline.set_full(tagline)
 
 
+LEAST_LETTERS = 3
+"""A beginning no longer than this says nothing, so nothing is shown."""
+
+
 class ElidedLabel(QLabel):
     """One line that ends in … where the room ends; the tooltip has the rest."""
 
@@ -102,7 +106,7 @@ class ElidedLabel(QLabel):
 
     def _elide(self) -> None:
         shown = self.fontMetrics().elidedText(self._full, Qt.TextElideMode.ElideRight, self.width())
-        self.setText(shown)
+        self.setText(shown if len(shown) > LEAST_LETTERS or shown == self._full else "")
         self.setToolTip(self._full if shown != self._full else "")
         self.setAccessibleName(self._full)
 

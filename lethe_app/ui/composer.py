@@ -119,7 +119,7 @@ class Composer(QWidget):
     def show_tokens(self, text: str, count: int) -> None:
         """Tell how long the draft is, if it is still `text`."""
         if text == self.text.toPlainText():
-            self._tell_note(tokens_in_words(count) if count else "")
+            self._tell_note(tokens_in_words(count) if count and self._room_for_count() else "")
 
     @property
     def is_empty(self) -> bool:
@@ -157,8 +157,13 @@ class Composer(QWidget):
 
     def _tell_note(self, words: str) -> None:
         self.note.setText(words)
+        room = self._room_for_count() if words or not self.is_empty else 0
+        self.note.setMinimumWidth(room)  # kept from the first letter on, so that no word moves when the count comes
+
+    def _room_for_count(self) -> int:
+        """Pixels that a count of tokens takes; 0 where the words need them more."""
         usual = self.note.fontMetrics().horizontalAdvance(tokens_in_words(9_999))
-        self.note.setMinimumWidth(0 if self.is_empty and not words else usual)  # so that no word moves when the count comes
+        return usual if 5 * usual <= self.frame.width() else 0
 
     def _label_button(self) -> None:
         if self._replying:

@@ -181,7 +181,7 @@ class Conversations(QObject):
         return PersonaRow(persona.unique_name, persona.name, persona.tagline, self._house.library.avatar(persona))
 
     def _session_row(self, summary: SessionSummary) -> SessionRow:
-        title = summary.title.strip() or bare(summary.preview) or self.tr("New conversation")
+        title = summary.title.strip() or bare(summary.first_words) or bare(summary.preview) or self.tr("New conversation")
         return SessionRow(str(summary.guid), summary.persona_id, title, summary.last_activity, summary.messages)
 
 

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 class FirstStart(QObject):
     """One screen, once. Whatever goes wrong in it is told, and Begin can be pressed again."""
 
-    def __init__(
-        self, window: MainWindow, house: House, conversations: Conversations, desk: ModelDesk, bridge: Bridge
-    ) -> None:
+    def __init__(self, window: MainWindow, house: House, conversations: Conversations, desk: ModelDesk, bridge: Bridge) -> None:
         super().__init__(window)
         self._window, self._house, self._conversations, self._desk = window, house, conversations, desk
         self._bridge = bridge

@@ -161,4 +161,3 @@ class MessageStyle:
         made = QTextBlockFormat()
         made.setLineHeight(round(self.pixels * 1.4), FIXED_HEIGHT)
         return made
-

@@ -145,5 +145,3 @@ def crash_report(error: BaseException) -> str:
 
     trace = "".join(traceback.format_exception(error))
     return f"Lethe on Python {platform.python_version()}, {platform.platform()}\n\n{trace}"
-
-

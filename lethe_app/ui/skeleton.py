@@ -1,4 +1,4 @@
-"""What the window shows in its first moment, before anything is loaded: the outlines of sidebar, header and composer."""
+"""What the window shows in its first moment, before anything is loaded: the outlines of sidebar and header."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -81,8 +82,10 @@ class Welcome(QFrame):
         headline = QLabel(self.tr("Welcome to Lethe"))
         headline.setProperty("hero", True)
         words = QLabel(
-            self.tr("In the old story, whoever drinks from the river Lethe forgets. The people you meet here remember. "
-                    "Three small choices, and you can talk to them.")
+            self.tr(
+                "In the old story, whoever drinks from the river Lethe forgets. The people you meet here remember. "
+                "Three small choices, and you can talk to them."
+            )
         )
         words.setProperty("quiet", True)
         words.setWordWrap(True)
@@ -188,6 +191,13 @@ class Welcome(QFrame):
             card.setChecked(True)
         self._columns = 0
         self._place_personas()
+        self._order_tabs()
+
+    def _order_tabs(self) -> None:
+        """Tab goes from top to bottom, though the cards were made last."""
+        stops = [self.name, *self._persona_cards, *self._model_cards, self.file, self.folder, self.begin]
+        for one, next_one in pairwise(stops):
+            QWidget.setTabOrder(one, next_one)
 
     def _card(self, row: PersonaRow) -> ChoiceCard:
         return ChoiceCard(self._theme, row.name, row.tagline, self._face(row), self._personas)
@@ -203,6 +213,7 @@ class Welcome(QFrame):
             card.setChecked(model.path == chosen or (chosen is None and place == 0))
             self._model_column.addWidget(card)
             self._model_cards.append(card)
+        self._order_tabs()
         self.searching.setVisible(not self._models)
         self.searching.setText(
             self.tr("No model was found on this computer. Choose a GGUF file, or begin without one and look around first.")

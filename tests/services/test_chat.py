@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
@@ -293,3 +295,29 @@ async def test_a_message_larger_than_the_context_is_stored_and_refused_with_the_
 
     assert (await log(house, session))[-1].content.count("word") == 40_000
     assert isinstance(house.models.state, Ready)
+
+
+async def test_a_stop_in_the_middle_of_the_first_write_loses_no_word_and_stores_nothing_twice(
+    house: House, session: ChatSession, says: Callable[..., object]
+):
+    await says("one two three four five six", delay=0.05)
+
+    slow_disk: list[asyncio.Future[None]] = []
+
+    async def talk() -> None:
+        async with aclosing(house.chat.send(session.guid, "Count.")) as events:
+            async for event in events:
+                if isinstance(event, Said):  # the disk is slow just when the reply is stored for the first time
+                    slow_disk.append(asyncio.ensure_future(house._database.aside(lambda: time.sleep(0.3))))
+                    await asyncio.sleep(0.05)
+
+    talking = asyncio.ensure_future(talk())
+    await asyncio.sleep(0.3)
+    talking.cancel()
+    await asyncio.gather(talking, return_exceptions=True)
+
+    messages = await log(house, session)
+    assert [message.role for message in messages] == [Role.ASSISTANT, Role.USER, Role.ASSISTANT]
+    assert messages[-1].content.startswith("one")
+    assert len(messages[-1].alternatives) == 1
+    assert talking.cancelled()

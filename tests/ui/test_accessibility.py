@@ -147,6 +147,23 @@ def test_a_dialog_obeys_enter_and_esc(make, key, theme, qtbot):
     assert answers == [1 if key == Qt.Key.Key_Return else 0]
 
 
+async def test_tab_goes_down_the_welcome_screen(tmp_path: Path, wardrobe: QApplication):
+    async with opened(tmp_path, welcomed=False) as scene:
+        await until(lambda: isinstance(scene.window.pages.currentWidget(), Welcome))
+        page = scene.window.pages.currentWidget()
+        await until(lambda: page._persona_cards and page._models)
+        scene.window.activateWindow()
+        page.name.setFocus()
+        met: list[QWidget] = []
+        while not met or met[-1] is not page.begin:
+            QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+            met.append(QApplication.focusWidget())
+            assert len(met) < 20
+        heights = [widget.mapTo(scene.window, widget.rect().topLeft()).y() for widget in met]
+        assert met[0] in page._persona_cards
+        assert heights == sorted(heights)
+
+
 async def test_tab_goes_round_the_whole_window_and_comes_back(tmp_path: Path, wardrobe: QApplication):
     async with opened(tmp_path) as scene:
         scene.window.activateWindow()

@@ -131,3 +131,35 @@ def test_a_late_count_of_an_older_draft_is_not_shown(composer):
     composer.show_tokens("old words", 2)
 
     assert composer.note.text() == ""
+
+
+def test_the_field_is_as_tall_as_its_lines_also_when_they_break_anew(composer, qtbot):
+    composer.text.setPlainText("word " * 40)
+    for width in (700, 420, 560):
+        composer.resize(width, 400)
+        qtbot.wait(10)
+        lines = int(composer.text.document().size().height())
+        assert lines > 1
+        assert composer.text.height() >= lines * composer.text.fontMetrics().lineSpacing()
+
+
+def test_no_word_moves_when_the_count_of_tokens_comes(composer, qtbot):
+    composer.text.setPlainText("word " * 30)
+    qtbot.wait(10)
+    before = composer.text.width()
+    composer.show_tokens(composer.text.toPlainText(), 31)
+    qtbot.wait(10)
+
+    assert composer.note.text() == "31 tokens"
+    assert composer.text.width() == before
+
+
+def test_a_long_name_leaves_the_hint_on_one_line(composer, qtbot):
+    composer.resize(420, 200)
+    composer.set_name("Sir Bartholomew Featherstonehaugh-Cholmondeley the Younger")
+    qtbot.wait(10)
+
+    hint = composer.text.placeholderText()
+    assert hint.endswith("…")
+    assert composer.text.fontMetrics().horizontalAdvance(hint) <= composer.text.viewport().width()
+    assert "Younger" in composer.text.accessibleName()

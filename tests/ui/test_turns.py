@@ -48,7 +48,7 @@ async def test_after_stop_the_header_says_what_the_model_is(tmp_path, echo_model
     async with opened(tmp_path, echo_model("word " * 2000, delay=0.01)) as scene:
         QTest.keyClicks(scene.draft, "Speak.")
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
-        await until(lambda: scene.window.chat.status.words == "Writing…")
+        await until(lambda: scene.window.chat.status.words == "Writing…" and len(scene.words) == 3 and len(scene.words[2]) > 50)
 
         QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
         await until(lambda: not scene.is_replying)

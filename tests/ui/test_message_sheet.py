@@ -1,0 +1,50 @@
+"""One message laid out."""
+
+from __future__ import annotations
+
+import pytest
+
+from lethe_app.domain.chat import Alternative, Message
+from lethe_app.ui.message_sheet import MessageSheet
+from lethe_app.ui.message_style import MessageStyle
+from lethe_app.ui.palette import NIGHT
+from lethe_app.ui.prose import read
+from tests.ui.chat_scene import message
+
+
+@pytest.fixture
+def style(qapp) -> MessageStyle:
+    return MessageStyle(NIGHT)
+
+
+def laid_out(style: MessageStyle, shown: Message) -> MessageSheet:
+    sheet = MessageSheet(style, 720)
+    sheet.show(shown, shown.content, shown.thinking, None, growing=False)
+    return sheet
+
+
+def test_behind_the_line_of_wordings_there_is_as_much_room_as_behind_words(style):
+    plain = laid_out(style, message("Words."))
+    chosen = laid_out(style, message(alternatives=[Alternative(content="Words."), Alternative(content="Others.")]))
+
+    assert chosen.foot_top == plain.foot_top
+    line_of_wordings = chosen.foot_top + style.small_font.pixelSize() + 6
+    assert chosen.height - line_of_wordings >= plain.height - plain.mark_top - style.small_font.pixelSize()
+
+
+def test_a_table_stands_clear_of_the_code_above_it(style):
+    code, table = "```\nx = 1\n```\n\n", "| a | b |\n|---|---|\n| 1 | 2 |"
+    document = laid_out(style, message(code + table)).document
+    box = document.laid_out()[0][1]
+    rect, _ = document.tables()[0]
+
+    assert rect.top() - box.bottom() >= style.paragraph_gap
+
+
+def test_what_kind_of_code_it_is_stands_quietly_above_it(style):
+    title, line = read("```python\nx = 1\n```")
+
+    def ink(block):
+        return style.char_format(block.spans[0], block.kind, block.level).foreground().color()
+
+    assert (ink(title), ink(line)) == (style.muted, style.text)
