@@ -422,7 +422,7 @@ def main() -> int:
     def at_present() -> datetime:
         return PRESENT
 
-    with tempfile.TemporaryDirectory() as home, patch("lethe_app.ui.message_painter.now", at_present):
+    with tempfile.TemporaryDirectory() as home, patch("lethe_app.ui.transcript.message_painter.now", at_present):
         asyncio.run(take_all(Path(home), images))
     return 0
 

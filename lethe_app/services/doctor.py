@@ -36,7 +36,7 @@ class Doctor:
             self._python(),
             await asyncio.to_thread(self._window),
             EngineCheck("Your data", passed=True, detail=str(self._paths.home)),
-            await self._shipped(),
+            await asyncio.to_thread(self._shipped),
             await self._problems(),
             await asyncio.to_thread(self._starter),
             await told("Models", self._found),
@@ -49,16 +49,18 @@ class Doctor:
             "Python", passed=sys.version_info >= (3, 11), detail=sys.version.split()[0], remedy="Use Python 3.11."
         )
 
-    async def _shipped(self) -> EngineCheck:
-        """What travels with the program, wherever it was installed."""
-        counts = {
-            "personas": len(await self._library.personas()),
-            "worlds": len(await self._library.worlds()),
-            "instruct formats": len(await self._library.instruct_presets()),
-            "samplers": len(await self._library.samplers()),
-            "system prompts": len(await self._library.system_presets()),
-            "icons": len(list(self._paths.icons.glob("*.svg"))),
+    def _shipped(self) -> EngineCheck:
+        """What travels with the program, wherever it was installed; whether it can be read is the next check's business."""
+        paths = self._paths
+        places = {
+            "personas": paths.shipped_personas,
+            "worlds": paths.shipped_worlds,
+            "instruct formats": paths.shipped_presets / "instruct",
+            "samplers": paths.shipped_presets / "samplers",
+            "system prompts": paths.shipped_presets / "system",
+            "icons": paths.icons,
         }
+        counts = {what: len(list(place.glob("*.svg" if what == "icons" else "*.json"))) for what, place in places.items()}
         detail = ", ".join(f"{count} {what}" for what, count in counts.items())
         missing = [what for what, count in counts.items() if not count]
         remedy = f"No {', '.join(missing)} below {self._paths.shipped}: install Lethe anew."

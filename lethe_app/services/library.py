@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
@@ -87,9 +87,9 @@ class Library:
     async def problems(self) -> list[FileError]:
         """Files that could not be read, each with what is wrong with it."""
         found: list[FileError] = []
-        shelves = (self._personas.stock, self._worlds.stock, self._instruct.stock, self._samplers.stock, self._systems.stock)
-        for stock in shelves:
-            found += (await self._aside(stock)).problems
+        shelves: tuple[Shelf[Any], ...] = (self._personas, self._worlds, self._instruct, self._samplers, self._systems)
+        for shelf in shelves:
+            found += (await self._aside(shelf.stock)).problems
         return found
 
     async def _stock(self, shelf: Shelf[T]) -> Stock[T]:

@@ -11,14 +11,14 @@ from PySide6.QtGui import QDesktopServices
 from lethe_app.domain.chat import Role
 from lethe_app.services.events import NoModel
 from lethe_app.ui.bridge import Bridge
-from lethe_app.ui.chat_model import ChatModel
-from lethe_app.ui.chat_view import ChatView
 from lethe_app.ui.conversations import Conversations
 from lethe_app.ui.dialogs import Question, answered
 from lethe_app.ui.first_start import FirstStart
 from lethe_app.ui.gear_menu import GearMenu
 from lethe_app.ui.look import Look
 from lethe_app.ui.model_desk import ModelDesk
+from lethe_app.ui.transcript.model import ChatModel
+from lethe_app.ui.transcript.view import ChatView
 from lethe_app.ui.turns import Turns
 
 if TYPE_CHECKING:

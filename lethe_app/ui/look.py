@@ -13,9 +13,9 @@ from lethe_app.ui.theme import PROSE_SIZE
 if TYPE_CHECKING:
     from lethe_app.services.preferences import Preferences
     from lethe_app.ui.bridge import Bridge
-    from lethe_app.ui.chat_model import ChatModel
-    from lethe_app.ui.chat_view import ChatView
     from lethe_app.ui.main_window import MainWindow
+    from lethe_app.ui.transcript.model import ChatModel
+    from lethe_app.ui.transcript.view import ChatView
 
 SMALLEST, LARGEST = 12, 24
 

@@ -9,8 +9,8 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from lethe_app.domain.chat import Alternative, Message
 from lethe_app.domain.persona import Persona
 from lethe_app.services.events import Began, Evaluating, Finished, Prompted, Said, Stored, Thought, TurnEvent
-from lethe_app.ui.chat_model import ChatModel
 from lethe_app.ui.status_line import StatusLine
+from lethe_app.ui.transcript.model import ChatModel
 
 
 class Turn:

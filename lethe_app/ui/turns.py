@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject
 from lethe_app.domain.chat import ChatSession, Message, MessageOutline, Role
 from lethe_app.domain.persona import Persona
 from lethe_app.services.events import Loading, Prompted, Stored, TurnEvent
-from lethe_app.ui.chat_model import ChatModel
+from lethe_app.ui.transcript.model import ChatModel
 from lethe_app.ui.turn import Turn, show_in_messages, show_in_status
 
 if TYPE_CHECKING:

@@ -27,9 +27,9 @@ from PySide6.QtWidgets import QApplication
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.database import Database
-from lethe_app.ui.chat_model import ChatModel
-from lethe_app.ui.chat_view import ChatView
 from lethe_app.ui.palette import NIGHT
+from lethe_app.ui.transcript.model import ChatModel
+from lethe_app.ui.transcript.view import ChatView
 from tests.bench.report import arguments, show
 
 MANY, FEW = 10_000, 10

@@ -23,32 +23,31 @@ def no_display(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def home_of(capsys: pytest.CaptureFixture[str]) -> str:
-    checks = json.loads(capsys.readouterr().out)["checks"]
-    return next(check["detail"] for check in checks if check["title"] == "Your data")
+NOTHING_MUCH = ("chat", "--persona", "nobody", "--say", "Hello")
+"""Opens the home and does nothing in it."""
 
 
-def test_the_home_may_be_named_before_and_after_the_command(lethe: Lethe, home: Path, capsys: pytest.CaptureFixture[str]):
-    lethe("doctor", "--json")
-    before = home_of(capsys)
-    lethe("doctor", "--json", "--home", home, at=None)
-    after = home_of(capsys)
+def test_the_home_may_be_named_before_and_after_the_command(lethe: Lethe, tmp_path: Path):
+    before, after = tmp_path / "before", tmp_path / "after"
 
-    assert before == after == str(home)
+    lethe(*NOTHING_MUCH, at=before)
+    lethe(*NOTHING_MUCH, "--home", after, at=None)
+
+    assert (before / "lethe.sqlite3").is_file()
+    assert (after / "lethe.sqlite3").is_file()
 
 
-def test_lethe_home_is_honoured_and_home_wins(
-    lethe: Lethe, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    monkeypatch.setenv("LETHE_HOME", str(tmp_path / "from-variable"))
+def test_lethe_home_is_honoured_and_home_wins(lethe: Lethe, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    by_variable = tmp_path / "from-variable"
+    monkeypatch.setenv("LETHE_HOME", str(by_variable))
 
-    lethe("doctor", "--json", at=None)
-    by_variable = home_of(capsys)
-    lethe("doctor", "--json")
-    by_option = home_of(capsys)
+    lethe(*NOTHING_MUCH)
+    untouched = not by_variable.exists()
+    lethe(*NOTHING_MUCH, at=None)
 
-    assert by_variable == str(tmp_path / "from-variable")
-    assert by_option == str(home)
+    assert untouched
+    assert (home / "lethe.sqlite3").is_file()
+    assert (by_variable / "lethe.sqlite3").is_file()
 
 
 def test_doctor_ticks_off_what_is_in_order_line_by_line(lethe: Lethe, home: Path, capsys: pytest.CaptureFixture[str]):
@@ -57,20 +56,10 @@ def test_doctor_ticks_off_what_is_in_order_line_by_line(lethe: Lethe, home: Path
     code = lethe("doctor")
 
     lines = capsys.readouterr().out.splitlines()
-    assert code == 0
-    assert [line.partition(":")[0] for line in lines] == [
-        f"✓ {title}"
-        for title in (
-            "Python",
-            "Window",
-            "Your data",
-            "What ships with Lethe",
-            "Your files",
-            "Starter models",
-            "Models",
-            "Engine",
-        )
-    ]
+    titles = [line.removeprefix("✓ ").partition(":")[0] for line in lines if line.startswith("✓ ")]
+    assert (code, len(titles)) == (0, len(lines))
+    assert titles[:3] == ["Python", "Window", "Your data"]
+    assert {"What ships with Lethe", "Your files", "Starter models", "Models", "Engine"} <= set(titles)
 
 
 def test_doctor_names_what_is_wrong_and_the_remedy_and_fails(lethe: Lethe, home: Path, capsys: pytest.CaptureFixture[str]):
@@ -172,10 +161,11 @@ def test_a_terminal_of_few_characters_gets_question_marks_and_no_crash(
     narrow = io.BytesIO()
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(narrow, encoding="ascii"))
 
-    lethe("doctor")
+    code = lethe("chat", "--persona", "mira-test", "--say", "Ça va?", "--model", script(home, "“Oui” 👍"))
 
     sys.stdout.flush()
-    assert narrow.getvalue().startswith(b"? Python: ")
+    assert code == 0
+    assert narrow.getvalue().decode("ascii").split() == [">", "?a", "va?", "?Oui?", "?"]
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["chat", "--help"], ["doctor", "--help"]])
@@ -195,8 +185,8 @@ def test_an_unknown_word_is_refused_with_the_usage(lethe: Lethe, capsys: pytest.
     assert "usage: lethe" in capsys.readouterr().err
 
 
-def script(home: Path) -> Path:
+def script(home: Path, reply: str = "Yes.") -> Path:
     """A model that answers."""
     path = home / "echo.json"
-    path.write_text('{"replies": ["Yes."]}', encoding="utf-8")
+    path.write_text(json.dumps({"replies": [reply]}), encoding="utf-8")
     return path

@@ -72,9 +72,9 @@ class Terminal:
         while self._read():
             assert time.monotonic() < ends, f"did not end: {self.screen}"
         code = self._program.wait(PATIENCE)
-        gone, alive = psutil.wait_procs(self._family, timeout=PATIENCE)
-        assert not alive, f"left behind: {alive}"
-        assert len(gone) == len(self._family)
+        while left := [process for process in self._family if has_not_ended(process)]:
+            assert time.monotonic() < ends, f"left behind: {left}"
+            time.sleep(0.02)
         return code
 
     def close(self) -> None:
@@ -93,6 +93,14 @@ class Terminal:
             return False
         self.screen += piece.decode("utf-8", "replace")
         return bool(piece)
+
+
+def has_not_ended(process: psutil.Process) -> bool:
+    """What the system has yet to clear away has ended."""
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 @pytest.fixture

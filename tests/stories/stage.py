@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
 from lethe_app.app import House, build, run
 from lethe_app.paths import Paths
-from lethe_app.ui.chat_model import ChatModel
-from lethe_app.ui.chat_view import ChatView
 from lethe_app.ui.main_window import MainWindow
+from lethe_app.ui.transcript.model import ChatModel
+from lethe_app.ui.transcript.view import ChatView
 from lethe_app.ui.welcome import Welcome
 
 PATIENCE = 60.0

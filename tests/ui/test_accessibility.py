@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QApplication, QScrollBar, QWidget
 
 from lethe_app.ui.avatars import disc_colours
 from lethe_app.ui.dialogs import About, Keys, Question
-from lethe_app.ui.message_style import MessageStyle
 from lethe_app.ui.palette import DAY, NIGHT, Palette
 from lethe_app.ui.theme import mixed, tokens
+from lethe_app.ui.transcript.message_style import MessageStyle
 from lethe_app.ui.welcome import Welcome
 from tests.ui.window_scene import opened, until
 

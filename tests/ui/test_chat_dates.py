@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from lethe_app.ui.chat_dates import clock_words, day_words
+from lethe_app.ui.transcript.dates import clock_words, day_words
 from tests.ui.chat_scene import NOON
 
 TODAY = date(2026, 3, 5)

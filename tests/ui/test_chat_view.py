@@ -12,10 +12,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from lethe_app.domain.chat import Alternative, Role
-from lethe_app.ui.chat_model import ChatModel
-from lethe_app.ui.chat_pages import PAGE
-from lethe_app.ui.chat_view import ChatView
 from lethe_app.ui.palette import DAY
+from lethe_app.ui.transcript.model import ChatModel
+from lethe_app.ui.transcript.pages import PAGE
+from lethe_app.ui.transcript.view import ChatView
 from tests.ui.chat_scene import SESSION, Pages, message, outlines, settle, talk, tops, view_of
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
@@ -436,7 +436,7 @@ async def test_a_finished_reply_is_announced_to_those_who_listen(qtbot, monkeypa
             cls.heard.append(event.message())
 
     view = await view_of(qtbot, talk(4))
-    monkeypatch.setattr("lethe_app.ui.chat_view.QAccessible", Listening)
+    monkeypatch.setattr("lethe_app.ui.transcript.view.QAccessible", Listening)
     reply = message("")
     view.chat.begin_reply(reply)
     view.chat.append_said("Do")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from lethe_app.domain.chat import Alternative, Message
-from lethe_app.ui.message_sheet import MessageSheet
-from lethe_app.ui.message_style import MessageStyle
 from lethe_app.ui.palette import NIGHT
-from lethe_app.ui.prose import read
+from lethe_app.ui.transcript.message_sheet import MessageSheet
+from lethe_app.ui.transcript.message_style import MessageStyle
+from lethe_app.ui.transcript.prose import read
 from tests.ui.chat_scene import message
 
 

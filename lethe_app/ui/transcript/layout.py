@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from lethe_app.ui.chat_heights import Heights
 from lethe_app.ui.palette import SPACE_6, SPACE_8
+from lethe_app.ui.transcript.heights import Heights
 
 GUESSED, KNOWN, STALE = 0, 1, 2
 TOP, BOTTOM = SPACE_6, SPACE_8

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
 
-from lethe_app.ui.prose_spans import LINE_BREAK, Span, Voice, merged
+from lethe_app.ui.transcript.prose_spans import LINE_BREAK, Span, Voice, merged
 
 REACH_SPANS = 80
 """Spans in which the end of a quotation is looked for."""

@@ -8,9 +8,9 @@ from enum import Enum
 
 from markdown_it.token import Token
 
-from lethe_app.ui.prose_parser import is_too_deep, tokens_of
-from lethe_app.ui.prose_spans import LINE_BREAK, Span, plain_spans, spans_of
-from lethe_app.ui.prose_speech import End, end_of, unvoiced, voiced
+from lethe_app.ui.transcript.prose_parser import is_too_deep, tokens_of
+from lethe_app.ui.transcript.prose_spans import LINE_BREAK, Span, plain_spans, spans_of
+from lethe_app.ui.transcript.prose_speech import End, end_of, unvoiced, voiced
 
 FORMATTED_LIMIT = 40_000
 """Characters up to which a message is read as Markdown; a longer one is shown as it was typed."""

@@ -8,15 +8,15 @@ from uuid import UUID
 from PySide6.QtCore import QObject, QRect, Qt
 from PySide6.QtWidgets import QPushButton
 
-from lethe_app.ui.chat_actions import MessageActions, deeds_for
-from lethe_app.ui.chat_layout import Placed
-from lethe_app.ui.message_editor import MessageEditor
-from lethe_app.ui.message_sheet import MessageSheet
-from lethe_app.ui.message_style import MessageStyle
 from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.transcript.actions import MessageActions, deeds_for
+from lethe_app.ui.transcript.layout import Placed
+from lethe_app.ui.transcript.message_editor import MessageEditor
+from lethe_app.ui.transcript.message_sheet import MessageSheet
+from lethe_app.ui.transcript.message_style import MessageStyle
 
 if TYPE_CHECKING:
-    from lethe_app.ui.chat_view import ChatView
+    from lethe_app.ui.transcript.view import ChatView
 
 
 class ChatOverlays(QObject):

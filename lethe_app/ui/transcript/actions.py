@@ -9,10 +9,10 @@ from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
 from lethe_app.domain.chat import Role
-from lethe_app.ui.chat_model import ChatModel
 from lethe_app.ui.icons import icon
-from lethe_app.ui.message_style import MessageStyle
 from lethe_app.ui.palette import RADIUS_CONTROL
+from lethe_app.ui.transcript.message_style import MessageStyle
+from lethe_app.ui.transcript.model import ChatModel
 
 ICON_SIZE = 16
 BUTTON = 26

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen, QTextBlock
 
-from lethe_app.ui.message_document import MessageDocument
-from lethe_app.ui.message_style import CODE_PAD, INDENT, QUOTE_INDENT, MessageStyle
 from lethe_app.ui.palette import RADIUS_CONTROL, SPACE_2
-from lethe_app.ui.prose import Block, Kind
+from lethe_app.ui.transcript.message_document import MessageDocument
+from lethe_app.ui.transcript.message_style import CODE_PAD, INDENT, QUOTE_INDENT, MessageStyle
+from lethe_app.ui.transcript.prose import Block, Kind
 
 OPTICAL = 5
 """Letters stand low in a line of fixed height, so a box around them begins a little lower too."""

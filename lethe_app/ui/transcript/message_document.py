@@ -8,10 +8,10 @@ from math import ceil
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QTextBlock, QTextCharFormat, QTextCursor, QTextDocument, QTextOption, QTextTable, QTextTableFormat
 
-from lethe_app.ui.message_style import CODE_PAD, MessageStyle
 from lethe_app.ui.palette import SPACE_1, SPACE_2
-from lethe_app.ui.prose import Block, Cell, Kind
-from lethe_app.ui.prose_spans import LINE_BREAK, Span
+from lethe_app.ui.transcript.message_style import CODE_PAD, MessageStyle
+from lethe_app.ui.transcript.prose import Block, Cell, Kind
+from lethe_app.ui.transcript.prose_spans import LINE_BREAK, Span
 
 _NO_WIDTH = "\u200b"
 _MARKED = {Kind.CODE, Kind.RULE, Kind.TABLE}

@@ -11,11 +11,11 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 
 from lethe_app.domain.chat import Message, MessageOutline, Role
 from lethe_app.errors import LetheError
-from lethe_app.ui.chat_dates import clock_words, local_day
-from lethe_app.ui.chat_pages import Loader, Pages
-from lethe_app.ui.chat_reply import GrowingReply
-from lethe_app.ui.chat_rows import Rows, outline_of
-from lethe_app.ui.prose import plain
+from lethe_app.ui.transcript.dates import clock_words, local_day
+from lethe_app.ui.transcript.pages import Loader, Pages
+from lethe_app.ui.transcript.prose import plain
+from lethe_app.ui.transcript.reply import GrowingReply
+from lethe_app.ui.transcript.rows import Rows, outline_of
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()

@@ -18,15 +18,15 @@ from PySide6.QtGui import (
 )
 
 from lethe_app.domain.clock import now
-from lethe_app.ui.chat_dates import clock_words, day_words, local_day
-from lethe_app.ui.column import AVATAR_ROOM
-from lethe_app.ui.faces import Avatars, Faces
 from lethe_app.ui.icons import icon
-from lethe_app.ui.message_document import MessageDocument
-from lethe_app.ui.message_marks import draw_marks
-from lethe_app.ui.message_sheet import DAY_ROOM, MessageSheet, header_height
-from lethe_app.ui.message_style import MessageStyle
 from lethe_app.ui.palette import AVATAR, RADIUS_CARD, SPACE_1, SPACE_2, SPACE_4
+from lethe_app.ui.transcript.column import AVATAR_ROOM
+from lethe_app.ui.transcript.dates import clock_words, day_words, local_day
+from lethe_app.ui.transcript.faces import Avatars, Faces
+from lethe_app.ui.transcript.message_document import MessageDocument
+from lethe_app.ui.transcript.message_marks import draw_marks
+from lethe_app.ui.transcript.message_sheet import DAY_ROOM, MessageSheet, header_height
+from lethe_app.ui.transcript.message_style import MessageStyle
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 CENTRE = Qt.AlignmentFlag.AlignCenter

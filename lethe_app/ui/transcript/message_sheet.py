@@ -8,11 +8,11 @@ from math import ceil
 from PySide6.QtCore import QPointF, QRect, QRectF
 
 from lethe_app.domain.chat import Message, Role
-from lethe_app.ui.message_document import MessageDocument
-from lethe_app.ui.message_style import MessageStyle
 from lethe_app.ui.palette import SPACE_1, SPACE_3, SPACE_4, SPACE_6, SPACE_8
-from lethe_app.ui.prose import read
-from lethe_app.ui.prose_stream import GrowingProse
+from lethe_app.ui.transcript.message_document import MessageDocument
+from lethe_app.ui.transcript.message_style import MessageStyle
+from lethe_app.ui.transcript.prose import read
+from lethe_app.ui.transcript.prose_stream import GrowingProse
 
 FOOT = 32
 """Room below the prose, in which the actions appear."""

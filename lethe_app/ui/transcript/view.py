@@ -20,17 +20,17 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QWidget
 
 from lethe_app.domain.chat import Role
-from lethe_app.ui.chat_canvas import ChatCanvas, Index
-from lethe_app.ui.chat_deeds import ChatDeeds
-from lethe_app.ui.chat_keys import ChatKeys
-from lethe_app.ui.chat_layout import Placed
-from lethe_app.ui.chat_model import ChatModel
-from lethe_app.ui.chat_overlays import ChatOverlays
-from lethe_app.ui.chat_pointer import ChatPointer
-from lethe_app.ui.faces import Avatars
-from lethe_app.ui.message_painter import MessagePainter, Moment
-from lethe_app.ui.message_style import MessageStyle
 from lethe_app.ui.palette import Palette
+from lethe_app.ui.transcript.canvas import ChatCanvas, Index
+from lethe_app.ui.transcript.deeds import ChatDeeds
+from lethe_app.ui.transcript.faces import Avatars
+from lethe_app.ui.transcript.keys import ChatKeys
+from lethe_app.ui.transcript.layout import Placed
+from lethe_app.ui.transcript.message_painter import MessagePainter, Moment
+from lethe_app.ui.transcript.message_style import MessageStyle
+from lethe_app.ui.transcript.model import ChatModel
+from lethe_app.ui.transcript.overlays import ChatOverlays
+from lethe_app.ui.transcript.pointer import ChatPointer
 
 FRAME_MS = 33
 """Shortest time between two drawings of a growing reply."""

@@ -8,8 +8,8 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPixmap
 
 from lethe_app.ui.avatars import draw_letter
-from lethe_app.ui.message_style import MessageStyle
 from lethe_app.ui.palette import AVATAR
+from lethe_app.ui.transcript.message_style import MessageStyle
 
 Avatars = Callable[[str], QPixmap | None]
 """Gives the picture of a speaker, if there is one."""

@@ -13,8 +13,8 @@ from PySide6.QtGui import (
 )
 
 from lethe_app.ui.palette import LINE_HEIGHT, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, Palette
-from lethe_app.ui.prose import Block, Kind
-from lethe_app.ui.prose_spans import Span, Voice
+from lethe_app.ui.transcript.prose import Block, Kind
+from lethe_app.ui.transcript.prose_spans import Span, Voice
 
 FIXED_HEIGHT = QTextBlockFormat.LineHeightTypes.FixedHeight.value
 INDENT = SPACE_6

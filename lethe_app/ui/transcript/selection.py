@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from lethe_app.ui.chat_model import ChatModel
-from lethe_app.ui.chat_sheets import Sheets
-from lethe_app.ui.prose import plain
+from lethe_app.ui.transcript.model import ChatModel
+from lethe_app.ui.transcript.prose import plain
+from lethe_app.ui.transcript.sheets import Sheets
 
 WHOLE = 1 << 30
 """A position beyond the end of every message."""

@@ -8,11 +8,11 @@ from PySide6.QtCore import QObject, QPoint, QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
-from lethe_app.ui.chat_actions import deeds_for, fill_menu
 from lethe_app.ui.icons import icon
+from lethe_app.ui.transcript.actions import deeds_for, fill_menu
 
 if TYPE_CHECKING:
-    from lethe_app.ui.chat_view import ChatView
+    from lethe_app.ui.transcript.view import ChatView
 
 
 class ChatDeeds(QObject):

@@ -6,14 +6,14 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPe
 from PySide6.QtGui import QPaintEvent, QRegion, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QScrollBar, QWidget
 
-from lethe_app.ui.chat_layout import ChatLayout, Placed
-from lethe_app.ui.chat_model import ChatModel
-from lethe_app.ui.chat_selection import Selection
-from lethe_app.ui.chat_sheets import Sheets
-from lethe_app.ui.column import AVATAR_ROOM, column_in
-from lethe_app.ui.message_sheet import MessageSheet
-from lethe_app.ui.message_style import MessageStyle
 from lethe_app.ui.palette import NIGHT
+from lethe_app.ui.transcript.column import AVATAR_ROOM, column_in
+from lethe_app.ui.transcript.layout import ChatLayout, Placed
+from lethe_app.ui.transcript.message_sheet import MessageSheet
+from lethe_app.ui.transcript.message_style import MessageStyle
+from lethe_app.ui.transcript.model import ChatModel
+from lethe_app.ui.transcript.selection import Selection
+from lethe_app.ui.transcript.sheets import Sheets
 
 JUMP = 3
 """Screens beyond which a scroll is a jump: what lies between is not measured."""

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QElapsedTimer, QObject, QPoint, Qt, QTimer, QUrl
 from PySide6.QtGui import QCursor, QGuiApplication, QMouseEvent, QTextCursor
 
-from lethe_app.ui.chat_selection import Place
-from lethe_app.ui.message_sheet import MessageSheet
+from lethe_app.ui.transcript.message_sheet import MessageSheet
+from lethe_app.ui.transcript.selection import Place
 
 if TYPE_CHECKING:
-    from lethe_app.ui.chat_view import ChatView
+    from lethe_app.ui.transcript.view import ChatView
 
 SCROLL_MS = 30
 """Pace of scrolling while a selection is drawn beyond the edge."""

@@ -6,9 +6,9 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from uuid import UUID
 
-from lethe_app.ui.chat_model import ChatModel
-from lethe_app.ui.message_sheet import MessageSheet, guess_height
-from lethe_app.ui.message_style import MessageStyle
+from lethe_app.ui.transcript.message_sheet import MessageSheet, guess_height
+from lethe_app.ui.transcript.message_style import MessageStyle
+from lethe_app.ui.transcript.model import ChatModel
 
 KEPT = 240
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from markdown_it.token import Token
 
-from lethe_app.ui.prose import Block, blocks_of, finished, read, tidy, unformatted_reason
-from lethe_app.ui.prose_parser import is_too_deep, tokens_of
+from lethe_app.ui.transcript.prose import Block, blocks_of, finished, read, tidy, unformatted_reason
+from lethe_app.ui.transcript.prose_parser import is_too_deep, tokens_of
 
 
 class GrowingProse:

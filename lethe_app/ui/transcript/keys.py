@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 
 if TYPE_CHECKING:
-    from lethe_app.ui.chat_view import ChatView
+    from lethe_app.ui.transcript.view import ChatView
 
 _ENTER = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Menu}
 _STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}

@@ -1,0 +1,129 @@
+"""Tokens are counted by the loaded model, once, and never by the model before."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lethe_app.app import House
+from lethe_app.llm.tokens import TokenCounter, estimate
+from lethe_app.services import counting
+from lethe_app.services.counting import Counting
+
+Says = Callable[..., object]
+WORDS = "It was a dark and stormy night."
+
+
+class Asked:
+    """A tokenizer of one token per character that remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def count(self, text: str) -> int:
+        self.texts.append(text)
+        return len(text)
+
+
+@pytest.fixture
+def asked() -> Asked:
+    return Asked()
+
+
+@pytest.fixture
+def here(house: House, asked: Asked) -> Counting:
+    """Counts with a tokenizer in this process."""
+    house.chat._counting.use(asked, "letters")  # type: ignore[arg-type]
+    return house.chat._counting
+
+
+async def test_without_a_model_the_count_is_an_estimate(house: House):
+    assert await house.chat.count_tokens(WORDS) == estimate(WORDS) > 0
+
+
+async def test_with_a_model_its_own_count_is_taken_and_without_it_the_estimate_again(house: House, says: Says):
+    before = await house.chat.count_tokens(WORDS)
+    await says("Yes.")
+    exact = await house.chat.count_tokens(WORDS)
+    await house.models.unload()
+
+    assert exact == 7  # the scripted model counts words
+    assert await house.chat.count_tokens(WORDS) == before != exact
+
+
+async def test_a_text_is_counted_once(here: Counting, asked: Asked):
+    first = await here.count(["one", "three", "one"])
+    second = await here.count(["three", "one", "seven"])
+
+    assert (first, second) == ([3, 5, 3], [5, 3, 5])
+    assert asked.texts == ["one", "three", "seven"]
+
+
+async def test_nothing_asked_is_nothing_counted(here: Counting):
+    assert await here.count([]) == []
+    assert await here.count([""]) == [0]
+
+
+async def test_much_text_is_counted_beside_the_window(here: Counting, asked: Asked):
+    long = ["a" * 15_000, "b" * 15_000]
+
+    assert await here.count(long) == [15_000, 15_000]
+    assert asked.texts == long
+
+
+async def test_only_so_many_counts_are_kept_and_the_latest_stay(here: Counting, asked: Asked, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(counting, "REMEMBERED", 3)
+    await here.count(["a", "b", "c"])
+    await here.count(["a"])
+    await here.count(["d"])
+    asked.texts.clear()
+
+    assert await here.count(["a", "c", "d"]) == [1, 1, 1]
+    assert asked.texts == []
+    await here.count(["b"])
+    assert asked.texts == ["b"]
+
+
+async def test_more_texts_than_are_kept_are_counted_all_the_same(here: Counting, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(counting, "REMEMBERED", 3)
+    texts = ["x" * length for length in range(10)]
+
+    assert await here.count(texts) == list(range(10))
+    assert await here.count(texts) == list(range(10))
+
+
+async def test_a_count_under_way_while_the_model_changes_is_not_taken_for_the_new_models(house: House, here: Counting):
+    text = "word " * 5000
+    under_way = asyncio.ensure_future(here.count([text]))
+    await asyncio.sleep(0)  # it is with a thread now
+    other = Asked()
+    other.count = lambda _text: 1  # type: ignore[method-assign]
+    here.use(other, "single")  # type: ignore[arg-type]
+
+    await under_way
+
+    assert await here.count([text]) == [1]
+
+
+async def test_counts_asked_for_at_once_are_all_answered(house: House, says: Says):
+    await says("Yes.")
+
+    counts = await asyncio.gather(*(house.chat.count_tokens("word " * number + ".") for number in range(1, 20)))
+
+    assert counts == [number + 1 for number in range(1, 20)]
+
+
+async def test_the_starter_model_is_counted_in_this_process_as_it_counts_itself(starter_model: Path):
+    counter = TokenCounter.for_model(starter_model)
+
+    assert counter is not None
+    assert counter.count(WORDS) == len(WORDS.split()) + 1
+
+
+def test_an_estimate_grows_with_the_text():
+    sizes = [estimate("word " * number) for number in (0, 1, 10, 1000)]
+
+    assert sizes == sorted(set(sizes))

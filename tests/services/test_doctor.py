@@ -1,0 +1,140 @@
+"""Every check of the set-up can fail, says what is wrong and what to do, and one failure hides no other."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lethe_app.app import House, build, check_window
+from lethe_app.domain.model import EngineCheck
+from lethe_app.paths import Paths
+from lethe_app.services.doctor import Doctor
+from lethe_app.services.events import Ready
+
+Says = Callable[..., object]
+
+
+async def checked(house: House) -> dict[str, EngineCheck]:
+    return {check.title: check for check in await house.doctor.check()}
+
+
+def failed(checks: dict[str, EngineCheck]) -> list[str]:
+    return [title for title, check in checks.items() if not check.passed]
+
+
+async def test_a_whole_set_up_passes_and_the_model_is_ready_afterwards(house: House, says: Says):
+    await says("Yes.")
+    await house.models.unload()
+
+    checks = await checked(house)
+
+    assert failed(checks) == []
+    assert "echo answers: 8192 tokens" in checks["Engine"].detail
+    assert checks["Your data"].detail == str(house.paths.home)
+    assert isinstance(house.models.state, Ready)
+
+
+@pytest.mark.parametrize(
+    ("folder", "what"),
+    [
+        ("personas", "personas"),
+        ("worldinfo", "worlds"),
+        ("resources/presets/instruct", "instruct formats"),
+        ("resources/presets/samplers", "samplers"),
+        ("resources/presets/system", "system prompts"),
+        ("resources/icons", "icons"),
+    ],
+)
+async def test_what_did_not_travel_with_the_program_is_missed_even_if_the_user_has_their_own(
+    house: House, tmp_path: Path, folder: str, what: str
+):
+    shipped = tmp_path / "shipped"
+    for part in ("personas", "worldinfo", "resources"):
+        shutil.copytree(house.paths.shipped / part, shipped / part)
+    shutil.rmtree(shipped / folder)
+    paths = replace(house.paths, shipped=shipped)
+    doctor = Doctor(paths, house.library, house.models, house._embedder, check_window)
+
+    check = doctor._shipped()
+
+    assert not check.passed
+    assert check.remedy == f"No {what} below {shipped}: install Lethe anew."
+    assert f"0 {what}" in check.detail
+
+
+async def test_a_file_of_the_user_that_cannot_be_read_is_named_with_its_field(house: House, says: Says):
+    await says("Yes.")
+    (house.paths.personas / "bad.json").write_text('{"name": "Ada", "tags": "x"}', encoding="utf-8")
+    (house.paths.personas / "worse.json").write_bytes(b"\xff\xfe")
+
+    checks = await checked(house)
+
+    assert failed(checks) == ["Your files"]
+    assert "bad.json, field “tags”" in checks["Your files"].detail
+    assert "worse.json" in checks["Your files"].detail
+    assert checks["Your files"].remedy
+
+
+async def test_without_the_starter_models_both_are_missed_with_the_packages_named(
+    house: House, says: Says, monkeypatch: pytest.MonkeyPatch
+):
+    await says("Yes.")
+    monkeypatch.setattr("lethe_app.llm.starter.chat_model", lambda: None)
+    monkeypatch.setattr("lethe_app.llm.starter.embedder_source", lambda *_: None)
+
+    checks = await checked(house)
+
+    assert "Starter models" in failed(checks)
+    assert "Engine" not in failed(checks)
+    assert checks["Starter models"].detail.count("missing") == 2
+    assert "models.lock" in checks["Starter models"].remedy
+
+
+async def test_without_any_model_one_is_told_where_to_put_one(house: House, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lethe_app.llm.starter.chat_model", lambda: None)
+
+    checks = await checked(house)
+
+    assert {"Models", "Engine"} <= set(failed(checks))
+    assert str(house.paths.models) in checks["Models"].remedy
+    assert "No model was found" in checks["Engine"].detail
+
+
+async def test_a_chosen_model_that_cannot_be_read_fails_the_engine_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF but no more")
+    paths = Paths.standard(tmp_path / "home")
+    paths.home.mkdir()
+    paths.settings.write_text(json.dumps({"model_path": str(broken)}), encoding="utf-8")
+    house = await build(paths)
+
+    checks = await checked(house)
+    await house.close()
+
+    assert failed(checks) == ["Engine"]
+    assert "broken.gguf" in checks["Engine"].detail
+
+
+async def test_a_window_that_cannot_open_is_one_failure_among_checks(house: House, says: Says):
+    await says("Yes.")
+    no_window = EngineCheck("Window", passed=False, detail="libEGL.so.1 is missing", remedy="Install it.")
+    doctor = Doctor(house.paths, house.library, house.models, house._embedder, lambda: no_window)
+
+    checks = await doctor.check()
+
+    assert [check for check in checks if not check.passed] == [no_window]
+
+
+async def test_an_old_python_is_told(house: House, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lethe_app.services.doctor.sys.version_info", (3, 10, 1))
+
+    check = house.doctor._python()
+
+    assert not check.passed
+    assert "3.11" in check.remedy

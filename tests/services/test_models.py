@@ -1,0 +1,301 @@
+"""Which model answers: loading, choosing, forgetting, and what is told of it all the while."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lethe_app.app import House, build
+from lethe_app.errors import ModelCrashed, ModelError, ModelMissing, ModelUnreadable
+from lethe_app.paths import Paths
+from lethe_app.services.events import Failed, Loading, ModelState, NoModel, Ready
+
+
+@pytest.fixture
+def told(house: House) -> list[ModelState]:
+    """Every state in the order in which it was told."""
+    states: list[ModelState] = []
+    house.models.changed.add(states.append)
+    return states
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[..., Path]:
+    """Models of several names."""
+
+    def write(name: str, **fields: object) -> Path:
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps(fields), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+async def earnest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[House]:
+    """A house with the real engine."""
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    house = await build(Paths.standard(tmp_path / "earnest"))
+    yield house
+    await house.close()
+
+
+def kinds(states: list[ModelState]) -> list[str]:
+    """`Loading Ready`, repeated ones once."""
+    names = [type(state).__name__ for state in states]
+    return [name for place, name in enumerate(names) if place == 0 or names[place - 1] != name]
+
+
+async def until_it_is_loading(house: House) -> None:
+    begun = asyncio.Event()
+    forget = house.models.changed.add(lambda state: begun.set())
+    await begun.wait()
+    forget()
+    assert isinstance(house.models.state, Loading)
+
+
+def name_of(house: House) -> str:
+    state = house.models.state
+    return state.model.file.name if isinstance(state, Ready) else type(state).__name__
+
+
+async def test_a_model_is_loading_then_ready_and_gone_when_unloaded(
+    house: House, told: list[ModelState], script: Callable[..., Path]
+):
+    before = house.models.state
+    await house.models.load(script("one"))
+    ready = house.models.state
+    await house.models.unload()
+
+    assert isinstance(before, NoModel)
+    assert isinstance(ready, Ready)
+    assert (ready.model.file.name, ready.model.context) == ("one", 8192)
+    assert kinds(told) == ["Loading", "Ready", "NoModel"]
+    assert house.models.state == NoModel()
+
+
+async def test_loading_tells_the_name_and_how_far_it_is(earnest: House, starter_model: Path):
+    told: list[ModelState] = []
+    earnest.models.changed.add(told.append)
+
+    await earnest.models.load(starter_model)
+
+    loading = [state for state in told if isinstance(state, Loading)]
+    fractions = [state.fraction for state in loading]
+    assert (fractions[0], fractions[-1]) == (0.0, 1.0)
+    assert fractions == sorted(fractions)
+    assert len({state.name for state in loading}) == 1
+    assert isinstance(told[-1], Ready)
+    assert told[-1].model.file.name == loading[0].name
+
+
+async def test_the_choice_is_remembered_once_the_model_answers(house: House, script: Callable[..., Path]):
+    one, two = script("one"), script("two", colour="red")
+    await house.models.load(one)
+
+    with pytest.raises(ModelUnreadable):
+        await house.models.load(two)
+
+    assert house.preferences.current.model_path == str(one)
+
+
+async def test_without_a_name_the_model_chosen_before_is_loaded(house: House, script: Callable[..., Path]):
+    await house.models.load(script("one"))
+    await house.models.unload()
+
+    await house.models.load()
+
+    assert name_of(house) == "one"
+
+
+async def test_a_choice_that_is_gone_gives_way_to_what_there_is(earnest: House, tmp_path: Path, starter_model: Path):
+    await earnest.preferences.set(model_path=str(tmp_path / "gone.gguf"))
+
+    await earnest.models.load()
+
+    assert isinstance(earnest.models.state, Ready)
+    assert earnest.models.state.model.file.path == starter_model
+    assert earnest.preferences.current.model_path == str(tmp_path / "gone.gguf")
+
+
+async def test_without_any_model_the_error_says_what_to_do(house: House, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lethe_app.llm.starter.chat_model", lambda: None)
+
+    with pytest.raises(ModelMissing) as missing:
+        await house.models.load()
+
+    assert await house.models.found() == []
+    assert missing.value.remedy
+    assert not isinstance(house.models.state, Loading | Ready)
+
+
+async def test_a_file_that_cannot_be_read_is_a_failure_by_name_and_another_can_be_loaded(
+    earnest: House, tmp_path: Path, starter_model: Path
+):
+    told: list[ModelState] = []
+    earnest.models.changed.add(told.append)
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF but not really")
+
+    with pytest.raises(ModelError, match=r"broken\.gguf"):
+        await earnest.models.load(broken)
+    failed = earnest.models.state
+    await earnest.models.load(starter_model)
+
+    assert isinstance(failed, Failed)
+    assert "broken.gguf" in failed.error.message
+    assert kinds(told) == ["Failed", "Loading", "Ready"]
+    assert earnest.preferences.current.model_path == str(starter_model)
+
+
+async def test_a_model_that_could_not_be_loaded_is_not_tried_with_every_message(house: House, script: Callable[..., Path]):
+    with pytest.raises(ModelUnreadable):
+        await house.models.load(script("bad", colour="red"))
+    told: list[ModelState] = []
+    house.models.changed.add(told.append)
+
+    with pytest.raises(ModelUnreadable, match="bad"):
+        await house.models.ready()
+
+    assert told == []
+
+
+async def test_a_failed_load_leaves_no_process(house: House, script: Callable[..., Path]):
+    with pytest.raises(ModelUnreadable):
+        await house.models.load(script("bad", colour="red"))
+
+    assert not house._client.is_running
+
+
+async def test_two_loads_at_once_come_one_after_the_other(house: House, told: list[ModelState], script: Callable[..., Path]):
+    await asyncio.gather(house.models.load(script("one")), house.models.load(script("two")))
+
+    assert kinds(told) == ["Loading", "Ready", "Loading", "Ready"]
+    assert name_of(house) == "two"
+    assert house.preferences.current.model_path.endswith("two.json")
+    names = [process.name() for process in psutil.Process().children() if "spawn_main" in " ".join(process.cmdline())]
+    assert len(names) == 1
+
+
+async def test_whoever_needs_the_model_waits_while_it_is_loading(
+    house: House, told: list[ModelState], script: Callable[..., Path]
+):
+    loading = asyncio.ensure_future(house.models.load(script("one")))
+    await until_it_is_loading(house)
+
+    models = await asyncio.gather(house.models.ready(), house.models.ready())
+    await loading
+
+    assert [model.file.name for model in models] == ["one", "one"]
+    assert kinds(told) == ["Loading", "Ready"]
+
+
+async def test_unloading_while_loading_ends_with_no_model(house: House, script: Callable[..., Path]):
+    loading = asyncio.ensure_future(house.models.load(script("one")))
+    await until_it_is_loading(house)
+
+    await house.models.unload()
+    await loading
+
+    assert house.models.state == NoModel()
+    assert not house._client.is_running
+
+
+async def test_a_load_that_is_called_off_is_not_told_as_loading_for_ever(house: House, script: Callable[..., Path]):
+    loading = asyncio.ensure_future(house.models.load(script("one")))
+    await until_it_is_loading(house)
+    loading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await loading
+
+    assert not isinstance(house.models.state, Loading)
+
+
+async def test_who_asks_for_an_unloaded_model_gets_it_back(house: House, script: Callable[..., Path]):
+    await house.models.load(script("one"))
+    await house.models.unload()
+
+    model = await house.models.ready()
+
+    assert model.file.name == "one"
+    assert isinstance(house.models.state, Ready)
+
+
+async def test_unloading_twice_does_no_harm(house: House, script: Callable[..., Path]):
+    await house.models.load(script("one"))
+    await house.models.unload()
+    await house.models.unload()
+
+    assert house.models.state == NoModel()
+
+
+async def test_a_restart_takes_the_new_settings_with_the_same_model(house: House, script: Callable[..., Path]):
+    await house.models.load(script("one"))
+    await house.preferences.set(context=2048)
+
+    await house.models.restart()
+
+    assert isinstance(house.models.state, Ready)
+    assert (house.models.state.model.file.name, house.models.state.model.context) == ("one", 2048)
+
+
+async def test_a_process_that_is_killed_is_told_at_once_and_comes_back_when_needed(house: House, script: Callable[..., Path]):
+    await house.models.load(script("one"))
+    heard = asyncio.Event()
+    house.models.changed.add(lambda state: heard.set())
+    assert house._client._process is not None
+
+    house._client._process.kill()
+    await heard.wait()
+    died = house.models.state
+    model = await house.models.ready()
+
+    assert isinstance(died, Failed)
+    assert isinstance(died.error, ModelCrashed)
+    assert model.file.name == "one"
+
+
+async def test_a_model_that_dies_while_nobody_asked_can_be_restarted(house: House, script: Callable[..., Path]):
+    await house.models.load(script("one"))
+    heard = asyncio.Event()
+    forget = house.models.changed.add(lambda state: heard.set())
+    assert house._client._process is not None
+    house._client._process.kill()
+    await heard.wait()
+    forget()
+
+    await house.models.restart()
+
+    assert name_of(house) == "one"
+
+
+async def test_the_users_own_models_come_first_and_the_starter_last(earnest: House, tmp_path: Path, starter_model: Path):
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (earnest.paths.models).mkdir(parents=True)
+    shutil.copy(starter_model, earnest.paths.models / "mine.gguf")
+    (folder / "second.gguf").symlink_to(earnest.paths.models / "mine.gguf")
+    (folder / "notes.txt").write_text("no model")
+    await earnest.preferences.set(model_folders=[str(folder), str(tmp_path / "gone")])
+
+    found = await earnest.models.found()
+
+    assert [model.path.name for model in found] == ["mine.gguf", starter_model.name]
+    assert [model.source for model in found] == ["Your models", "Starter model"]
+
+
+async def test_settings_become_the_options_of_the_next_load(house: House, script: Callable[..., Path]):
+    await house.preferences.set(context=4096, threads=3, batch=64, kv_type="q8_0", flash_attention=True, mmap=False)
+
+    await house.models.load(script("one"))
+
+    assert isinstance(house.models.state, Ready)
+    options = house.models.state.model.options
+    assert (options.context, options.threads, options.batch) == (4096, 3, 64)
+    assert (str(options.kv_type), options.flash_attention, options.mmap) == ("q8_0", True, False)

@@ -1,0 +1,141 @@
+"""A reply in pieces: whatever the cuts, the name is taken off, thinking is told apart, and nothing said is lost."""
+
+from __future__ import annotations
+
+import pytest
+
+from lethe_app.domain.chat import Alternative
+from lethe_app.domain.prompt import Prompt, Receipt
+from lethe_app.services.events import Said, Thought
+from lethe_app.services.reply import Reply
+
+NOTHING = Alternative(model="echo")
+
+
+def a_reply(before: Alternative = NOTHING, **prompt: object) -> Reply:
+    receipt = Receipt(shares=(), prompt_tokens=0, context=1000, reply_reserve=100, template_source="model")
+    return Reply(Prompt(text="", receipt=receipt, stop_strings=(), **prompt), "Mira", before)  # type: ignore[arg-type]
+
+
+def hear(reply: Reply, pieces: list[str]) -> tuple[str, str]:
+    """All that was said and thought, as told in events."""
+    events = [event for piece in pieces for event in reply.feed(piece)] + reply.finish()
+    said = "".join(event.text for event in events if isinstance(event, Said))
+    return said, "".join(event.text for event in events if isinstance(event, Thought))
+
+
+def cuts(text: str) -> list[list[str]]:
+    """Whole, letter by letter, and in two at every place."""
+    return [[text], list(text), *([text[:place], text[place:]] for place in range(1, len(text)))]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Mira: Good night.", "Good night."),
+        ("\n\n Mira:Good night.", "Good night."),
+        ("Miranda: Good night.", "Miranda: Good night."),
+        ("Mira", "Mira"),
+        ("Mira said: no.", "Mira said: no."),
+        ("Good night. Mira: bye.", "Good night. Mira: bye."),
+        ("Mira: Mira: Good night.", "Mira: Good night."),
+        ("  Good night.", "Good night."),
+        ("mira: Good night.", "mira: Good night."),
+    ],
+)
+def test_the_name_is_taken_off_however_the_reply_is_cut(text: str, said: str):
+    for pieces in cuts(text):
+        reply = a_reply()
+
+        heard, _thought = hear(reply, pieces)
+
+        assert heard == said, pieces
+        assert reply.wording(complete=True).content == said
+
+
+def test_what_was_told_is_what_is_kept():
+    for pieces in cuts("<think>He is tired.\nSo am I.</think>\n\nMira: Sleep well."):
+        reply = a_reply()
+
+        said, thought = hear(reply, pieces)
+        kept = reply.wording(complete=True)
+
+        assert (said, thought) == ("Sleep well.", "He is tired.\nSo am I."), pieces
+        assert (kept.content, kept.thinking) == (said, thought)
+
+
+def test_nothing_but_a_name_leaves_an_empty_reply():
+    reply = a_reply()
+
+    assert hear(reply, ["Mira", ":", " "]) == ("", "")
+    assert reply.is_empty
+
+
+def test_a_reply_that_is_nothing_but_thinking_is_shown_as_the_answer():
+    reply = a_reply()
+
+    hear(reply, ["<think>Good ", "night."])
+
+    kept = reply.wording(complete=True)
+    assert (kept.content, kept.thinking) == ("Good night.", "")
+
+
+def test_a_thought_the_prompt_opened_is_told_apart():
+    reply = a_reply(starts_in_thought=True, thinking_start="<think>", thinking_end="</think>")
+
+    assert hear(reply, ["He is tired.</thi", "nk>Sleep."]) == ("Sleep.", "He is tired.")
+
+
+def test_a_continuation_goes_on_in_the_middle_of_a_word_and_keeps_its_spaces():
+    before = Alternative(content="It was a dark and stor", thinking="Weather.", model="echo", complete=False)
+    reply = a_reply(before)
+
+    said, _thought = hear(reply, ["my", " night.", " Mira: no."])
+
+    kept = reply.wording(complete=True)
+    assert said == "my night. Mira: no."
+    assert kept == before.model_copy(update={"content": "It was a dark and stormy night. Mira: no.", "complete": True})
+
+
+def test_a_continuation_that_adds_nothing_is_empty():
+    reply = a_reply(Alternative(content="Yes.", model="echo"))
+
+    hear(reply, [""])
+
+    assert reply.is_empty
+
+
+def test_space_at_the_end_goes_only_when_the_reply_is_complete():
+    reply = a_reply()
+    reply.feed("One, ")
+
+    assert reply.wording(complete=False).content == "One, "
+    assert not reply.wording(complete=False).complete
+    assert reply.wording(complete=True).content == "One,"
+
+
+def test_finishing_twice_says_nothing_twice():
+    for text in ("Mira", "<think>Only this", "Good night."):
+        reply = a_reply()
+        reply.feed(text)
+        reply.finish()
+        kept = reply.wording(complete=True)
+
+        assert reply.finish() == []
+        assert reply.wording(complete=True) == kept
+
+
+def test_a_held_beginning_is_kept_when_the_reply_is_stopped():
+    reply = a_reply()
+    reply.feed(" Mir")
+
+    reply.finish()
+
+    assert reply.wording(complete=False).content == "Mir"
+
+
+def test_a_reply_knows_who_wrote_it():
+    reply = a_reply()
+    hear(reply, ["Yes."])
+
+    assert reply.wording(complete=True).model == "echo"
