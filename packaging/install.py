@@ -33,7 +33,8 @@ DEBIAN_PACKAGES = {
     "libXext.so.6": "libxext6",
 }
 QT_PACKAGES = (
-    "libegl1 libgl1 libxkbcommon0 libdbus-1-3 libfontconfig1 libxcb-cursor0 libxkbcommon-x11-0 libxcb-icccm4 libxcb-keysyms1"
+    "libegl1 libgl1 libglib2.0-0 libxkbcommon0 libdbus-1-3 libfontconfig1 libfreetype6 libx11-6 libxext6 "
+    "libxcb-cursor0 libxkbcommon-x11-0 libxcb-icccm4 libxcb-keysyms1"
 )
 
 

@@ -35,6 +35,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "llama_cpp": ("llm/llama_embedding.py", "llm/llama_weights.py", "llm/llama_cache.py", "llm/llama_sampling.py"),
     "hnswlib": ("retrieval/index.py",),
     "ahocorasick": ("brain/keywords.py",),
+    "regex": ("brain/keywords.py",),
     "numpy": ("retrieval/", "llm/bert_gguf.py"),
     "gguf": ("llm/bert_gguf.py",),
     "tiktoken": ("llm/tokens.py",),

@@ -11,7 +11,8 @@ from random import Random
 
 MAX_DEPTH = 8
 """Texts within texts within texts: a bio that names the scenario that names the examples."""
-MAX_TEXT = 1_000_000
+MAX_TEXT = 40_000_000
+"""Characters filled in, all together: twice the largest persona file."""
 MAX_MACROS = 20_000
 _OPEN, _CLOSE = "\ue0f0", "\ue0f1"
 """Stand for braces that are no macro's, until the end: those of unknown macros and of values."""

@@ -47,8 +47,12 @@ class Casting:
         return Cast(await self._library.persona(persona_id), await self._user(self.chosen_user))
 
     async def of_session(self, session: ChatSession) -> Cast:
-        """The persona with the self the user had when the session began."""
+        """The persona with the self the user had when the session began. Raises FileError."""
         return Cast(await self._library.persona(session.persona_id), await self._user(session.user_id))
+
+    async def in_need(self, session: ChatSession) -> Cast:
+        """The same while the persona's file cannot be read: she is known by her file's name alone."""
+        return Cast(Persona(unique_name=session.persona_id, name=session.persona_id), await self._user(session.user_id))
 
     async def _user(self, wanted: str) -> Persona:
         for name in dict.fromkeys((wanted, self.chosen_user)):

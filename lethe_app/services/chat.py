@@ -10,7 +10,7 @@ from uuid import UUID
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.model import StopReason, Usage
-from lethe_app.errors import LetheError, ModelError
+from lethe_app.errors import FileError, LetheError, ModelError
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.protocol import Chunk, Done, Reading
 from lethe_app.prompt.macros import expand
@@ -51,11 +51,19 @@ class Chat:
 
     async def send(self, session_id: UUID, text: str) -> AsyncGenerator[TurnEvent]:
         """Say `text` and get an answer; with nothing to say, the persona speaks again."""
-        session, cast = await self._scene(session_id)
+        self._ahead.rest()
+        session = await self._chats.session(session_id)
+        trouble: FileError | None = None
+        try:
+            cast = await self._casting.of_session(session)
+        except FileError as error:  # her file was spoilt meanwhile; what the user says is stored all the same
+            cast, trouble = await self._casting.in_need(session), error
         if text.strip():
             message = await self._chats.add_message(spoken_by_user(session, cast, text))
             self._sessions_changed.tell(session.persona_id)
             yield Stored(message)
+        if trouble is not None:
+            raise trouble
         reply = Message(
             session_id=session.guid, role=Role.ASSISTANT, speaker=cast.persona.unique_name, speaker_name=cast.persona.name
         )

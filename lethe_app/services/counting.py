@@ -10,8 +10,10 @@ from lethe_app.llm.client import ModelClient
 from lethe_app.llm.tokens import TokenCounter, estimate
 from lethe_app.storage.state import TokenCounts
 
-REMEMBERED = 20_000
+REMEMBERED = 10_000
 """Texts whose count is kept; a long context holds some hundreds."""
+LONGEST_REMEMBERED = 8_000
+"""Characters; finished prompts are longer, and never counted a second time."""
 WORTH_A_THREAD = 20_000
 """Characters above which counting would hold up the window."""
 
@@ -42,8 +44,9 @@ class Counting:
         if missing:
             counts.update(zip(missing, await self._ask(missing), strict=True))
         for text, tokens in counts.items():
-            known[text] = tokens
-            known.move_to_end(text)
+            if len(text) <= LONGEST_REMEMBERED:
+                known[text] = tokens
+                known.move_to_end(text)
         while len(known) > REMEMBERED:
             known.popitem(last=False)
         return [counts[text] for text in texts]

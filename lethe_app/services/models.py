@@ -19,6 +19,8 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.settings import Settings
 
 ECHO_ENDING = ".json"
+WORTH_ANOTHER_TRY = (ModelCrashed, ModelMissing)
+"""After these the next message tries again by itself."""
 
 
 class Models:
@@ -56,7 +58,7 @@ class Models:
     async def ready(self) -> LoadedModel:
         """The model that answers, waited for if it is loading and started anew if it died. Raises ModelError."""
         async with self._one_at_a_time:
-            if isinstance(self.state, Failed) and not isinstance(self.state.error, ModelCrashed):
+            if isinstance(self.state, Failed) and not isinstance(self.state.error, WORTH_ANOTHER_TRY):
                 raise self.state.error
             if not isinstance(self.state, Ready):
                 await self._load(await self._preferred())
@@ -85,6 +87,10 @@ class Models:
             await self._client.close()
             self._become(Failed(error))
             raise
+        except asyncio.CancelledError:
+            await self._client.close()
+            self._become(NoModel())
+            raise
         self._counting.use(counter, f"{file.path.name} {file.size}")
         self._become(Ready(model))
 
@@ -93,21 +99,21 @@ class Models:
         if isinstance(self.state, Ready):
             return self.state.model.file
         chosen = self._preferences.current.model_path
-        if chosen and is_there(chosen):
-            return await self._describe(Path(chosen))
-        models = await self.found()
-        if not models:
-            raise ModelMissing("No model was found on this computer.", "Choose a GGUF file.")
-        return models[0]
-
-    async def _describe(self, path: Path) -> ModelFile:
-        if path.suffix == ECHO_ENDING:
-            return ModelFile(path=path, name=path.stem, size=0, architecture="echo")
         try:
-            return await asyncio.to_thread(as_found, path)
+            if chosen and is_there(chosen):
+                return await self._describe(Path(chosen))
+            if models := await self.found():
+                return models[0]
+            raise ModelMissing("No model was found on this computer.", "Choose a GGUF file.")
         except LetheError as error:
             self._become(Failed(error))
             raise
+
+    async def _describe(self, path: Path) -> ModelFile:
+        """What the file says of itself; one that cannot be read leaves the model that is loaded as it is."""
+        if path.suffix == ECHO_ENDING:
+            return ModelFile(path=path, name=path.stem, size=0, architecture="echo")
+        return await asyncio.to_thread(as_found, path)
 
     def _died(self, error: ModelCrashed) -> None:
         self._become(Failed(error))
@@ -119,6 +125,8 @@ class Models:
 
 def as_found(path: Path) -> ModelFile:
     """A file named by the user, described as the search for models would."""
+    if not path.is_file():
+        return describe(path, catalogue.YOURS)  # which says what is wrong
     own = starter.chat_model()
     found = catalogue.find([(catalogue.STARTER if path == own else catalogue.YOURS, path)])
     return found.models[0] if found.models else describe(path, catalogue.YOURS)

@@ -12,7 +12,7 @@ import pytest
 from lethe_app.app import House
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.model import StopReason
-from lethe_app.errors import LetheError, ModelCrashed, ModelError, ModelMissing, PromptTooLong
+from lethe_app.errors import FileError, LetheError, ModelCrashed, ModelError, ModelMissing, PromptTooLong
 from lethe_app.services.events import Began, Failed, Finished, Prompted, Ready, Said, Stored, Thought, TurnEvent
 
 
@@ -321,3 +321,30 @@ async def test_a_stop_in_the_middle_of_the_first_write_loses_no_word_and_stores_
     assert messages[-1].content.startswith("one")
     assert len(messages[-1].alternatives) == 1
     assert talking.cancelled()
+
+
+async def test_a_persona_file_spoilt_meanwhile_is_named_and_the_message_is_stored(
+    house: House, session: ChatSession, says: Callable[..., object]
+):
+    await says("Hm.")
+    (house.paths.personas / "mira-test.json").write_text('{"name": 7}', encoding="utf-8")
+
+    with pytest.raises(FileError, match="name"):
+        await all_of(house.chat.send(session.guid, "Hello?"))
+
+    assert (await log(house, session))[-1].content == "Hello?"
+
+
+async def test_a_reply_stopped_in_its_thoughts_keeps_them_as_thoughts(
+    house: House, session: ChatSession, says: Callable[..., object]
+):
+    await says("<think>one two three four five six</think>Done.", delay=0.05)
+
+    async with aclosing(house.chat.send(session.guid, "Think.")) as events:
+        async for event in events:
+            if isinstance(event, Thought) and "two" in event.text:
+                break
+
+    last = (await log(house, session))[-1]
+    assert last.content == ""
+    assert last.thinking.startswith("one two")
