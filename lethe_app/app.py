@@ -184,11 +184,17 @@ def run(application: QApplication, window: MainWindow, make_house: Callable[[], 
 
     from qasync import QEventLoop
 
+    from lethe_app.ui.sweeper import Sweeper
+
     application.setQuitOnLastWindowClosed(False)  # what is being written comes first
+    sweeper = Sweeper()
     loop = QEventLoop(application)
     asyncio.set_event_loop(loop)
-    with loop:
-        return int(loop.run_until_complete(live(window, make_house)))
+    try:
+        with loop:
+            return int(loop.run_until_complete(live(window, make_house)))
+    finally:
+        sweeper.close()
 
 
 async def live(window: MainWindow, make_house: Callable[[], Awaitable[House]]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -11,7 +12,20 @@ from pathlib import Path
 
 import pytest
 
+TESTS = pytest.StashKey[int]()
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+
+gc.disable()  # as in the program: a Qt object in a cycle must not be freed by the database's thread, see ui/sweeper.py
+COLLECT_EVERY = 50
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Collect in this thread, after every test with a window and now and then after others."""
+    item.config.stash[TESTS] = item.config.stash.get(TESTS, 0) + 1
+    if "qapp" in getattr(item, "fixturenames", ()) or item.config.stash[TESTS] % COLLECT_EVERY == 0:
+        gc.collect()
 
 
 class Silence(logging.Handler):

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
@@ -48,6 +48,7 @@ class Stage:
         self.exit_code = run(application, self.window, open_house)
         asyncio.set_event_loop(None)
         self.window.deleteLater()
+        application.sendPostedEvents(self.window, QEvent.Type.DeferredDelete)
         played[0].result()
 
     async def _perform(self, story: Story) -> None:

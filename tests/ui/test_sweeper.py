@@ -1,0 +1,57 @@
+"""Garbage with Qt objects in it is freed in the window's thread."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+
+from PySide6.QtCore import QObject
+from pytestqt.qtbot import QtBot
+
+from lethe_app.ui.sweeper import Sweeper
+
+
+class Knot(QObject):
+    """An object that holds itself."""
+
+    def __init__(self, freed_by: list[str]) -> None:
+        super().__init__()
+        self.itself = self
+        weakref.finalize(self, lambda: freed_by.append(threading.current_thread().name))
+
+
+def allocate_much() -> None:
+    """More than enough to make an enabled collector run in the thread that calls this."""
+    kept = [[number] for number in range(200_000)]
+    assert len(kept) == 200_000
+
+
+def test_another_thread_frees_no_qt_object(qtbot: QtBot):
+    freed_by: list[str] = []
+    sweeper = Sweeper()
+    Knot(freed_by)
+
+    thread = threading.Thread(target=allocate_much, name="storage")
+    thread.start()
+    thread.join()
+    freed_meanwhile = list(freed_by)
+    sweeper.close()
+    gc.disable()  # as it was before this test
+
+    assert freed_meanwhile == []
+    assert freed_by == [threading.main_thread().name]
+
+
+def test_the_window_thread_collects_by_itself(qtbot: QtBot):
+    freed_by: list[str] = []
+    sweeper = Sweeper()
+    Knot(freed_by)
+    allocated = [[number] for number in range(5_000)]
+
+    qtbot.waitUntil(lambda: bool(freed_by), timeout=5000)
+    sweeper.close()
+    gc.disable()
+
+    assert allocated
+    assert freed_by == [threading.main_thread().name]
