@@ -30,24 +30,15 @@ from lethe_app.llm.protocol import (
     Tokenize,
 )
 
-POLITENESS = 5
-"""Steps of nice; on an otherwise idle machine they cost nothing."""
 SMALLER = "Choose a smaller model or context."
 
 
 def run(pipe: Connection, kind: str) -> None:
     """Serve requests until the pipe ends, which also happens when the program that started us is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is meant for the program, which then closes the pipe
-    give_way()
     worker = Worker(pipe, make_engine(kind))
     threading.Thread(target=worker.listen, daemon=True, name="requests").start()
     worker.serve()
-
-
-def give_way() -> None:
-    """Compute a little behind the program that listens: its window wakes at once although every core is busy in here."""
-    if hasattr(os, "nice"):
-        os.nice(POLITENESS)
 
 
 def make_engine(kind: str) -> Engine:

@@ -1,0 +1,1 @@
+"""What the persona remembers, feels and brings up."""

@@ -1,0 +1,61 @@
+"""Decides from the keywords that were heard whether an entry wakes: what And, AndAll, Or, Not and NotAll mean."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from enum import Enum, auto
+
+from lethe_app.domain.memory import WordLink
+
+
+class Verdict(Enum):
+    """What an entry's keywords say."""
+
+    ASLEEP = auto()
+    """Nothing of it was mentioned, or not enough to speak of."""
+    HELD_BACK = auto()
+    """It was mentioned, but its secondary keywords keep it asleep."""
+    AWAKE = auto()
+
+
+def judge(main: Sequence[int], secondary: Sequence[int], link: WordLink, heard: Collection[int]) -> Verdict:
+    """An empty list is no condition, whichever it is; an entry without any keyword never wakes by words.
+
+    With secondary keywords alone: And and Or wait for one of them, AndAll for all, Not wakes as long as none is heard, NotAll
+    until all are.
+    """
+    main_heard = any(key in heard for key in main)
+    if not main and not secondary:
+        return Verdict.ASLEEP
+    if link is WordLink.OR:
+        return _awake(main_heard or any(key in heard for key in secondary))
+    if main and not main_heard:
+        return Verdict.ASLEEP
+    if not secondary or is_met(link, secondary, heard):
+        return Verdict.AWAKE
+    return Verdict.HELD_BACK if any(key in heard for key in (*main, *secondary)) else Verdict.ASLEEP
+
+
+def is_met(link: WordLink, secondary: Sequence[int], heard: Collection[int]) -> bool:
+    """Do the secondary keywords allow it? Any of them is enough for And, as for Or."""
+    present = [key in heard for key in secondary]
+    match link:
+        case WordLink.AND | WordLink.OR:
+            return any(present)
+        case WordLink.AND_ALL:
+            return all(present)
+        case WordLink.NOT:
+            return not any(present)
+        case WordLink.NOT_ALL:
+            return not all(present)
+
+
+def waking(main: Sequence[int], secondary: Sequence[int], link: WordLink) -> tuple[int, ...]:
+    """The keywords without one of which it cannot wake; none if it wakes by what is not said."""
+    if not main and link in {WordLink.NOT, WordLink.NOT_ALL}:
+        return ()
+    return (*main, *secondary) if link is WordLink.OR or not main else tuple(main)
+
+
+def _awake(yes: bool) -> Verdict:
+    return Verdict.AWAKE if yes else Verdict.ASLEEP

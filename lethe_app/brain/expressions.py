@@ -1,0 +1,65 @@
+"""Reads keywords written as `/pattern/flags`, in the dialect of other programs' lorebooks, and weighs them before use."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+MAX_LENGTH = 2000
+MAX_WEIGHT = 20_000
+"""Engines unroll counted repeats: a dozen characters can ask for gigabytes before any text is searched."""
+_SLASHED = re.compile(r"/((?:\\.|[^/\\])+)/([dgimsuvy]*)", re.DOTALL)
+_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\s*(\d*)\s*(?:,\s*(\d*)\s*)?\}|.", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:k<(\w+)>|u\{([0-9a-fA-F]{1,6})\}|.)", re.DOTALL)
+_REFUSED = re.compile(r"\(\?(?:#|[a-zA-Z0-9]*x)")
+"""Comments and verbose mode, in which a pattern could hide its repeats; the dialect has neither."""
+
+
+class Expression(NamedTuple):
+    """A regular expression and those of its flags that mean something here: `i`, `m`, `s`."""
+
+    pattern: str
+    flags: str
+
+
+def read_expression(keyword: str) -> Expression | None:
+    """The expression a keyword stands for, or None for plain words, paths and dates with slashes in them."""
+    match = _SLASHED.fullmatch(keyword)
+    return Expression(_ESCAPE.sub(_translated, match[1]), match[2]) if match else None
+
+
+def objection(pattern: str) -> str:
+    """Why a pattern may not be given to the engine, or nothing."""
+    if len(pattern) > MAX_LENGTH:
+        return f"is longer than {MAX_LENGTH} characters"
+    if any(_REFUSED.match(pattern, match.start()) for match in _PIECE.finditer(pattern)):
+        return "has a comment or asks for verbose mode, which keywords do not know"
+    if _weight(pattern) > MAX_WEIGHT:
+        return "repeats too much"
+    return ""
+
+
+def _translated(match: re.Match[str]) -> str:
+    """Escapes of JavaScript in the spelling of Python."""
+    if match[1]:
+        return f"(?P={match[1]})"
+    if match[2]:
+        return f"\\U{int(match[2], 16):08x}"
+    return match[0]
+
+
+def _weight(pattern: str) -> int:
+    """Its size with every counted repeat written out."""
+    groups: list[list[int]] = [[0]]  # for each open group the weights of its items
+    for match in _PIECE.finditer(pattern):
+        piece, items = match[0], groups[-1]
+        if piece == "(":
+            groups.append([0])
+        elif piece == ")" and len(groups) > 1:
+            inner = sum(groups.pop())
+            groups[-1].append(inner + 1)
+        elif match[1] or match[2]:
+            items[-1] *= max(1, *(int(count[:9]) for count in match.groups() if count))
+        else:
+            items.append(1)
+    return sum(sum(items) for items in groups)

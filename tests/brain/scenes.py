@@ -1,0 +1,67 @@
+"""Small worlds, windows and turns for the tests of the brain."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from uuid import UUID, uuid5
+
+from lethe_app.brain.evaluation import Blocked, Evaluation, Fired, Limits, Turn
+from lethe_app.brain.lore import Lore
+from lethe_app.brain.lore_state import LoreState
+from lethe_app.brain.waking import evaluate
+from lethe_app.brain.window import Line, Window
+from lethe_app.domain.worldinfo import World, WorldEntry
+
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+MOMENT = datetime(2026, 11, 21, 21, 4, tzinfo=UTC)
+NAMES = UUID("00000000-0000-0000-0000-00000000beef")
+
+
+def entry(name: str, *main: str, **fields: object) -> WorldEntry:
+    """Woken by its own name unless keywords are given; the same name is the same entry."""
+    defaults = {"guid": uuid5(NAMES, name), "content": f"About the {name}.", "added": LONG_AGO}
+    return WorldEntry.model_validate({"name": name, "keywords_main": main or [name], **defaults, **fields})
+
+
+def world(*entries: WorldEntry, **fields: object) -> World:
+    return World.model_validate({"name": "a world", "entries": list(entries), **fields})
+
+
+def window(pending: str = "", *spoken: str) -> Window:
+    """`spoken` is newest first."""
+    return Window(Line(pending), tuple(Line(text) for text in spoken))
+
+
+def turn(number: int = 1, **fields: object) -> Turn:
+    values: dict[str, object] = {"id": f"turn {number}", "number": number, "spoken": 100, "moment": MOMENT, "seed": "a session"}
+    return Turn(**{**values, **fields})  # type: ignore[arg-type]
+
+
+def wake(
+    *worlds: World,
+    said: str | Window = "",
+    at: Turn | None = None,
+    state: LoreState | None = None,
+    limits: Limits | None = None,
+    lore: Lore | None = None,
+) -> Evaluation:
+    heard = window(said) if isinstance(said, str) else said
+    return evaluate(lore or Lore(worlds), heard, state or LoreState(), at or turn(), limits)
+
+
+def names(evaluation: Evaluation) -> list[str]:
+    return [fired.entry.name for fired in evaluation.fired]
+
+
+def reasons(evaluation: Evaluation) -> dict[str, str]:
+    return {blocked.entry.name: blocked.why.value for blocked in evaluation.blocked}
+
+
+def one(evaluation: Evaluation) -> Fired:
+    (fired,) = evaluation.fired
+    return fired
+
+
+def the_block(evaluation: Evaluation) -> Blocked:
+    (blocked,) = evaluation.blocked
+    return blocked

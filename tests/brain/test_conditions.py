@@ -1,0 +1,126 @@
+"""What the links between main and secondary keywords mean, row by row."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lethe_app.brain.conditions import Verdict, judge, waking
+from lethe_app.domain.memory import WordLink
+from tests.brain.scenes import entry, names, reasons, wake, world
+
+AND, AND_ALL, OR, NOT, NOT_ALL = WordLink.AND, WordLink.AND_ALL, WordLink.OR, WordLink.NOT, WordLink.NOT_ALL
+
+
+@pytest.mark.parametrize(
+    ("link", "said", "fires"),
+    [
+        (AND, "king", False),
+        (AND, "king crown", True),
+        (AND, "crown", False),
+        (AND_ALL, "king crown", False),
+        (AND_ALL, "king crown sceptre", True),
+        (AND_ALL, "crown sceptre", False),
+        (OR, "king", True),
+        (OR, "sceptre", True),
+        (OR, "cabbage", False),
+        (NOT, "king", True),
+        (NOT, "king sceptre", False),
+        (NOT, "cabbage", False),
+        (NOT_ALL, "king", True),
+        (NOT_ALL, "king crown", True),
+        (NOT_ALL, "king crown sceptre", False),
+        (NOT_ALL, "crown", False),
+    ],
+)
+def test_a_link_joins_two_lists_of_keywords(link: WordLink, said: str, fires: bool):
+    book = world(entry("king", keywords_secondary=["crown", "sceptre"], word_link=link))
+
+    assert names(wake(book, said=said)) == (["king"] if fires else [])
+
+
+@pytest.mark.parametrize("link", WordLink)
+@pytest.mark.parametrize("secondary", [[], ["", "  "]])
+def test_without_secondary_keywords_every_link_is_no_condition(link: WordLink, secondary: list[str]):
+    book = world(entry("king", keywords_secondary=secondary, word_link=link))
+
+    assert names(wake(book, said="the king")) == ["king"]
+    assert names(wake(book, said="the queen")) == []
+
+
+@pytest.mark.parametrize(
+    ("link", "fires_on"),
+    [
+        (AND, {"crown", "crown sceptre"}),
+        (OR, {"crown", "crown sceptre"}),
+        (AND_ALL, {"crown sceptre"}),
+        (NOT, {"cabbage"}),
+        (NOT_ALL, {"cabbage", "crown"}),
+    ],
+)
+def test_secondary_keywords_alone_are_a_condition_of_their_own(link: WordLink, fires_on: set[str]):
+    book = world(entry("regalia", keywords_main=[], keywords_secondary=["crown", "sceptre"], word_link=link))
+
+    for said in ("cabbage", "crown", "crown sceptre"):
+        assert bool(names(wake(book, said=said))) is (said in fires_on), said
+
+
+def test_what_wakes_because_something_was_not_said_says_so():
+    book = world(entry("silence", keywords_main=[], keywords_secondary=["noise"], word_link=NOT))
+
+    (fired,) = wake(book, said="nothing").fired
+
+    assert (fired.reason, fired.key, fired.message_index) == ("absence", "", None)
+
+
+@pytest.mark.parametrize("link", WordLink)
+def test_an_entry_without_keywords_never_wakes_by_words(link: WordLink):
+    assert names(wake(world(entry("mute", keywords_main=[], word_link=link)), said="mute")) == []
+
+
+def test_an_entry_held_back_by_its_secondary_keywords_is_reported():
+    book = world(entry("king", keywords_secondary=["crown"]), entry("queen", keywords_secondary=["chess"], word_link=NOT))
+
+    assert reasons(wake(book, said="king and queen play chess")) == {"king": "secondary", "queen": "secondary"}
+
+
+def test_an_entry_nobody_mentioned_is_not_reported():
+    book = world(entry("king", keywords_secondary=["crown"]), entry("queen", enabled=False))
+
+    assert reasons(wake(book, said="a crown")) == {}
+
+
+def plainly(main: list[int], secondary: list[int], link: WordLink, heard: set[int]) -> bool:
+    """The definition, word by word."""
+    any_main, any_second, all_second = bool(heard & {*main}), bool(heard & {*secondary}), {*secondary} <= heard
+    if not main and not secondary:
+        return False
+    if not secondary:
+        return any_main
+    rules = {AND: any_second, OR: any_second, AND_ALL: all_second, NOT: not any_second, NOT_ALL: not all_second}
+    if not main:
+        return rules[link]
+    return any_main or any_second if link is OR else any_main and rules[link]
+
+
+numbers = st.lists(st.integers(0, 6), max_size=3)
+
+
+@settings(max_examples=300, deadline=None, database=None)
+@given(numbers, numbers, st.sampled_from(WordLink), st.sets(st.integers(0, 6)))
+def test_the_verdict_is_the_definition(main: list[int], secondary: list[int], link: WordLink, heard: set[int]):
+    awake = judge(main, secondary, link, heard) is Verdict.AWAKE
+
+    assert awake is plainly(main, secondary, link, heard)
+
+
+@settings(max_examples=300, deadline=None, database=None)
+@given(numbers, numbers, st.sampled_from(WordLink), st.sets(st.integers(0, 6)))
+def test_nothing_wakes_without_one_of_its_waking_keywords(
+    main: list[int], secondary: list[int], link: WordLink, heard: set[int]
+):
+    wakers = waking(main, secondary, link)
+
+    if wakers and not heard & {*wakers}:
+        assert judge(main, secondary, link, heard) is Verdict.ASLEEP

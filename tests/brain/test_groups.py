@@ -1,0 +1,112 @@
+"""At most one entry of a group is there: who it is, and what becomes of the others."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from lethe_app.brain.evaluation import Limits
+from lethe_app.brain.lore_state import LoreState
+from tests.brain.scenes import entry, names, one, reasons, turn, wake, world
+
+WEATHER = ("sun", "rain", "fog")
+
+
+def member(name: str, **fields: object):
+    return entry(name, "weather", groups=["Weather"], **fields)
+
+
+def test_one_of_a_group_comes_and_the_others_are_told_who_it_was():
+    evaluation = wake(world(*map(member, WEATHER)), said="weather")
+
+    winner = one(evaluation).entry.name
+    assert reasons(evaluation) == {name: "group" for name in WEATHER if name != winner}
+    assert all(f"“{winner}”" in blocked.detail for blocked in evaluation.blocked)
+
+
+def test_names_of_groups_are_compared_loosely():
+    book = world(
+        entry("sun", "weather", groups=[" WEATHER", ""]), entry("rain", "weather", groups=["weather"]), entry("x", "weather")
+    )
+
+    assert len(wake(book, said="weather").fired) == 2
+
+
+def test_weight_decides_how_often_each_is_drawn():
+    book = world(member("sun", group_weight=300), member("rain", group_weight=100), member("never", group_weight=0))
+
+    drawn = Counter(names(wake(book, said="weather", at=turn(number)))[0] for number in range(600))
+
+    assert 0.68 < drawn["sun"] / 600 < 0.82
+    assert drawn["never"] == 0
+
+
+def test_the_draw_is_the_same_for_the_same_turn_however_the_book_is_sorted():
+    book, turned = world(*map(member, WEATHER)), world(*map(member, reversed(WEATHER)))
+
+    for number in range(20):
+        assert names(wake(book, said="weather", at=turn(number))) == names(wake(turned, said="weather", at=turn(number)))
+
+
+def test_without_any_weight_there_is_still_one():
+    assert len(wake(world(*(member(name, group_weight=0) for name in WEATHER)), said="weather").fired) == 1
+
+
+def test_override_comes_before_weight_and_among_several_the_highest_order():
+    book = world(
+        member("heavy", group_weight=10_000),
+        member("low", group_override=True, order=1),
+        member("high", group_override=True, order=2),
+    )
+
+    assert {tuple(names(wake(book, said="weather", at=turn(number)))) for number in range(20)} == {("high",)}
+
+
+def test_the_member_that_is_still_active_wins_even_over_override():
+    book = world(member("rain", duration=3), entry("sun", "sunny", groups=["weather"], group_override=True))
+
+    first = wake(book, said="weather", at=turn(1))
+    second = wake(book, said="sunny", at=turn(2), state=first.state)
+
+    assert names(first) == names(second) == ["rain"]
+    assert reasons(second) == {"sun": "group"}
+
+
+def test_a_member_without_luck_leaves_its_place_to_others():
+    book = world(member("sun", trigger_chance=0, group_override=True), member("rain"))
+
+    assert names(wake(book, said="weather")) == ["rain"]
+
+
+def test_a_winner_too_big_for_the_budget_leaves_its_place_to_a_rival():
+    book = world(member("big", group_override=True, content="word " * 50), member("small", content="word"))
+
+    evaluation = wake(book, said="weather", limits=Limits(tokens=5, count=lambda text: len(text.split())))
+
+    assert names(evaluation) == ["small"]
+    assert reasons(evaluation) == {"big": "budget"}
+
+
+def test_an_entry_of_two_groups_must_win_both_and_blocks_neither_when_it_loses():
+    book = world(
+        entry("both", "weather", groups=["a", "b"], group_override=True),
+        entry("only a", "weather", groups=["a"]),
+        entry("only b", "weather", groups=["b"], group_override=True, order=999),
+    )
+
+    evaluation = wake(book, said="weather")
+
+    assert names(evaluation) == ["only a", "only b"]
+    assert reasons(evaluation) == {"both": "group"}
+
+
+def test_who_came_in_an_earlier_round_keeps_the_place():
+    book = world(
+        entry("king", content="The sun!", groups=["sky"]),
+        entry("sun", groups=["sky"], group_override=True),
+        recursive=True,
+    )
+
+    evaluation = wake(book, said="king", state=LoreState())
+
+    assert names(evaluation) == ["king"]
+    assert reasons(evaluation) == {"sun": "group"}

@@ -1,0 +1,149 @@
+"""Entries that wake each other by what they say, and where that ends."""
+
+from __future__ import annotations
+
+from lethe_app.brain.evaluation import Limits
+from lethe_app.domain.memory import WordLink
+from tests.brain.scenes import entry, names, reasons, turn, wake, world
+
+
+def chain(length: int, **fields: object):
+    """Number 0 speaks of number 1, that of number 2 …"""
+    return world(
+        *(entry(f"link{number}", content=f"see link{number + 1}") for number in range(length)), recursive=True, **fields
+    )
+
+
+def test_an_entry_wakes_another_by_its_text_and_that_is_told():
+    evaluation = wake(chain(2), said="link0")
+
+    second = evaluation.fired[1]
+    assert names(evaluation) == ["link0", "link1"]
+    assert (second.reason, second.key, second.woken_by, second.message_index) == ("recursion", "link1", "link0", None)
+
+
+def test_a_world_that_is_not_recursive_wakes_nothing_and_is_not_woken():
+    plain = world(entry("king", content="see queen"), entry("knave"), name="plain")
+    linked = world(entry("queen", content="see knave"), recursive=True, name="linked")
+
+    assert names(wake(plain, linked, said="king")) == ["king"]
+    assert names(wake(plain, linked, said="queen")) == ["queen"]
+
+
+def test_recursive_worlds_wake_each_other():
+    first = world(entry("king", content="see queen"), recursive=True, name="first")
+    second = world(entry("queen"), recursive=True, name="second")
+
+    assert names(wake(first, second, said="king")) == ["king", "queen"]
+
+
+def test_rounds_are_limited_and_what_would_have_come_next_is_told():
+    evaluation = wake(chain(9), said="link0", limits=Limits(rounds=3))
+
+    assert names(evaluation) == ["link0", "link1", "link2", "link3"]
+    assert reasons(evaluation) == {"link4": "recursion limit"}
+
+
+def test_without_rounds_nothing_recurs():
+    evaluation = wake(chain(3), said="link0", limits=Limits(rounds=0))
+
+    assert names(evaluation) == ["link0"]
+    assert reasons(evaluation) == {"link1": "recursion limit"}
+
+
+def test_entries_that_name_each_other_come_once():
+    book = world(entry("king", content="queen king"), entry("queen", content="king queen"), recursive=True)
+
+    assert names(wake(book, said="king", limits=Limits(rounds=1000))) == ["king", "queen"]
+
+
+def test_an_entry_can_refuse_to_be_woken_or_to_wake():
+    book = world(
+        entry("king", content="see queen and knave"),
+        entry("queen", exclude_recursion=True),
+        entry("knave", content="see ace", prevent_recursion=True),
+        entry("ace"),
+        recursive=True,
+    )
+
+    assert names(wake(book, said="king")) == ["king", "knave"]
+    assert names(wake(book, said="queen")) == ["queen"]
+
+
+def test_an_entry_that_cannot_be_woken_by_texts_does_not_count_their_words_as_secondary_either():
+    book = world(
+        entry("king", content="crown"), entry("queen", keywords_secondary=["crown"], exclude_recursion=True), recursive=True
+    )
+
+    assert reasons(wake(book, said="king, queen")) == {"queen": "secondary"}
+
+
+def test_a_text_can_bring_the_secondary_keyword_an_entry_was_missing():
+    book = world(entry("king", content="His crown."), entry("queen", keywords_secondary=["crown"]), recursive=True)
+
+    evaluation = wake(book, said="king and queen")
+
+    assert names(evaluation) == ["king", "queen"]
+    assert reasons(evaluation) == {}
+
+
+def test_a_delayed_entry_comes_in_its_round_though_its_word_was_said_at_once():
+    book = world(
+        entry("king", content="nothing"),
+        entry("late", "king", delay_until_recursion=2, content="see ace"),
+        entry("ace"),
+        recursive=True,
+    )
+
+    assert names(wake(book, said="king", limits=Limits(rounds=3))) == ["ace", "king", "late"]
+    too_few = wake(book, said="king", limits=Limits(rounds=1))
+    assert names(too_few) == ["king"]
+    assert reasons(too_few) == {"late": "recursion limit"}
+
+
+def test_a_delayed_entry_in_a_world_that_is_not_recursive_never_comes():
+    evaluation = wake(world(entry("late", delay_until_recursion=1)), said="late")
+
+    assert reasons(evaluation) == {"late": "recursion limit"}
+
+
+def test_the_budget_serves_the_first_round_first():
+    book = world(entry("king", content="see queen", priority=1), entry("queen", content="a b", priority=99), recursive=True)
+    limits = Limits(tokens=2, count=lambda text: len(text.split()))
+
+    evaluation = wake(book, said="king", limits=limits)
+
+    assert names(evaluation) == ["king"]
+    assert reasons(evaluation) == {"queen": "budget"}
+
+
+def test_the_text_of_an_entry_that_was_skipped_wakes_nothing():
+    book = world(entry("king", content="see queen", trigger_chance=0), entry("queen"), recursive=True)
+
+    assert names(wake(book, said="king")) == []
+
+
+def test_macros_in_a_text_are_filled_in_before_it_wakes_others():
+    book = world(entry("king", content="see {{char}}"), entry("Mira"), recursive=True)
+    here = turn(expand=lambda text: text.replace("{{char}}", "Mira"))
+
+    assert names(wake(book, said="king", at=here)) == ["Mira", "king"]
+
+
+def test_an_exception_heard_in_a_text_keeps_later_entries_asleep():
+    book = world(
+        entry("king", content="The queen plays chess."),
+        entry("queen", keywords_secondary=["chess"], word_link=WordLink.NOT),
+        recursive=True,
+    )
+
+    evaluation = wake(book, said="king")
+
+    assert names(evaluation) == ["king"]
+    assert reasons(evaluation) == {"queen": "secondary"}
+
+
+def test_what_was_kept_asleep_by_another_rule_is_not_blamed_on_the_limit():
+    book = world(entry("king", content="see queen"), entry("queen", trigger_chance=0), recursive=True)
+
+    assert reasons(wake(book, said="king and queen", limits=Limits(rounds=0))) == {"queen": "chance"}
