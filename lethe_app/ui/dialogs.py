@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
 from PySide6.QtCore import Qt, qVersion
-from PySide6.QtWidgets import QDialog, QFormLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.ui.icons import application_icon
-from lethe_app.ui.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6
-from lethe_app.ui.shortcuts import WISHES, keys_of, title_of
+from lethe_app.ui.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8
+from lethe_app.ui.shortcuts import WISHES, Wish, keys_of, title_of
 
 
 async def answered(dialog: QDialog) -> bool:
@@ -100,14 +101,12 @@ class Keys(QDialog):
         headline.setProperty("title", True)
         inside = QWidget()
         inside.setObjectName("keys")
-        table = QFormLayout(inside)
-        table.setContentsMargins(0, 0, SPACE_4, 0)
-        table.setHorizontalSpacing(SPACE_6)
-        table.setVerticalSpacing(SPACE_2)
-        for wish in WISHES:
-            keys = QLabel(keys_of(wish.name))
-            keys.setProperty("quiet", True)
-            table.addRow(keys, QLabel(title_of(wish.name)))
+        tables = QHBoxLayout(inside)
+        tables.setContentsMargins(0, 0, 0, 0)
+        tables.setSpacing(SPACE_8)
+        half = (len(WISHES) + 1) // 2
+        for wishes in (WISHES[:half], WISHES[half:]):
+            tables.addLayout(_table_of(wishes))
         close = QPushButton(self.tr("Close"))
         close.setProperty("filled", True)
         close.setDefault(True)
@@ -116,19 +115,20 @@ class Keys(QDialog):
         column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
         column.setSpacing(SPACE_4)
         column.addWidget(headline)
-        column.addWidget(_scrolling(inside, title_of("keys")), 1)
-        self.resize(max(480, inside.sizeHint().width() + 2 * SPACE_6 + SPACE_4), 560)
+        column.addWidget(inside)
         column.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
 
 
-def _scrolling(inside: QWidget, name: str) -> QScrollArea:
-    """`inside` with a scroll bar where the screen is too small for it."""
-    scroll = QScrollArea()
-    scroll.setWidgetResizable(True)
-    scroll.setFrameShape(QFrame.Shape.NoFrame)
-    scroll.setWidget(inside)
-    scroll.setAccessibleName(name)
-    return scroll
+def _table_of(wishes: Sequence[Wish]) -> QFormLayout:
+    """Keys with what they do, row by row."""
+    table = QFormLayout()
+    table.setHorizontalSpacing(SPACE_6)
+    table.setVerticalSpacing(SPACE_2)
+    for wish in wishes:
+        keys = QLabel(keys_of(wish.name))
+        keys.setProperty("quiet", True)
+        table.addRow(keys, QLabel(title_of(wish.name)))
+    return table
 
 
 def own_version() -> str:

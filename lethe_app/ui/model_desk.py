@@ -33,7 +33,7 @@ class ModelDesk(QObject):
         self._forget = house.models.changed.add(self._show)
         self._status.clicked.connect(self.choose)
         window.actions_.connect(models=self.choose)
-        window.notifier.offer(ModelCrashed, self.tr("Restart"), self.restart)
+        window.notifier.offer(ModelCrashed, self.tr("Restart"), self.restart, is_enough=True)
         for kind in (ModelMissing, ModelUnreadable, ModelOutOfMemory):
             window.notifier.offer(kind, self.tr("Choose a model"), self.choose)
         self._show(house.models.state)
@@ -88,7 +88,7 @@ class ModelDesk(QObject):
         present = state.model.file.path if isinstance(state, Ready) else None
         usable = [model for model in models if not model.is_embedding]
         for model in usable:
-            action = menu.addAction(f"{model.name}   {described(model)}".replace("&", "&&"))
+            action = menu.addAction(f"{model.name}\t{described(model)}".replace("&", "&&"))
             action.setCheckable(True)
             action.setChecked(model.path == present)
             action.triggered.connect(lambda _checked=False, path=model.path: self.load(path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,6 +22,9 @@ MOST_AT_ONCE = 4
 TOP = 64
 """Below the header, in pixels."""
 
+_EXIT_CODE = re.compile(r" \(code -?\d+\)")
+"""Nothing a reader can use; the log keeps it."""
+
 log = logging.getLogger(__name__)
 
 
@@ -35,13 +39,22 @@ class Notice:
     action: Callable[[], None] | None = None
 
 
+@dataclass(frozen=True)
+class _Remedy:
+    """A button for errors of one kind."""
+
+    button: str
+    action: Callable[[], None]
+    is_enough: bool
+
+
 class Notifier(QObject):
     """Keeps notices until there is a window, then shows each as a toast in its upper right corner."""
 
     def __init__(self) -> None:
         super().__init__()
         self._waiting: list[Notice] = []
-        self._remedies: dict[type[LetheError], tuple[str, Callable[[], None]]] = {}
+        self._remedies: dict[type[LetheError], _Remedy] = {}
         self._toasts: list[Toast] = []
         self._place: QWidget | None = None
         self._theme: Theme | None = None
@@ -55,9 +68,9 @@ class Notifier(QObject):
         for notice in waiting:
             self._show(notice)
 
-    def offer(self, kind: type[LetheError], button: str, action: Callable[[], None]) -> None:
-        """Errors of `kind` get a button that does something about them."""
-        self._remedies[kind] = (button, action)
+    def offer(self, kind: type[LetheError], button: str, action: Callable[[], None], *, is_enough: bool = False) -> None:
+        """Errors of `kind` get a button that does something about them; where it `is_enough`, it says so alone."""
+        self._remedies[kind] = _Remedy(button, action, is_enough)
 
     def tell(self, text: str, detail: str = "", button: str = "", action: Callable[[], None] | None = None) -> None:
         """Say something that is no error; it fades by itself."""
@@ -67,8 +80,7 @@ class Notifier(QObject):
         """Say what went wrong: a `LetheError` in its own words, anything else as a bug of ours with its details to copy."""
         if isinstance(error, LetheError):
             log.info("told the user: %s", error)
-            button, action = self._remedy(error)
-            self._show(Notice(error.message, error.remedy, is_error=True, button=button, action=action))
+            self._show(self._notice_of(error))
             return
         log.error("unexpected error", exc_info=error)
         details = crash_report(error)
@@ -82,11 +94,13 @@ class Notifier(QObject):
             )
         )
 
-    def _remedy(self, error: LetheError) -> tuple[str, Callable[[], None] | None]:
-        for kind in type(error).__mro__:
-            if kind in self._remedies:
-                return self._remedies[kind]
-        return "", None
+    def _notice_of(self, error: LetheError) -> Notice:
+        text = _EXIT_CODE.sub("", error.message)
+        remedy = next((self._remedies[kind] for kind in type(error).__mro__ if kind in self._remedies), None)
+        if remedy is None:
+            return Notice(text, error.remedy, is_error=True)
+        detail = "" if remedy.is_enough else error.remedy
+        return Notice(text, detail, is_error=True, button=remedy.button, action=remedy.action)
 
     def _show(self, notice: Notice) -> None:
         if self._place is None or self._theme is None:

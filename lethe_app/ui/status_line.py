@@ -43,7 +43,9 @@ class StatusLine(QPushButton):
         self._rest(self.tr("Loading {name}… {percent} %").format(name=name, percent=round(fraction * 100)))
 
     def show_ready(self, name: str, used: int, context: int) -> None:
-        self._rest(f"● {name} · {rounded(used)} / {rounded(context)}" if used else f"● {name} · {rounded(context)}")
+        room = rounded(context)
+        words = f"{rounded(used)} / {room}" if used else self.tr("{room} context").format(room=room)
+        self._rest(f"● {name} · {words}")
 
     def show_failed(self, name: str) -> None:
         self._rest(self.tr("{name} is not running: choose or reload").format(name=name or self.tr("The model")))

@@ -11,6 +11,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.services.events import Began, Evaluating, Finished, Prompted, Said, Stored, Thought, TurnEvent
 from lethe_app.ui.status_line import StatusLine
 from lethe_app.ui.transcript.model import ChatModel
+from lethe_app.ui.words import tokens_in_words
 
 
 class Turn:
@@ -61,6 +62,8 @@ def with_new_wording(message: Message) -> Message:
 
 def reading(done: int, total: int) -> str:
     """How far the model has come with the prompt."""
+    if not done:
+        return QCoreApplication.translate("Turn", "Reading {tokens}…").format(tokens=tokens_in_words(total))
     locale = QLocale()
     words = QCoreApplication.translate("Turn", "Reading {done} of {total} tokens…")
     return words.format(done=locale.toString(done), total=locale.toString(total))

@@ -6,7 +6,7 @@ import pytest
 
 from lethe_app.domain.chat import Alternative, Message
 from lethe_app.ui.palette import NIGHT
-from lethe_app.ui.transcript.message_sheet import MessageSheet
+from lethe_app.ui.transcript.message_sheet import THOUGHTS_INDENT, MessageSheet
 from lethe_app.ui.transcript.message_style import MessageStyle
 from lethe_app.ui.transcript.prose import read
 from tests.ui.chat_scene import message
@@ -30,6 +30,31 @@ def test_behind_the_line_of_wordings_there_is_as_much_room_as_behind_words(style
     assert chosen.foot_top == plain.foot_top
     line_of_wordings = chosen.foot_top + style.small_font.pixelSize() + 6
     assert chosen.height - line_of_wordings >= plain.height - plain.mark_top - style.small_font.pixelSize()
+
+
+def test_a_stopped_reply_keeps_no_raw_mark_of_the_action_it_broke_off_in(style):
+    stopped = laid_out(style, message(alternatives=[Alternative(content="*She nods", complete=False)]))
+    whole = laid_out(style, message(alternatives=[Alternative(content="*She nods", complete=True)]))
+
+    assert stopped.document.text.toPlainText() == "She nods"
+    assert whole.document.text.toPlainText() == "*She nods"
+
+
+def test_an_action_still_open_is_a_mark_again_once_the_reply_is_whole(style):
+    sheet, reply = MessageSheet(style, 720), message("*She nods")
+    sheet.show(reply, "*She nods", "", None, growing=True)
+    assert sheet.document.text.toPlainText() == "She nods"
+
+    sheet.show(reply, "*She nods", "", None, growing=False)
+    assert sheet.document.text.toPlainText() == "*She nods"
+
+
+def test_unfolded_thoughts_stay_within_the_column(style):
+    sheet = MessageSheet(style, 720)
+    sheet.thoughts_open = True
+    sheet.show(message("Yes."), "Yes.", "I wonder. " * 40, None, growing=False)
+
+    assert THOUGHTS_INDENT + sheet.thoughts.text.textWidth() == sheet.width
 
 
 def test_a_table_stands_clear_of_the_code_above_it(style):

@@ -66,6 +66,14 @@ def test_a_known_error_offers_its_remedy(place, notifier):
     assert toasts(place) == []
 
 
+def test_a_button_that_is_enough_says_the_remedy_alone_and_codes_are_left_out(place, notifier):
+    notifier.offer(ModelCrashed, "Restart", lambda: None, is_enough=True)
+    notifier.report(ModelCrashed("The model stopped working (code 9). All is safe.", "Restart the model to go on."))
+
+    (toast,) = toasts(place)
+    assert (toast.text, toast.detail) == ("The model stopped working. All is safe.", "")
+
+
 def test_a_bug_of_ours_is_logged_once_and_can_be_copied(place, notifier, quiet_log):
     notifier.report(KeyError("lost"))
 

@@ -156,6 +156,49 @@ def test_characters_that_would_steer_a_document_are_made_visible():
     assert plain("a\0b\ufdd0c\ufffcd\ud800e\u2029f") == "a�b�c�d�e\nf"
 
 
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        ("*She nods", "She nods"),
+        ("*She nods. ", "She nods."),
+        ("“Yes.” *She nods", "She nods"),
+        ("*She\nnods", f"She{LINE_BREAK}nods"),
+        ("*So **very", "So very"),
+        ("*So **very*", "So very"),
+        ("Before.\n\n*She nods", "She nods"),
+        ("- *She nods", "She nods"),
+    ],
+)
+def test_an_action_left_open_at_the_end_is_one_already(text, action):
+    for blocks in (read(text, breaks_off=True), GrowingProse().read(text)):
+        assert "".join(span.text for span in blocks[-1].spans if span.voice is Voice.ACTION) == action
+        assert "*" not in words_of(blocks[-1])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a*b",
+        "5 * 3",
+        "**Bold",
+        r"\*no action",
+        "```\n*code",
+        "`*code",
+        "# *Head",
+        "*a\n\nb",
+        "*a *b* c",
+        "| *a |\n|--|\n| *x",
+        "****",
+    ],
+)
+def test_a_mark_that_begins_no_action_at_the_end_stays_as_it_was_typed(text):
+    assert read(text, breaks_off=True) == read(text)
+
+
+def test_in_a_whole_message_a_lone_mark_is_a_mark():
+    assert voices("*She nods") == [("*She nods", Voice.NARRATION)]
+
+
 HOSTILE = {
     "brackets": "[" * 100_000,
     "stars": "*" * 100_000,
@@ -238,7 +281,7 @@ def test_a_growing_text_ends_as_if_it_had_been_read_at_once(pieces):
     for piece in pieces:
         text += piece
         grown = stream.read(text)
-    assert not pieces or grown == read(text)
+    assert not pieces or grown == read(text, breaks_off=True)
 
 
 def test_a_growing_text_reads_only_its_last_block_again():

@@ -34,7 +34,7 @@ def test_the_result_covers_the_model_for_a_while(status, qtbot):
     assert status.text() == "104 tokens/s · reused 3,050 of 3,120 tokens"
 
     status._end.start(1)
-    qtbot.waitUntil(lambda: status.text() == "● SmolLM2 · 8k")
+    qtbot.waitUntil(lambda: status.text() == "● SmolLM2 · 8k context")
 
 
 def test_thinking_counts_the_seconds_until_something_is_said(status):

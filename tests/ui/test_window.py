@@ -232,8 +232,14 @@ async def test_every_control_has_a_name_to_be_read_out(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         window = scene.window
         for control in (
-            window.sidebar.search, window.sidebar.list, window.sidebar.gear, window.chat.header.menu, window.chat.status,
-            window.chat.composer.text, window.chat.composer.button, scene.host.view,
+            window.sidebar.search,
+            window.sidebar.list,
+            window.sidebar.gear,
+            window.chat.header.menu,
+            window.chat.status,
+            window.chat.composer.text,
+            window.chat.composer.button,
+            scene.host.view,
         ):
             assert control.accessibleName(), control
         assert window.sidebar.new.text() == "New conversation"
@@ -243,8 +249,14 @@ async def test_tab_goes_through_everything_in_the_order_it_is_seen(tmp_path, ech
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         window, panel = scene.window, scene.window.chat
         expected = [
-            window.sidebar.search, window.sidebar.new, window.sidebar.list, window.sidebar.gear, panel.status, scene.host.view,
-            panel.composer.text, panel.composer.button,
+            window.sidebar.search,
+            window.sidebar.new,
+            window.sidebar.list,
+            window.sidebar.gear,
+            panel.status,
+            scene.host.view,
+            panel.composer.text,
+            panel.composer.button,
         ]
         order, widget = [], window.sidebar.search
         for _step in range(200):

@@ -25,7 +25,7 @@ from lethe_app.ui.transcript.dates import clock_words, day_words, local_day
 from lethe_app.ui.transcript.faces import Avatars, Faces
 from lethe_app.ui.transcript.message_document import MessageDocument
 from lethe_app.ui.transcript.message_marks import draw_marks
-from lethe_app.ui.transcript.message_sheet import DAY_ROOM, MessageSheet, header_height
+from lethe_app.ui.transcript.message_sheet import DAY_ROOM, THOUGHTS_INDENT, MessageSheet, header_height
 from lethe_app.ui.transcript.message_style import MessageStyle
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -143,7 +143,7 @@ class MessagePainter:
             height = sheet.thoughts.height
             painter.fillRect(QRectF(side / 2 - 1, sheet.thoughts_text_top, 2, height), self.style.quote_bar)
             clip = QRectF(0, 0, sheet.width, sheet.height)
-            self._draw_document(painter, sheet.thoughts, QPointF(SPACE_4 + SPACE_2, sheet.thoughts_text_top), clip, None)
+            self._draw_document(painter, sheet.thoughts, QPointF(THOUGHTS_INDENT, sheet.thoughts_text_top), clip, None)
 
     def _draw_document(
         self, painter: QPainter, document: MessageDocument, at: QPointF, clip: QRectF, selected: tuple[int, int] | None

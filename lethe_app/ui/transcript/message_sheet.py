@@ -8,7 +8,7 @@ from math import ceil
 from PySide6.QtCore import QPointF, QRect, QRectF
 
 from lethe_app.domain.chat import Message, Role
-from lethe_app.ui.palette import SPACE_1, SPACE_3, SPACE_4, SPACE_6, SPACE_8
+from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8
 from lethe_app.ui.transcript.message_document import MessageDocument
 from lethe_app.ui.transcript.message_style import MessageStyle
 from lethe_app.ui.transcript.prose import read
@@ -19,6 +19,7 @@ FOOT = 32
 CHOICE_ROOM = 22
 """What the line that tells of other wordings takes besides, so that the gap behind it is not narrower than others."""
 DAY_ROOM = SPACE_8 + SPACE_6
+THOUGHTS_INDENT = SPACE_4 + SPACE_2
 
 
 def header_height(style: MessageStyle) -> int:
@@ -44,7 +45,8 @@ class MessageSheet:
         self.thoughts_open = False
         self.editor_height = 0
         self.thoughts: MessageDocument | None = None
-        self._said: str | None = None
+        self._said: tuple[str, bool] | None = None
+        """The words laid out, and whether they break off."""
         self._thought = ""
         self._stream: GrowingProse | None = None
         self._thought_stream = GrowingProse()
@@ -64,6 +66,11 @@ class MessageSheet:
         return self.message is not None and not self.growing and not self.message.current.complete
 
     @property
+    def breaks_off(self) -> bool:
+        """Whether its words end before they are whole, for now or for good."""
+        return self.growing or self.is_stopped
+
+    @property
     def thoughts_words(self) -> int:
         return len(self._thought.split())
 
@@ -74,10 +81,11 @@ class MessageSheet:
         self.message, self.day, self._thought = message, day, thought.strip()
         if growing and self._stream is None:
             self._stream = GrowingProse()
-        if said != self._said:
-            self._said = said
-            self.document.show(self._stream.read(said) if self._stream and growing else read(said))
         self.growing, self.waiting = growing, growing and not said.strip()
+        if (said, self.breaks_off) != self._said:
+            self._said = (said, self.breaks_off)
+            blocks = self._stream.read(said) if self._stream and growing else read(said, breaks_off=self.breaks_off)
+            self.document.show(blocks)
         if not growing:
             self._stream = None
         self.arrange()
@@ -109,11 +117,11 @@ class MessageSheet:
         self.thoughts_top = top
         top += self.style.line + SPACE_1
         if self.thoughts_open:
-            width = self.width - SPACE_4
+            width = self.width - THOUGHTS_INDENT
             if self.thoughts is None:
                 self.thoughts = MessageDocument(self.style, width, quiet=True)
             self.thoughts.set_width(width)
-            self.thoughts.show(self._thought_stream.read(self._thought))
+            self.thoughts.show(self._thought_stream.read(self._thought, breaks_off=self.breaks_off))
             self.thoughts_text_top = top
             top += self.thoughts.height + SPACE_3
         else:

@@ -64,6 +64,7 @@ class MessageStyle:
         self.action = QColor(palette.muted)
         self.water, self.raised, self.border = QColor(palette.water), QColor(palette.raised), QColor(palette.border)
         self.code_box = QColor(palette.surface)
+        self.code_tint = self.raised if palette.is_dark else mix(palette.background, palette.border, 0.5)
         self.quote_bar = mix(palette.border, palette.muted, 0.35)
         self.selection = clear(palette.water, 0.32 if palette.is_dark else 0.24)
         self.focus = QColor(palette.water)
@@ -89,7 +90,7 @@ class MessageStyle:
             made.setFontFamilies(self.mono_font.families())
             made.setProperty(QTextFormat.Property.FontPixelSize, self.mono_font.pixelSize())
             if kind is not Kind.CODE:
-                made.setBackground(self.raised)
+                made.setBackground(self.code_tint)
         if kind is Kind.HEADING:
             made.setProperty(QTextFormat.Property.FontPixelSize, round(self.pixels * _HEADINGS.get(level, 1.0)))
         if quiet or kind is Kind.NOTE:

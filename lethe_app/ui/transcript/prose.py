@@ -8,6 +8,7 @@ from enum import Enum
 
 from markdown_it.token import Token
 
+from lethe_app.ui.transcript.prose_open import open_ended
 from lethe_app.ui.transcript.prose_parser import is_too_deep, tokens_of
 from lethe_app.ui.transcript.prose_spans import LINE_BREAK, Span, plain_spans, spans_of
 from lethe_app.ui.transcript.prose_speech import End, end_of, unvoiced, voiced
@@ -95,12 +96,12 @@ def unformatted_reason(text: str) -> str:
     return ""
 
 
-def read(text: str) -> list[Block]:
-    """The blocks of a message, in time linear in its length, whatever it holds."""
+def read(text: str, *, breaks_off: bool = False) -> list[Block]:
+    """The blocks of a message, in time linear in its length; an action may be left open where it `breaks_off`."""
     text = tidy(text)
     if reason := unformatted_reason(text):
         return read_plain(text, reason)
-    tokens = tokens_of(text)
+    tokens = open_ended(tokens_of(text)) if breaks_off else tokens_of(text)
     return read_plain(text, NOTE_DENSE) if is_too_deep(tokens) else finished(blocks_of(tokens), text)
 
 

@@ -27,6 +27,12 @@ def tokens_of(text: str) -> list[Token]:
     return (_without_links if crowded else _full).parse(text)
 
 
+def spans_in(text: str) -> list[Token]:
+    """What the parser makes of the words of one paragraph."""
+    crowded = text.count("[") > BRACKETS_LIMIT
+    return (_without_links if crowded else _full).parseInline(text)[0].children or []
+
+
 def is_too_deep(tokens: list[Token]) -> bool:
     """Whether the parser may have left something out."""
     return any(token.level >= NESTING - 4 for token in tokens)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from markdown_it.token import Token
 
 from lethe_app.ui.transcript.prose import Block, blocks_of, finished, read, tidy, unformatted_reason
+from lethe_app.ui.transcript.prose_open import open_ended
 from lethe_app.ui.transcript.prose_parser import is_too_deep, tokens_of
 
 
@@ -18,8 +19,8 @@ class GrowingProse:
         """Characters that are never read again."""
         self._lines_to = 0
 
-    def read(self, text: str) -> list[Block]:
-        """The blocks of the text as it is now."""
+    def read(self, text: str, *, breaks_off: bool = True) -> list[Block]:
+        """The blocks of the text as it is now; once it is whole it no longer `breaks_off`."""
         text = tidy(text)
         if not text.startswith(self._text[: self.settled_to]):
             self._settled, self.settled_to, self._lines_to = [], 0, 0
@@ -28,6 +29,8 @@ class GrowingProse:
             return read(text)
         self._settle(text)
         tokens = tokens_of(text[self.settled_to :])
+        if breaks_off:
+            tokens = open_ended(tokens)
         return read(text) if is_too_deep(tokens) else finished(self._settled + blocks_of(tokens), text)
 
     def _settle(self, text: str) -> None:

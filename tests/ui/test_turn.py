@@ -1,0 +1,22 @@
+"""What is said of a reply under way."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QLocale
+
+from lethe_app.ui.turn import reading
+
+
+@pytest.fixture(autouse=True)
+def english():
+    before = QLocale()
+    QLocale.setDefault(QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom))
+    yield
+    QLocale.setDefault(before)
+
+
+def test_reading_counts_only_once_it_has_come_somewhere():
+    assert reading(0, 612) == "Reading 612 tokens…"
+    assert reading(0, 1) == "Reading 1 token…"
+    assert reading(256, 1612) == "Reading 256 of 1,612 tokens…"
