@@ -14,6 +14,7 @@ from multiprocessing.process import BaseProcess
 
 from lethe_app import errors
 from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile, Usage
+from lethe_app.domain.passage import Meaning
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import LetheError, ModelCrashed, ModelError, ModelMissing
 from lethe_app.llm import worker
@@ -24,6 +25,7 @@ from lethe_app.llm.protocol import (
     Done,
     Embed,
     Embedded,
+    EmbedTokens,
     Generate,
     Load,
     Loaded,
@@ -35,10 +37,11 @@ from lethe_app.llm.protocol import (
     Request,
     Stop,
     Tokenize,
+    TokensEmbedded,
 )
 
 RESTART = "Restart the model to go on."
-LAST_WORDS = Loaded | Done | Counted | Embedded | Refused | Died
+LAST_WORDS = Loaded | Done | Counted | Embedded | TokensEmbedded | Refused | Died
 """After one of these a job has nothing more to say."""
 FAREWELL_SECONDS = 2.0
 """How long a process may take to end by itself before it is killed."""
@@ -106,6 +109,14 @@ class ModelClient:
             async for report in reports:
                 if isinstance(report, Embedded):
                     return [array("f", vector) for vector in report.vectors]
+        raise ModelError("The engine gave no vectors.")
+
+    async def embed_tokens(self, texts: Sequence[str]) -> list[Meaning]:
+        """Each text as a whole, the same vector as `embed` gives, and token by token, in one pass through the model."""
+        async with aclosing(self._reports(EmbedTokens(next(self._jobs), tuple(texts)))) as reports:
+            async for report in reports:
+                if isinstance(report, TokensEmbedded):
+                    return list(report.meanings)
         raise ModelError("The engine gave no vectors.")
 
     async def close(self) -> None:

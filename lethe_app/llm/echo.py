@@ -17,6 +17,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lethe_app.domain.model import LoadOptions, StopReason, Usage
+from lethe_app.domain.passage import Meaning
 from lethe_app.errors import ModelError, ModelUnreadable, PromptTooLong
 from lethe_app.llm.protocol import Facts, Generate
 from lethe_app.llm.stops import StopStrings
@@ -91,6 +92,9 @@ class EchoEngine:
         return Usage(len(words), evaluated)
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
+        raise ModelError("A script has no meaning.")
+
+    def embed_tokens(self, texts: Sequence[str]) -> list[Meaning]:
         raise ModelError("A script has no meaning.")
 
     def settle(self) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from lethe_app.domain.model import LoadOptions, Usage
+from lethe_app.domain.passage import Meaning
 from lethe_app.llm.protocol import Facts, Generate
 
 
@@ -44,6 +45,10 @@ class Engine(Protocol):
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """A unit vector of float32 per text, from a model that was loaded for it."""
+        ...
+
+    def embed_tokens(self, texts: Sequence[str]) -> list[Meaning]:
+        """The same, and a vector per token, in one pass."""
         ...
 
     def settle(self) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lethe_app.domain.model import LoadOptions, StopReason, Usage
+from lethe_app.domain.passage import Meaning
 from lethe_app.errors import ModelError, ModelMissing, PromptTooLong
 from lethe_app.llm.llama_cache import Cache
 from lethe_app.llm.llama_sampling import Sampler
@@ -76,6 +77,9 @@ class LlamaEngine:
         return self._weights, self._cache
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
+        raise ModelError("A chat model gives no vectors.")
+
+    def embed_tokens(self, texts: Sequence[str]) -> list[Meaning]:
         raise ModelError("A chat model gives no vectors.")
 
     def settle(self) -> None:

@@ -139,11 +139,11 @@ class Weights:
             context=self.context_length,
             threads=self.threads,
             template=template.decode("utf-8", "replace") if template else "",
-            bos=self._spelling(llama_cpp.llama_vocab_bos(self.vocab)),
-            eos=self._spelling(llama_cpp.llama_vocab_eos(self.vocab)),
+            bos=self.spelling(llama_cpp.llama_vocab_bos(self.vocab)),
+            eos=self.spelling(llama_cpp.llama_vocab_eos(self.vocab)),
             adds_bos=bool(llama_cpp.llama_vocab_get_add_bos(self.vocab)),
-            control_tokens=tuple(self._spelling(token) for token in special),
-            end_tokens=tuple(self._spelling(token) for token in special if self.is_end(token)),
+            control_tokens=tuple(self.spelling(token) for token in special),
+            end_tokens=tuple(self.spelling(token) for token in special if self.is_end(token)),
             can_rewind=not recurrent,
             can_shift=bool(memory) and bool(llama_cpp.llama_memory_can_shift(memory)),
         )
@@ -154,7 +154,7 @@ class Weights:
         attributes = llama_cpp.llama_vocab_get_attr
         return [token for token in range(size) if attributes(self.vocab, token) & (CONTROL | USER_DEFINED)]
 
-    def _spelling(self, token: int) -> str:
+    def spelling(self, token: int) -> str:
         if token < 0:
             return ""
         text = llama_cpp.llama_vocab_get_text(self.vocab, token)
@@ -166,7 +166,7 @@ class Weights:
         Where the text begins a prompt, the model's own first token is added, unless the text spells it.
         """
         raw = text.encode("utf-8", "replace")
-        bos = self._spelling(llama_cpp.llama_vocab_bos(self.vocab)).encode()
+        bos = self.spelling(llama_cpp.llama_vocab_bos(self.vocab)).encode()
         add_special = begins and not (bos and raw.startswith(bos))
         room = len(raw) + 8
         tokens = (llama_cpp.llama_token * room)()
@@ -185,7 +185,7 @@ class Weights:
         attributes = [llama_cpp.llama_vocab_get_attr(self.vocab, token) for token in special]
         if llama_cpp.llama_vocab_type(self.vocab) != llama_cpp.LLAMA_VOCAB_TYPE_BPE or any(map(STRIPS.__and__, attributes)):
             return {}
-        return {self._spelling(token): token for token in special}
+        return {self.spelling(token): token for token in special}
 
     def piece(self, token: int) -> bytes:
         """The bytes of a token as they stand in text. Control tokens are spelled: some models mark their thinking with them."""

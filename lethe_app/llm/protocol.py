@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lethe_app.domain.model import LoadOptions, Usage
+from lethe_app.domain.passage import Meaning
 from lethe_app.domain.presets import SamplerPreset
 
 # To the worker
@@ -58,13 +59,21 @@ class Embed:
 
 
 @dataclass(frozen=True)
+class EmbedTokens:
+    """The meaning of each text as a whole and token by token; answered by `TokensEmbedded`."""
+
+    job: int
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Stop:
     """End that job now; its `Done` still comes."""
 
     job: int
 
 
-Request = Load | Generate | ReadAhead | Tokenize | Embed | Stop
+Request = Load | Generate | ReadAhead | Tokenize | Embed | EmbedTokens | Stop
 
 # From the worker
 
@@ -143,6 +152,14 @@ class Embedded:
 
 
 @dataclass(frozen=True)
+class TokensEmbedded:
+    """Answer to `EmbedTokens`, in its order."""
+
+    job: int
+    meanings: tuple[Meaning, ...]
+
+
+@dataclass(frozen=True)
 class Refused:
     """The job could not be done; `kind` is the name of an error class of `errors.py`."""
 
@@ -152,7 +169,7 @@ class Refused:
     remedy: str = ""
 
 
-Report = LoadProgress | Loaded | Reading | Chunk | Done | Counted | Embedded | Refused
+Report = LoadProgress | Loaded | Reading | Chunk | Done | Counted | Embedded | TokensEmbedded | Refused
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from lethe_app.llm.protocol import (
     Done,
     Embed,
     Embedded,
+    EmbedTokens,
     Generate,
     Load,
     Loaded,
@@ -28,6 +29,7 @@ from lethe_app.llm.protocol import (
     Request,
     Stop,
     Tokenize,
+    TokensEmbedded,
 )
 
 SMALLER = "Choose a smaller model or context."
@@ -131,6 +133,8 @@ class Worker:
                 return Counted(job, tuple(self._engine.count(text) for text in texts))
             case Embed(texts=texts):
                 return Embedded(job, tuple(self._engine.embed(texts)))
+            case EmbedTokens(texts=texts):
+                return TokensEmbedded(job, tuple(self._engine.embed_tokens(texts)))
             case Stop():
                 raise AssertionError("stops never reach the queue")
 

@@ -121,7 +121,48 @@ def first_schema(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
-MIGRATIONS: tuple[Migration, ...] = (first_schema,)
+PASSAGE_TABLES = (
+    """
+    CREATE TABLE passages (                             -- derived from the other tables and from files; may be built anew
+        number   INTEGER NOT NULL PRIMARY KEY,
+        kind     TEXT NOT NULL,
+        owner    TEXT NOT NULL,                         -- the persona who remembers it
+        source   TEXT NOT NULL,                         -- what is brought up: a session, a memory, a world entry
+        origin   TEXT NOT NULL,                         -- what it was taken from: a fact, a message, or the source
+        text     TEXT NOT NULL,
+        searched TEXT NOT NULL,                         -- the text as words find it
+        time     TEXT NOT NULL,
+        speaker  TEXT NOT NULL,
+        place    INTEGER NOT NULL                       -- order within the source
+    )
+    """,
+    "CREATE INDEX passages_of_owner ON passages (owner)",
+    "CREATE INDEX passages_of_source ON passages (source)",
+    "CREATE INDEX passages_of_origin ON passages (origin)",
+    """
+    CREATE TABLE passage_vectors (
+        passage  INTEGER NOT NULL PRIMARY KEY REFERENCES passages (number) ON DELETE CASCADE,
+        embedder TEXT NOT NULL,                         -- vectors of different models are never compared
+        vector   BLOB NOT NULL,                         -- unit vector of float32, native byte order
+        tokens   BLOB NOT NULL                          -- a row of signed bytes per token
+    )
+    """,
+    """
+    CREATE VIRTUAL TABLE passage_words USING fts5(
+        searched, content = 'passages', content_rowid = 'number', tokenize = 'porter unicode61 remove_diacritics 2')
+    """,
+    "CREATE VIRTUAL TABLE passage_terms USING fts5vocab(passage_words, row)",
+    "CREATE VIRTUAL TABLE passage_places USING fts5vocab(passage_words, instance)",
+)
+
+
+def passage_schema(connection: sqlite3.Connection) -> None:
+    """Version 2: short texts that are found by word and by meaning."""
+    for statement in PASSAGE_TABLES:
+        connection.execute(statement)
+
+
+MIGRATIONS: tuple[Migration, ...] = (first_schema, passage_schema)
 """Step n leads from version n to version n + 1."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import AsyncIterator, Sequence
 
 import pytest
@@ -68,3 +69,16 @@ async def test_it_does_not_speak(embedder: ModelClient):
     with pytest.raises(ModelError, match="does not speak"):
         async for _report in embedder.generate("Hello", SamplerPreset(name="x"), 5):
             pass
+
+
+async def test_token_vectors_pool_into_the_very_vector_of_the_text(embedder: ModelClient):
+    texts = [f"The harbour has {number} lamps, and Zoë's is broken." for number in range(70)] + ["", "word " * 900]
+
+    plain = await embedder.embed(texts)
+    meanings = await embedder.embed_tokens(texts)
+
+    assert len(meanings) == len(texts)
+    for vector, meaning in zip(plain, meanings, strict=True):
+        assert product(vector, array("f", meaning.vector)) > 0.99999
+        assert len(meaning.tokens) == len(meaning.pieces) * 384 * 4
+    assert [piece for piece in meanings[3].pieces if "harbour" in piece]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
@@ -11,11 +12,13 @@ import pytest
 
 from lethe_app.domain.chat import Role
 from lethe_app.domain.memory import MemoryUnit
+from lethe_app.domain.passage import Passage, PassageKind
 from lethe_app.errors import StorageError
 from lethe_app.storage.backup import backups_of, list_backups
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.database import Database
 from lethe_app.storage.migrations import MIGRATIONS, migrate, version
+from lethe_app.storage.passages import Passages
 from lethe_app.storage.records import ALTERNATIVE_COLUMNS, MEMORY_COLUMNS, MESSAGE_COLUMNS, SESSION_COLUMNS
 from lethe_app.storage.state import SessionState, TokenCounts
 
@@ -127,15 +130,30 @@ async def test_an_old_database_is_copied_before_it_is_migrated(old: Path):
     await database.close()
 
     (copy,) = list_backups(backups_of(old))
-    assert copy.before_migration_from == len(MIGRATIONS)
+    assert copy.before_migration_from == 1
     assert "moods" in tables(old)
     assert "moods" not in tables(copy.path)
 
 
-async def test_a_database_that_is_up_to_date_is_not_copied_at_opening(old: Path):
-    await (await Database.open(old)).close()
+async def test_a_database_that_is_up_to_date_is_not_copied_at_opening(path: Path):
+    await (await Database.open(path)).close()
+    await (await Database.open(path)).close()
 
-    assert list_backups(backups_of(old)) == []
+    assert list_backups(backups_of(path)) == []
+
+
+async def test_a_database_of_the_first_version_takes_in_passages(old: Path):
+    database = await Database.open(old)
+    passages = Passages(database)
+    when = datetime(2026, 5, 9, tzinfo=UTC)
+    said = Passage(PassageKind.MESSAGE, "mara-venn", SESSION, SESSION, "Endlich!", "(9 May, 2026) Endlich!", when)
+
+    (number,) = await passages.add([said])
+
+    assert (await passages.read([number]))[number].text == "Endlich!"
+    assert (await passages.occurrences(["endlich"])).passage == [number]
+    assert await passages.is_whole()
+    await database.close()
 
 
 async def test_a_migration_that_fails_leaves_the_version_before_it(old: Path):

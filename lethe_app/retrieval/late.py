@@ -1,0 +1,81 @@
+"""Late interaction: each word of a question looks for its nearest word in a text, instead of comparing two averages.
+
+Khattab and Zaharia, ColBERT (2020), with the token vectors of an ordinary sentence embedder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lethe_app.domain.passage import Meaning
+from lethe_app.retrieval.words import STOP_WORDS, cut, fold
+
+Matrix = NDArray[np.float32]
+
+STEPS = 127
+"""A component of a unit vector is kept as a signed byte; that costs nothing measurable."""
+SHARPNESS = 3
+"""Cosines are raised to this power, so that one exact match outweighs several vague ones."""
+WORD_START = "\u2581"
+
+
+def packed(meaning: Meaning) -> bytes:
+    """The token vectors of a passage as they are stored: length one, one byte per component, only those of words."""
+    rows = _unit_rows(meaning)[[bool(cut(piece)) and not _is_control(piece) for piece in meaning.pieces]]
+    return bytes(np.round(rows * STEPS).astype(np.int8).tobytes())
+
+
+def asked(meaning: Meaning, weights: Mapping[str, float]) -> tuple[Matrix, Matrix, list[str]]:
+    """The token vectors of a question that count, the weight of each, and the word each belongs to.
+
+    `weights` is by folded word; words it does not name count nothing.
+    """
+    words = _words_of(meaning.pieces)
+    weight = np.array([weights.get(word, 0.0) for word in words], np.float32)
+    kept = weight > 0
+    return _unit_rows(meaning)[kept], weight[kept], [word for word, keep in zip(words, kept, strict=True) if keep]
+
+
+def nearness(question: Matrix, blobs: Sequence[bytes]) -> Matrix:
+    """For every token of the question (rows) and every text (columns) the sharpened cosine of the nearest token, 0 to 1."""
+    size = question.shape[1]
+    counts = np.array([len(blob) // size for blob in blobs], np.int64)
+    found = np.zeros((len(question), len(blobs)), np.float32)
+    filled = np.flatnonzero(counts)
+    if len(question) == 0 or len(filled) == 0:
+        return found
+    rows = np.frombuffer(b"".join(blobs), np.int8).reshape(-1, size).astype(np.float32)
+    cosines = question @ rows.T
+    starts = (np.cumsum(counts) - counts)[filled]
+    nearest = np.maximum.reduceat(cosines, starts, axis=1) / STEPS
+    found[:, filled] = np.clip(nearest, 0.0, 1.0) ** SHARPNESS
+    return found
+
+
+def _unit_rows(meaning: Meaning) -> Matrix:
+    rows = np.frombuffer(meaning.tokens, np.float32).reshape(len(meaning.pieces), -1)
+    unit: Matrix = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+    return unit
+
+
+def _words_of(pieces: Sequence[str]) -> list[str]:
+    """The folded word each piece belongs to; empty for control tokens, marks and stop words."""
+    groups: list[list[int]] = []
+    for number, piece in enumerate(pieces):
+        begins = piece.startswith(WORD_START) or _is_control(piece) or number == 0
+        groups.append([number]) if begins else groups[-1].append(number)
+    words = [""] * len(pieces)
+    for group in groups:
+        spelled = "".join(pieces[number] for number in group)
+        word = fold(spelled.replace(WORD_START, ""))
+        if cut(word) and not _is_control(spelled) and word not in STOP_WORDS:
+            for number in group:
+                words[number] = word
+    return words
+
+
+def _is_control(piece: str) -> bool:
+    return piece.startswith(("[", "<")) and piece.endswith(("]", ">"))

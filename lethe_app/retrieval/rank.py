@@ -1,0 +1,144 @@
+"""Puts sources in order, decides which of them are brought up, and says of each why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from uuid import UUID
+
+import numpy as np
+
+from lethe_app.retrieval.evidence import Evidence, Floats, standard
+from lethe_app.retrieval.gate import BY_MEANING, BY_WORDS, likelihood
+from lethe_app.retrieval.shelf import LINES, Columns, Rows
+from lethe_app.retrieval.signals import SIGNALS, Weighed, shares
+from lethe_app.retrieval.when import Moment
+from lethe_app.retrieval.words import Question
+
+LEADS = 3
+"""Passages named as the reason for one source."""
+
+
+@dataclass(frozen=True)
+class Lead:
+    """One passage that led to a source."""
+
+    passage: int
+    """Its number."""
+    words: tuple[str, ...]
+    """Words of the question that stand in it, in any form."""
+    cosine: float
+    """Nearness of meaning as a whole; 0 where it was not measured."""
+    nearness: float
+    """Nearness word by word, 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One sign that spoke for a source more than for the others."""
+
+    name: str
+    meaning: str
+    value: float
+    """As measured."""
+    part: float
+    """What it added to the score."""
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A session, memory or world entry that a question leads to."""
+
+    source: UUID
+    score: float
+    """Comparable only with the other hits of the same question."""
+    likelihood: float
+    """That it is really meant, 0 to 1."""
+    is_sure: bool
+    """Likely enough to be brought up unasked."""
+    leads: tuple[Lead, ...]
+    """Best first."""
+    reasons: tuple[Reason, ...]
+    """Strongest first."""
+    time_words: str = ""
+    """The words of the question that name its time."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Everything a question leads to, best first."""
+
+    hits: tuple[Hit, ...] = ()
+    lines: tuple[int, ...] = ()
+    """Numbers of the messages that say it, best first."""
+
+    def brought_up(self, slots: int) -> tuple[Hit, ...]:
+        """What would be inserted: the best, as far as they are sure."""
+        return tuple(hit for hit in self.hits[:slots] if hit.is_sure)
+
+
+@dataclass(frozen=True)
+class Weighing:
+    """All that is known about one question once everything is weighed."""
+
+    question: Question
+    moment: Moment
+    columns: Columns
+    evidence: Evidence
+    compared: Rows
+    weighed: Weighed
+    by_meaning: bool
+    """Was there an embedder to say what the question means?"""
+
+    def found(self, limit: int) -> Found:
+        """The best sources and lines."""
+        order = np.argsort(-self.weighed.score, kind="stable")[:limit]
+        gate = BY_MEANING if self.by_meaning else BY_WORDS
+        likely = likelihood(self.weighed.values, len(self.question.words), gate)
+        strength = self._strength()
+        parts = shares(self.weighed.values)
+        hits = tuple(self._hit(int(place), float(likely[place]), gate.sure, strength, parts) for place in order)
+        return Found(hits, self._lines(strength))
+
+    def _hit(self, place: int, likely: float, sure: float, strength: Floats, parts: dict[str, Floats]) -> Hit:
+        source = UUID(self.columns.sources[self.evidence.sources[place]])
+        reasons = [
+            Reason(name, SIGNALS[name].meaning, float(self.weighed.values[name][place]), float(part[place]))
+            for name, part in parts.items()
+            if part[place] > 0
+        ]
+        members = np.flatnonzero(self.evidence.source == place)
+        best = members[np.argsort(-strength[members], kind="stable")[:LEADS]]
+        began = int(self.columns.day[self.evidence.rows[members]].min())
+        return Hit(
+            source=source,
+            score=float(self.weighed.score[place]),
+            likelihood=likely,
+            is_sure=likely >= sure,
+            leads=tuple(self._lead(int(member)) for member in best),
+            reasons=tuple(sorted(reasons, key=lambda reason: -reason.part)),
+            time_words=self.moment.fit(date.fromordinal(began))[1],
+        )
+
+    def _lead(self, place: int) -> Lead:
+        at = np.flatnonzero(self.compared == place)
+        return Lead(
+            passage=int(self.columns.number[self.evidence.rows[place]]),
+            words=tuple(word for word, there in zip(self.question.words, self.evidence.shares[:, place], strict=True) if there),
+            cosine=float(self.evidence.cosine[place]),
+            nearness=float(self.weighed.late[at[0]]) if len(at) else 0.0,
+        )
+
+    def _strength(self) -> Floats:
+        """How much each passage says by itself what the question asks."""
+        late = np.zeros(len(self.evidence.rows), np.float32)
+        late[self.compared] = self.weighed.late
+        strength: Floats = standard(late) + 0.2 * standard(self.evidence.bm25) + 0.2 * standard(self.evidence.cosine)
+        return strength
+
+    def _lines(self, strength: Floats) -> tuple[int, ...]:
+        """Messages by what they say and by the session they belong to."""
+        lines = np.flatnonzero(self.evidence.group == LINES)
+        score = standard(strength[lines]) + 0.5 * standard(self.weighed.score)[self.evidence.source[lines]]
+        best = lines[np.argsort(-score, kind="stable")[:50]]
+        return tuple(int(number) for number in self.columns.number[self.evidence.rows[best]])

@@ -1,0 +1,45 @@
+"""Word meets word: the tokens of a question look for their nearest in a text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lethe_app.domain.passage import Meaning
+from lethe_app.retrieval.late import asked, nearness, packed
+
+
+def meaning(pieces: dict[str, list[float]]) -> Meaning:
+    rows = np.array(list(pieces.values()), np.float32)
+    return Meaning(rows.mean(0).tobytes(), rows.tobytes(), tuple(pieces))
+
+
+TEXT = meaning({"[CLS]": [9, 9, 9], "▁light": [2, 0, 0], "house": [0, 3, 0], "▁.": [0, 0, 1], "[SEP]": [9, 9, 9]})
+
+
+def test_only_words_are_kept_as_bytes():
+    assert np.frombuffer(packed(TEXT), np.int8).tolist() == [127, 0, 0, 0, 127, 0]
+
+
+def test_every_piece_of_a_word_has_the_weight_of_the_word():
+    question = meaning({"[CLS]": [1, 1, 1], "▁the": [1, 0, 0], "▁light": [2, 0, 0], "house": [0, 3, 0], "▁sea": [0, 0, 4]})
+
+    tokens, weight, words = asked(question, {"lighthouse": 2.0, "sea": 0.5, "the": 9.0})
+
+    assert words == ["lighthouse", "lighthouse", "sea"]
+    assert weight.tolist() == [2.0, 2.0, 0.5]
+    assert np.linalg.norm(tokens, axis=1) == pytest.approx([1, 1, 1])
+
+
+def test_an_exact_word_is_near_one_and_a_strange_one_zero():
+    question = np.array([[1, 0, 0], [0, 0, 1]], np.float32)
+
+    near = nearness(question, [packed(TEXT), b"", packed(meaning({"▁odd": [0, 0, -1]}))])
+
+    assert near == pytest.approx(np.array([[1, 0, 0], [0, 0, 0]]), abs=0.01)
+
+
+def test_nothing_asked_or_nothing_known_is_nothing_near():
+    assert nearness(np.zeros((0, 3), np.float32), [b"abc"]).shape == (0, 1)
+    assert nearness(np.ones((2, 3), np.float32), []).shape == (2, 0)
+    assert nearness(np.ones((2, 3), np.float32), [b"", b""]).tolist() == [[0, 0], [0, 0]]
