@@ -22,7 +22,7 @@ check: dev
 	QT_QPA_PLATFORM=offscreen $(VENV)/python -m pytest
 
 bench: dev
-	$(VENV)/python -m tests.bench
+	$(VENV)/python -m tests.bench $(if $(LOCOMO),--locomo $(LOCOMO))
 
 screenshots: dev
 	QT_QPA_PLATFORM=offscreen $(VENV)/python -m tests.screenshots

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
+NEEDS_DATA = {"locomo"}
 RESULT = HERE.parent.parent / "build" / "bench.json"
 
 
-def measure(script: Path) -> dict[str, object]:
+def measure(script: Path, *extra: str) -> dict[str, object]:
     """Run one script, show its table, and return its last line as an object."""
     print(f"\n── {script.stem} " + "─" * (60 - len(script.stem)), flush=True)
-    command = [sys.executable, "-m", f"tests.bench.{script.stem}", "--json"]
+    command = [sys.executable, "-m", f"tests.bench.{script.stem}", "--json", *extra]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = run.stdout.rstrip().splitlines()
     print("\n".join(lines[:-1]) if run.returncode == 0 else run.stdout + run.stderr, flush=True)
@@ -22,10 +24,18 @@ def measure(script: Path) -> dict[str, object]:
 
 
 def main() -> int:
-    """All scripts by name, or those named on the command line."""
-    wanted = set(sys.argv[1:])
+    """All scripts by name, or those named on the command line; what needs foreign data runs only where that is given."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="measurements to run; all of them if none is named")
+    parser.add_argument(
+        "--locomo", default="", metavar="FILE", help="conversations in the LoCoMo format, for the bench of that name"
+    )
+    wanted = parser.parse_args()
+    extra = {"locomo": ["--data", wanted.locomo]} if wanted.locomo else {}
     scripts = [path for path in sorted(HERE.glob("*.py")) if not path.stem.startswith("_") and path.stem != "report"]
-    figures = {path.stem: measure(path) for path in scripts if not wanted or path.stem in wanted}
+    scripts = [path for path in scripts if path.stem not in NEEDS_DATA or path.stem in extra]
+    chosen = [path for path in scripts if not wanted.names or path.stem in wanted.names]
+    figures = {path.stem: measure(path, *extra.get(path.stem, [])) for path in chosen}
     RESULT.parent.mkdir(exist_ok=True)
     RESULT.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     print(f"\nWritten to {RESULT.relative_to(RESULT.parent.parent)}")
