@@ -8,10 +8,11 @@ import sys
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton
 
 from lethe_app.paths import Paths
 from lethe_app.ui.main_window import MainWindow
+from lethe_app.ui.transcript.message_editor import MessageEditor
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -166,7 +167,13 @@ async def test_up_in_an_empty_field_edits_the_last_own_message(tmp_path, echo_mo
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
 
-        scene.host.view.edited.emit(scene.host.messages.outline(1).id, "Hello.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Up)
+        await until(lambda: scene.host.view.findChild(MessageEditor) is not None)
+        editor = scene.host.view.findChild(MessageEditor).findChild(QPlainTextEdit)
+        assert editor.toPlainText() == "Helo."
+        QTest.keyClick(editor, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+        QTest.keyClicks(editor, "Hello.")
+        QTest.keyClick(editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
         await until(lambda: scene.words[1] == "Hello.")
 
 
