@@ -118,6 +118,10 @@ class Chats:
         """All of them or none, each after the one before."""
         return await self._database.run(lambda connection: [messages.add(connection, message) for message in new])
 
+    async def insert_above(self, below: UUID, message: Message) -> Message:
+        """Store a message right above another one of its session."""
+        return await self._database.run(lambda connection: messages.insert_above(connection, str(below), message))
+
     async def message(self, message_id: UUID) -> Message:
         return await self._database.run(lambda connection: messages.load_one(connection, str(message_id)))
 

@@ -76,6 +76,24 @@ def add(connection: sqlite3.Connection, message: Message) -> Message:
     return load_one(connection, str(message.id))
 
 
+def insert_above(connection: sqlite3.Connection, below: str, message: Message) -> Message:
+    """Put a message between another one and the one before that; the other moves down by one place."""
+    session_id = session_of(connection, below)
+    parent, seq = connection.execute("SELECT parent_id, seq FROM messages WHERE id = ?", (below,)).fetchone()
+    for (later,) in connection.execute(
+        "SELECT id FROM messages WHERE session_id = ? AND seq >= ? ORDER BY seq DESC", (session_id, seq)
+    ).fetchall():
+        connection.execute("UPDATE messages SET seq = seq + 1 WHERE id = ?", (later,))
+    row = cells(message, MESSAGE_COLUMNS)
+    shown = min(message.shown, len(message.alternatives) - 1)
+    insert(connection, "messages", {**row, "session_id": session_id, "parent_id": parent, "seq": seq, "shown": shown})
+    for position, alternative in enumerate(message.alternatives):
+        insert(connection, "alternatives", _alternative_row(str(message.id), position, alternative))
+    connection.execute("UPDATE messages SET parent_id = ? WHERE id = ?", (str(message.id), below))
+    recount(connection, session_id)
+    return load_one(connection, str(message.id))
+
+
 def append_alternative(connection: sqlite3.Connection, message_id: str, alternative: Alternative) -> int:
     """One more wording, at once on display; returns its position."""
     session_id = session_of(connection, message_id)

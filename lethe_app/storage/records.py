@@ -23,7 +23,7 @@ MEMORY_COLUMNS = tuple(MemoryUnit.model_fields)
 SESSION_COLUMNS = tuple(name for name in ChatSession.model_fields if name not in MEMORY_COLUMNS and name != "leaf_id")
 MESSAGE_COLUMNS = tuple(name for name in Message.model_fields if name != "alternatives")
 ALTERNATIVE_COLUMNS = tuple(Alternative.model_fields)
-LISTS = frozenset({"keywords_main", "keywords_secondary", "future_goals"})
+LISTS = frozenset({"keywords_main", "keywords_secondary", "future_goals", "source_memories", "source_messages"})
 
 
 def cells(record: BaseModel, columns: Iterable[str]) -> dict[str, Cell]:
@@ -67,7 +67,7 @@ def _cell(value: object) -> Cell:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, list):
-        return storable(json.dumps(value, ensure_ascii=False))
+        return storable(json.dumps(value, ensure_ascii=False, default=str))
     assert isinstance(value, str | UUID), f"no column can hold a {type(value).__name__}"
     return storable(str(value))
 

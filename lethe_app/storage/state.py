@@ -1,4 +1,4 @@
-"""Keeps what is known about a session besides its words, and token counts that need not be computed twice."""
+"""Keeps what is known about a session or the house besides its words, and token counts that need not be computed twice."""
 
 from __future__ import annotations
 
@@ -45,6 +45,43 @@ class SessionState:
                 )
 
         await self._database.run(work)
+
+
+class HouseState:
+    """Any JSON value under a scope and a key, such as what a persona's brain keeps between turns."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def get(self, scope: str, key: str) -> object | None:
+        """The value, or None if there is none."""
+
+        def work(connection: sqlite3.Connection) -> object | None:
+            row = connection.execute("SELECT value FROM house_state WHERE scope = ? AND key = ?", (scope, key)).fetchone()
+            return json.loads(row[0]) if row else None
+
+        return await self._database.run(work)
+
+    async def set(self, scope: str, key: str, value: object) -> None:
+        """None takes the key away."""
+        row = (storable(scope), storable(key), storable(json.dumps(value, ensure_ascii=False)))
+
+        def work(connection: sqlite3.Connection) -> None:
+            if value is None:
+                connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", row[:2])
+            else:
+                connection.execute("INSERT OR REPLACE INTO house_state (scope, key, value) VALUES (?, ?, ?)", row)
+
+        await self._database.run(work)
+
+    async def all(self, scope: str) -> dict[str, object]:
+        """Every key of a scope with its value."""
+
+        def work(connection: sqlite3.Connection) -> dict[str, object]:
+            rows = connection.execute("SELECT key, value FROM house_state WHERE scope = ? ORDER BY key", (scope,))
+            return {key: json.loads(value) for key, value in rows}
+
+        return await self._database.run(work)
 
 
 class TokenCounts:

@@ -101,6 +101,16 @@ class Conversation(RuleBasedStateMachine):
         self.model.tip = message.id
 
     @precondition(lambda self: self.model.live())
+    @rule(text=TEXTS, pick=PICKS)
+    def note_above(self, text: str, pick: int) -> None:
+        live = self.model.live()
+        below = live[pick % len(live)]
+        note = Message(session_id=self.session.guid, role=Role.SYSTEM, alternatives=[Alternative(content=text)], hidden=True)
+        self.run(self.chats.insert_above(below.id, note))
+        self.model.lines[note.id] = Line(note.id, below.parent, True, [text])
+        below.parent = note.id
+
+    @precondition(lambda self: self.model.live())
     @rule(pick=PICKS)
     def switch_branch(self, pick: int) -> None:
         live = self.model.live()

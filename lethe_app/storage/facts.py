@@ -1,0 +1,106 @@
+"""Keeps what a persona knows as single sentences, and the traces of facts the user wanted forgotten."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from uuid import UUID
+
+from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact, Tombstone
+from lethe_app.errors import StorageError
+from lethe_app.storage.database import Database
+from lethe_app.storage.records import cells, insert, understood, update, utc
+
+FACT_COLUMNS = tuple(ExtractedFact.model_fields)
+FACT = f"SELECT {', '.join(FACT_COLUMNS)} FROM facts"  # noqa: S608 - names are ours
+
+
+class Facts:
+    """Every method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def put(self, persona_id: str, *facts: ExtractedFact) -> None:
+        """Store new ones and replace those whose guid is known; all of them or none."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            for fact in facts:
+                row = cells(fact, FACT_COLUMNS)
+                if connection.execute("SELECT 1 FROM facts WHERE guid = ?", (row["guid"],)).fetchone():
+                    update(connection, "facts", "guid", {**row, "persona_id": persona_id})
+                else:
+                    insert(connection, "facts", {**row, "persona_id": persona_id})
+
+        await self._database.run(work)
+
+    async def get(self, guid: UUID) -> ExtractedFact:
+        """Raises StorageError if there is none or it was forgotten."""
+
+        def work(connection: sqlite3.Connection) -> ExtractedFact:
+            row = connection.execute(f"{FACT} WHERE guid = ? AND deleted_at IS NULL", (str(guid),)).fetchone()
+            if row is None:
+                raise StorageError("This fact is no longer known.", "It may have been forgotten.")
+            return _fact(row)
+
+        return await self._database.run(work)
+
+    async def of(self, persona_id: str, *, deleted: bool = False) -> list[ExtractedFact]:
+        """Everything known, superseded facts included, newest first; forgotten ones instead if `deleted`."""
+        question = f"{FACT} WHERE persona_id = ? AND (deleted_at IS NOT NULL) = ? ORDER BY last_seen DESC, rowid DESC"
+
+        def work(connection: sqlite3.Connection) -> list[ExtractedFact]:
+            return [_fact(row) for row in connection.execute(question, (persona_id, deleted))]
+
+        return await self._database.run(work)
+
+    async def owner(self, guid: UUID) -> str:
+        """The persona who knows it."""
+
+        def work(connection: sqlite3.Connection) -> str:
+            row = connection.execute("SELECT persona_id FROM facts WHERE guid = ?", (str(guid),)).fetchone()
+            if row is None:
+                raise StorageError("This fact is no longer known.")
+            return str(row[0])
+
+        return await self._database.run(work)
+
+    async def forget(self, persona_id: str, guids: Sequence[UUID], tombstones: Sequence[Tombstone]) -> None:
+        """Move them to the trash and remember that they are not to be learnt again."""
+        moment = utc(now())
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.executemany(
+                "UPDATE facts SET deleted_at = ? WHERE guid = ? AND persona_id = ? AND deleted_at IS NULL",
+                [(moment, str(guid), persona_id) for guid in guids],
+            )
+            connection.executemany(
+                "INSERT OR REPLACE INTO forgotten_facts (persona_id, digest, messages) VALUES (?, ?, ?)",
+                [(persona_id, stone.digest, json.dumps([str(id_) for id_ in stone.messages])) for stone in tombstones],
+            )
+
+        await self._database.run(work)
+
+    async def restore(self, persona_id: str, guid: UUID, digest: str) -> None:
+        """Know it again."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute("UPDATE facts SET deleted_at = NULL WHERE guid = ? AND persona_id = ?", (str(guid), persona_id))
+            connection.execute("DELETE FROM forgotten_facts WHERE persona_id = ? AND digest = ?", (persona_id, digest))
+
+        await self._database.run(work)
+
+    async def tombstones(self, persona_id: str) -> list[Tombstone]:
+        """Facts that are not to be learnt again."""
+
+        def work(connection: sqlite3.Connection) -> list[Tombstone]:
+            rows = connection.execute("SELECT digest, messages FROM forgotten_facts WHERE persona_id = ?", (persona_id,))
+            return [Tombstone(digest, tuple(UUID(id_) for id_ in json.loads(messages))) for digest, messages in rows]
+
+        return await self._database.run(work)
+
+
+def _fact(row: tuple[object, ...]) -> ExtractedFact:
+    return understood(ExtractedFact, dict(zip(FACT_COLUMNS, row, strict=True)))

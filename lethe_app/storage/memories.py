@@ -1,0 +1,95 @@
+"""Keeps what a persona remembers besides conversations: every MemoryUnit that is not a session, with a trash of its own."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from uuid import UUID
+
+from lethe_app.domain.clock import now
+from lethe_app.domain.memory import MemoryType, MemoryUnit
+from lethe_app.errors import StorageError
+from lethe_app.storage.database import Database
+from lethe_app.storage.records import MEMORY_COLUMNS, cells, insert, understood, update, utc
+
+MEMORY = f"SELECT {', '.join(MEMORY_COLUMNS)} FROM memories WHERE category <> 'chat_session'"  # noqa: S608 - names are ours
+
+
+class Memories:
+    """Every method is one transaction; sessions, which are memories too, are kept by `chats`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def put(self, persona_id: str, *memories: MemoryUnit) -> None:
+        """Store new ones and replace those whose guid is known; one in the trash comes out of it. All of them or none."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            for memory in memories:
+                _check(memory)
+                row = cells(memory, MEMORY_COLUMNS)
+                known = connection.execute("SELECT 1 FROM memories WHERE guid = ?", (row["guid"],)).fetchone()
+                if known:
+                    update(connection, "memories", "guid", {**row, "persona_id": persona_id, "deleted_at": None})
+                else:
+                    insert(connection, "memories", {**row, "persona_id": persona_id})
+
+        await self._database.run(work)
+
+    async def get(self, guid: UUID) -> MemoryUnit:
+        """Raises StorageError if there is none or it is in the trash."""
+
+        def work(connection: sqlite3.Connection) -> MemoryUnit:
+            row = connection.execute(f"{MEMORY} AND guid = ? AND deleted_at IS NULL", (str(guid),)).fetchone()
+            if row is None:
+                raise StorageError("This memory is no longer there.", "It may be in the trash.")
+            return _memory(row)
+
+        return await self._database.run(work)
+
+    async def of(self, persona_id: str, *, deleted: bool = False) -> list[MemoryUnit]:
+        """Everything a persona remembers, newest first; what is in the trash instead if `deleted`."""
+        question = f"{MEMORY} AND persona_id = ? AND (deleted_at IS NOT NULL) = ? ORDER BY added DESC, rowid DESC"
+
+        def work(connection: sqlite3.Connection) -> list[MemoryUnit]:
+            return [_memory(row) for row in connection.execute(question, (persona_id, deleted))]
+
+        return await self._database.run(work)
+
+    async def owner(self, guid: UUID) -> str:
+        """The persona whose memory it is."""
+
+        def work(connection: sqlite3.Connection) -> str:
+            row = connection.execute("SELECT persona_id FROM memories WHERE guid = ?", (str(guid),)).fetchone()
+            if row is None:
+                raise StorageError("This memory is no longer there.")
+            return str(row[0])
+
+        return await self._database.run(work)
+
+    async def delete(self, guids: Sequence[UUID]) -> int:
+        """Move them to the trash; returns how many really went."""
+        return await self._mark(guids, utc(now()))
+
+    async def restore(self, guids: Sequence[UUID]) -> int:
+        return await self._mark(guids, None)
+
+    async def _mark(self, guids: Sequence[UUID], deleted_at: str | None) -> int:
+        rows = [(deleted_at, str(guid), deleted_at is not None) for guid in guids]
+
+        def work(connection: sqlite3.Connection) -> int:
+            return connection.executemany(
+                "UPDATE memories SET deleted_at = ? WHERE guid = ? AND (deleted_at IS NULL) = ? AND category <> 'chat_session'",
+                rows,
+            ).rowcount
+
+        return await self._database.run(work)
+
+
+def _check(memory: MemoryUnit) -> None:
+    if memory.category is MemoryType.CHAT_SESSION:
+        raise StorageError("A conversation cannot be stored without its messages.")
+
+
+def _memory(row: tuple[object, ...]) -> MemoryUnit:
+    return understood(MemoryUnit, dict(zip(MEMORY_COLUMNS, row, strict=True)))

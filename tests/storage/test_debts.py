@@ -1,0 +1,102 @@
+"""Every change of what can be found is noted in the transaction that makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import UUID
+
+import pytest
+
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.facts import ExtractedFact
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.storage.chats import Chats
+from lethe_app.storage.database import Database
+from lethe_app.storage.debts import Debts
+from lethe_app.storage.facts import Facts
+from lethe_app.storage.memories import Memories
+
+
+@pytest.fixture
+def debts(database: Database) -> Debts:
+    return Debts(database)
+
+
+async def owed(debts: Debts, database: Database) -> set[tuple[str, UUID]]:
+    """What is owed now, after which nothing is."""
+    found = {(debt.kind, debt.id) for debt in await debts.next(1000)}
+    await database.run(lambda connection: connection.execute("DELETE FROM passage_debts").rowcount)
+    return found
+
+
+async def test_what_is_said_edited_regenerated_deleted_and_restored_is_owed(
+    chats: Chats, debts: Debts, database: Database, say: Callable[..., Message]
+):
+    message = await chats.add_message(say("The lamp is lit."))
+    this = {("message", message.id)}
+    assert await owed(debts, database) == this
+    await chats.edit(message.id, "The lamp is out.")
+    assert await owed(debts, database) == this
+    await chats.save_alternative(message.id, Alternative(content="What lamp?"))
+    assert await owed(debts, database) == this
+    await chats.set_shown(message.id, 0)
+    assert await owed(debts, database) == this
+    await chats.delete_message(message.id)
+    assert await owed(debts, database) == this
+    await chats.restore_message(message.id)
+    assert await owed(debts, database) == this
+
+
+async def test_a_deleted_session_owes_itself_its_messages_and_its_facts(
+    chats: Chats, debts: Debts, database: Database, session: ChatSession, say: Callable[..., Message]
+):
+    message = await chats.add_message(say())
+    fact = ExtractedFact(fact="Mara fears the sea.", source_memories=[session.guid])
+    await Facts(database).put("mara", fact)
+    await owed(debts, database)
+    everything = {("session", session.guid), ("message", message.id), ("fact", fact.guid)}
+    await chats.delete_session(session.guid)
+    assert await owed(debts, database) == everything
+    await chats.restore_session(session.guid)
+    assert await owed(debts, database) == everything
+
+
+async def test_a_purge_is_owed_too(chats: Chats, debts: Debts, database: Database, session: ChatSession, say):
+    message = await chats.add_message(say())
+    await chats.delete_session(session.guid)
+    await owed(debts, database)
+    await chats.purge(days=-1)
+    assert await owed(debts, database) == {("session", session.guid), ("message", message.id)}
+
+
+async def test_memories_owe_what_they_say_and_not_how_often_they_were_used(debts: Debts, database: Database):
+    memories = Memories(database)
+    memory = MemoryUnit(name="The lamp", content="It has been dark since May.")
+    await memories.put("mara", memory)
+    assert await owed(debts, database) == {("memory", memory.guid)}
+    used = memory.model_copy(update={"trigger_count": 3})
+    await database.run(lambda connection: connection.execute("UPDATE memories SET trigger_count = 3").rowcount)
+    assert await owed(debts, database) == set()
+    await memories.put("mara", used.model_copy(update={"content": "It is lit again."}))
+    assert await owed(debts, database) == {("memory", memory.guid)}
+
+
+async def test_a_debt_noted_again_while_it_is_being_paid_is_not_struck_off(chats: Chats, debts: Debts, database: Database, say):
+    message = await chats.add_message(say())
+    (before,) = await debts.next(10)
+    await chats.edit(message.id, "Later.")
+    (after,) = await debts.next(10)
+    assert after.number > before.number
+    assert after.id == before.id
+
+
+async def test_only_what_can_be_heard_is_spoken(chats: Chats, debts: Debts, session: ChatSession, say: Callable[..., Message]):
+    greeting = await chats.add_message(say("Come in.", Role.ASSISTANT, speaker_name="Mara"))
+    question = await chats.add_message(say("Who is there?"))
+    note = await chats.add_message(say("(rain)", Role.SYSTEM))
+    hidden = await chats.add_message(say("She waits.", hidden=True))
+    spoken = await debts.spoken([greeting.id, question.id, note.id, hidden.id])
+    assert {(one.id, one.is_opening) for one in spoken} == {(greeting.id, True), (question.id, False)}
+    assert {one.persona_id for one in spoken} == {"mara"}
+    await chats.delete_session(session.guid)
+    assert await debts.spoken([greeting.id, question.id]) == []

@@ -1,0 +1,108 @@
+"""Memories and facts come back as they were put, go to the trash and return; what was forgotten leaves a trace."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
+from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, WordLink
+from lethe_app.errors import StorageError
+from lethe_app.storage.database import Database
+from lethe_app.storage.facts import Facts
+from lethe_app.storage.memories import Memories
+
+
+@pytest.fixture
+def memories(database: Database) -> Memories:
+    return Memories(database)
+
+
+@pytest.fixture
+def facts(database: Database) -> Facts:
+    return Facts(database)
+
+
+LIGHTHOUSE = MemoryUnit(
+    category=MemoryType.GOAL,
+    insertion=MemoryInsertion.NATURAL,
+    name="The lighthouse",
+    content="Walk there before the storm.",
+    reason="She promised.",
+    end_time=now() + timedelta(days=30),
+    priority=3,
+    keywords_main=["lamp", "stairs"],
+    keywords_secondary=["night"],
+    word_link=WordLink.AND_ALL,
+    protected=True,
+)
+
+
+async def test_a_memory_comes_back_with_every_field(memories: Memories):
+    await memories.put("mara", LIGHTHOUSE)
+    assert await memories.get(LIGHTHOUSE.guid) == LIGHTHOUSE
+    assert await memories.owner(LIGHTHOUSE.guid) == "mara"
+
+
+async def test_a_memory_put_again_replaces_the_old_one(memories: Memories):
+    await memories.put("mara", LIGHTHOUSE)
+    await memories.put("mara", LIGHTHOUSE.model_copy(update={"content": "Too late."}))
+    assert [memory.content for memory in await memories.of("mara")] == ["Too late."]
+
+
+async def test_each_persona_has_memories_of_her_own(memories: Memories):
+    await memories.put("mara", LIGHTHOUSE)
+    assert await memories.of("tom") == []
+
+
+async def test_a_deleted_memory_lies_in_the_trash_until_it_is_restored(memories: Memories):
+    await memories.put("mara", LIGHTHOUSE)
+    assert await memories.delete([LIGHTHOUSE.guid]) == 1
+    assert await memories.of("mara") == []
+    assert await memories.of("mara", deleted=True) == [LIGHTHOUSE]
+    with pytest.raises(StorageError):
+        await memories.get(LIGHTHOUSE.guid)
+    assert await memories.restore([LIGHTHOUSE.guid]) == 1
+    assert await memories.of("mara") == [LIGHTHOUSE]
+
+
+async def test_deleting_what_is_not_there_does_nothing(memories: Memories):
+    assert await memories.delete([uuid4()]) == 0
+
+
+async def test_a_session_cannot_be_put_among_the_memories(memories: Memories):
+    with pytest.raises(StorageError):
+        await memories.put("mara", ChatSession(persona_id="mara"))
+    assert await memories.of("mara") == []
+
+
+async def test_a_fact_comes_back_with_every_field(facts: Facts):
+    fact = ExtractedFact(
+        fact="Tomas keeps bees.",
+        source_memories=[uuid4(), uuid4()],
+        source_messages=[uuid4()],
+        superseded=True,
+        superseded_by=uuid4(),
+        pinned=True,
+        made_by=MadeBy.USER,
+    )
+    await facts.put("mara", fact)
+    assert await facts.get(fact.guid) == fact
+    assert await facts.of("mara") == [fact]
+
+
+async def test_a_forgotten_fact_leaves_a_trace_without_its_words(facts: Facts, database: Database):
+    fact = ExtractedFact(fact="Tomas keeps bees.", source_messages=[uuid4()])
+    await facts.put("mara", fact)
+    stone = Tombstone("abc", tuple(fact.source_messages))
+    await facts.forget("mara", [fact.guid], [stone])
+    assert await facts.of("mara") == []
+    assert await facts.of("mara", deleted=True) == [fact]
+    assert await facts.tombstones("mara") == [stone]
+    await facts.restore("mara", fact.guid, "abc")
+    assert await facts.of("mara") == [fact]
+    assert await facts.tombstones("mara") == []
