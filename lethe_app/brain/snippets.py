@@ -1,0 +1,97 @@
+"""How a memory reads in the prompt: with or without title, date and reason, and always on a line of its own."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from enum import Enum, auto
+
+from lethe_app.brain.dates import spell_span
+from lethe_app.domain.memory import MemoryType, MemoryUnit
+
+_BLANKS = re.compile(r"[\s\x00-\x1f\x7f]+")
+_HEADING = re.compile(r"^(?:#{1,6}(?:\s+|$))+")
+"""What would begin a section of the prompt."""
+_EVENT = re.compile(r"<(?=\s*/?\s*SystemEvent)", re.IGNORECASE)
+"""What would look like a line of ours."""
+
+
+class Title(Enum):
+    """How the name of a memory is shown."""
+
+    NONE = auto()
+    NAME = auto()
+    """“Name: ”"""
+    BOLD = auto()
+    H2 = auto()
+    H3 = auto()
+
+
+@dataclass(frozen=True)
+class Form:
+    """What of a memory is shown."""
+
+    title: Title = Title.NONE
+    dated: bool = False
+    reasoned: bool = False
+    one_line: bool = True
+    """Its content; title and reason are one line always."""
+
+
+_PLAIN = Form()
+_NAMED = Form(Title.NAME)
+_DATED = Form(Title.NAME, dated=True)
+_FORMS = {
+    MemoryType.JOURNAL: _DATED,
+    MemoryType.EVENT: _DATED,
+    MemoryType.LOCATION: _NAMED,
+    MemoryType.PERSON: _NAMED,
+}
+
+
+def form_of(category: MemoryType, *, dates: bool) -> Form:
+    """How memories of this type read; `dates`: does the persona want them with sessions?"""
+    if category is MemoryType.CHAT_SESSION:
+        return Form(Title.BOLD, dated=dates)
+    return _FORMS.get(category, _PLAIN)
+
+
+def snippet(memory: MemoryUnit, form: Form, *, until: datetime | None = None, zone: tzinfo | None = None) -> str:
+    """The memory as text, macros as they are; nothing in it can begin a line that is not ours.
+
+    `until` is when it ended, for a session its last message; without it `end_time`, without that the day it began. Days are
+    those of the clocks the moments carry, or of `zone`.
+    """
+    when = f" ({_days(memory, until, zone)})" if form.dated else ""
+    content = one_line(memory.content) if form.one_line else "\n".join(map(one_line, memory.content.strip().splitlines()))
+    reason = f"Why it matters: {one_line(memory.reason)}" if form.reasoned and memory.reason.strip() else ""
+    text = _entitled(one_line(memory.name), when, content, form.title)
+    return "\n".join(filter(None, (text, reason)))
+
+
+def one_line(text: str) -> str:
+    """Without line breaks of any script or marks that a line begins with."""
+    return _HEADING.sub("", _EVENT.sub("‹", _BLANKS.sub(" ", text).strip()))
+
+
+def _entitled(name: str, when: str, content: str, title: Title) -> str:
+    if not name or title is Title.NONE:
+        return f"{when.strip()} {content}".strip()
+    match title:
+        case Title.NAME:
+            return f"{name}{when}: {content}".rstrip()
+        case Title.BOLD:
+            bare = name.replace("**", "")
+            return f"**{bare}**{when}: {content}".rstrip()
+        case Title.H2:
+            return f"## {name}{when}\n{content}".rstrip()
+        case Title.H3:
+            return f"### {name}{when}\n{content}".rstrip()
+
+
+def _days(memory: MemoryUnit, until: datetime | None, zone: tzinfo | None) -> str:
+    first, last = memory.added, until or memory.end_time or memory.added
+    if zone is not None:
+        first, last = first.astimezone(zone), last.astimezone(zone)
+    return spell_span(first.date(), last.date())

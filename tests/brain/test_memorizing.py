@@ -1,0 +1,128 @@
+"""Whether something new to remember is new."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+
+from lethe_app.brain.decay import faded
+from lethe_app.brain.guidance import Rules
+from lethe_app.brain.memorizing import merged, searched, settle, with_search
+from lethe_app.brain.natural import waiting
+from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from tests.brain.memories import MOMENT, memories, memory, natural, quick
+
+ANNA = memory("Anna Berg", 30, category=MemoryType.PERSON, content="A pilot.")
+
+
+def person(name: str, **fields: object) -> MemoryUnit:
+    return memory(name, 0, category=MemoryType.PERSON, **{"guid": "00000000-0000-0000-0000-000000000001", **fields})
+
+
+def test_a_person_of_the_same_name_is_the_same_person():
+    kept = settle(person(" anna  BERG", content="A pilot, retired."), ANNA, None)
+
+    assert kept.replaced
+    assert (kept.record.guid, kept.record.content) == (ANNA.guid, "A pilot, retired.")
+
+
+def test_a_place_is_not_a_person_of_its_name():
+    place = memory("Anna Berg", category=MemoryType.LOCATION)
+
+    assert not settle(person("Anna Berg"), place, (place, 0.0)).replaced
+
+
+def test_a_session_of_the_same_name_is_another_one():
+    held, new = memory("Tea", category=MemoryType.EVENT), memory("Tea", 0, category=MemoryType.EVENT)
+
+    assert not settle(new, held, None).replaced
+
+
+@pytest.mark.parametrize(("distance", "replaced"), [(0.0699, True), (0.07, False), (1.3, False)])
+def test_what_says_nearly_the_same_is_replaced(distance: float, replaced: bool):
+    new = memory("fog again", content="Fog, more of it.")
+
+    kept = settle(new, None, (memory("fog"), distance))
+
+    assert kept.replaced is replaced
+    assert kept.record.content == new.content
+    assert (kept.record == new) is not replaced
+
+
+@pytest.mark.parametrize("fields", [{"protected": True}, {"category": MemoryType.GOAL}])
+def test_what_is_protected_or_of_another_type_is_not_overwritten(fields: dict[str, object]):
+    assert not settle(memory("new"), None, (memory("fog", **fields), 0.0)).replaced
+
+
+def test_a_protected_person_is_not_overwritten():
+    guarded = ANNA.model_copy(update={"protected": True})
+    new = person("Anna Berg")
+
+    assert settle(new, guarded, (guarded, 0.0)).record == new
+
+
+def test_a_merge_keeps_identity_life_and_the_users_own_settings():
+    old = memory("fog", 90, priority=4, trigger_count=7, sticky=True, keywords_main=["Fog", "mist"], duration=3, enabled=False)
+    new = memory("Fog!", 1, priority=2, keywords_main=["fog", "haze"], reason="asked", content="New.")
+
+    after = merged(old, new)
+
+    assert (after.guid, after.added, after.priority, after.trigger_count) == (old.guid, old.added, 4, 7)
+    assert (after.sticky, after.duration, after.enabled) == (True, 3, False)
+    assert (after.name, after.content, after.reason) == ("Fog!", "New.", "asked")
+    assert after.keywords_main == ["Fog", "mist", "haze"]
+
+
+def test_fresh_research_on_an_old_topic_waits_as_if_it_were_new():
+    rules = Rules()
+    old = memory("fog", 40, category=MemoryType.WEB_SEARCH, trigger_count=1)
+    fresh = natural("fog", 0, category=MemoryType.WEB_SEARCH)
+
+    after = merged(old, fresh)
+
+    assert waiting([after], MOMENT, rules) == [after]
+    assert faded([after], MOMENT, rules) == []
+
+
+def test_a_new_date_of_a_reminder_counts():
+    tomorrow = MOMENT + timedelta(days=1)
+    reminder = {"category": MemoryType.REMINDER, "insertion": MemoryInsertion.USER_RETURN}
+
+    assert merged(memory("call", 9, **reminder), memory("call", added=tomorrow, **reminder)).added == tomorrow
+
+
+@quick
+@given(memories(), memories())
+def test_a_merge_loses_nothing(olds: list[MemoryUnit], news: list[MemoryUnit]):
+    for old, new in zip(olds, news, strict=False):
+        after = merged(old, new)
+
+        assert after.guid == old.guid
+        assert after.content == new.content
+        assert after.priority >= max(old.priority, new.priority)
+        assert after.trigger_count >= old.trigger_count
+        assert (after.protected, after.sticky) == (old.protected or new.protected, old.sticky or new.sticky)
+        MemoryUnit.model_validate(after.model_dump())
+
+
+def test_a_topic_is_searched_if_its_words_or_its_meaning_were():
+    recent = ["Tidal  power", "Fog"]
+
+    assert searched(recent, "tidal power", {})
+    assert searched(recent, "mist", {"Fog": 0.0749})
+    assert not searched(recent, "mist", {"Fog": 0.075})
+    assert searched(recent, "mist", {"Fog": 0.08}, limit=0.085)
+    assert not searched([], "mist", {})
+
+
+def test_only_the_last_twenty_topics_count():
+    recent: list[str] = []
+    for number in range(25):
+        recent = with_search(recent, f"topic {number}")
+
+    assert len(recent) == 20
+    assert not searched(recent, "topic 4", {})
+    assert with_search(recent, "TOPIC 5")[-1] == "TOPIC 5"
+    assert len(with_search(recent, "TOPIC 5")) == 20
