@@ -1,0 +1,138 @@
+"""Chooses the few reports that together say most of what a conversation said, from its beginning to its end."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lethe_app.brain.quotable import Sentence
+from lethe_app.brain.quoting import LONGEST, Quote, exchange, quote
+from lethe_app.brain.salience import Signs, Vocabulary, answers_nothing, salience
+
+COVERED = 0.1
+"""What a word is still worth when another chosen report has it."""
+CROWDED = 0.7
+"""What each chosen report leaves to the others of its stretch of the conversation."""
+AGAIN = 0.7
+"""And to the others of its message."""
+SPOKEN = 0.95
+"""What each chosen report leaves to the others of its speaker."""
+STRETCH = 130
+"""Characters of summary for which the conversation has one stretch."""
+MOST_STRETCHES = 12
+MOST_CANDIDATES = 3000
+"""Of an endless conversation only so many sentences, the most telling, are weighed against each other."""
+LEAST_SHARE = 0.3
+"""Of the most telling report's salience, up to 2; what has less is only filler beside it."""
+ALONE = 2.0
+"""What a report is worth by its salience alone, in words: a death may be told in a word nobody says again."""
+PRICE = 0.5
+"""The power of its length by which a report is dear."""
+SHORT_ANSWER = 6
+"""Words; so short an answer does not stand without its question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A candidate for a summary."""
+
+    quote: Quote
+    speaker: str
+    place: float
+    """Where in the conversation it is, from 0 to below 1."""
+    words: frozenset[str]
+    """Its words that say something."""
+    salience: float
+
+    @property
+    def cost(self) -> int:
+        """Characters it takes, with its line break."""
+        return len(self.quote.alone) + 1
+
+
+def reports(sentences: Sequence[Sentence], signs: Sequence[Signs], vocabulary: Vocabulary, longest: int) -> list[Report]:
+    """Whatever is worth reporting; a question only together with its answer, unless it says something itself."""
+    worth: dict[int, float] = {}
+    for index, sentence in enumerate(sentences):
+        told = salience(sentence, signs[index], vocabulary)
+        asked = _question_before(sentences, index)
+        if asked is not None and vocabulary.telling(asked.words):
+            told = max(told, 0.5 + 2 * salience(asked, signs[index - 1], vocabulary))
+        if told > 0:
+            worth[index] = told
+    best = heapq.nlargest(MOST_CANDIDATES, worth, key=lambda index: (worth[index], -index))
+    least = LEAST_SHARE * min(2.0, worth[best[0]]) if best else 0.0
+    kept = sorted(index for index in best if worth[index] >= least)
+    return [_report(sentences, index, worth[index], vocabulary, longest) for index in kept]
+
+
+def choose(candidates: Sequence[Report], weights: dict[str, float], longest: int) -> list[Report]:
+    """Candidates of at most `longest` characters together, in their order.
+
+    Greedy, by salience x weight of the words not yet covered / sqrt(characters), less in a stretch or of a speaker that has
+    been heard: a gain that only falls as others are chosen, so that a stale value in the heap is an upper bound
+    (Minoux 1978, accelerated greedy).
+    """
+    state = _State(weights, max(1, min(MOST_STRETCHES, longest // STRETCH)))
+    heap = [(-state.gain(report), index) for index, report in enumerate(candidates)]
+    heapq.heapify(heap)
+    chosen: list[int] = []
+    left = longest + 1
+    while heap and left > 0:
+        _stale, index = heapq.heappop(heap)
+        if candidates[index].cost > left:
+            continue
+        gain = state.gain(candidates[index])
+        if heap and -heap[0][0] > gain + 1e-12:
+            heapq.heappush(heap, (-gain, index))
+            continue
+        chosen.append(index)
+        left -= candidates[index].cost
+        state.take(candidates[index])
+    return [candidates[index] for index in sorted(chosen)]
+
+
+class _State:
+    """What has been said by the reports chosen so far."""
+
+    def __init__(self, weights: dict[str, float], stretches: int) -> None:
+        self._weights = weights
+        self._stretches = stretches
+        self._covered: set[str] = set()
+        self._heard: Counter[int | str] = Counter()
+
+    def gain(self, report: Report) -> float:
+        weights, covered = self._weights, self._covered
+        words = sum(weights.get(word, 1.0) * (COVERED if word in covered else 1.0) for word in sorted(report.words))
+        heard = self._heard
+        crowd: float = CROWDED ** heard[int(report.place * self._stretches)] * SPOKEN ** heard[report.speaker]
+        crowd *= AGAIN ** heard[f"message {report.quote.line}"]
+        return report.salience * (ALONE + words) / math.pow(report.cost, PRICE) * crowd
+
+    def take(self, report: Report) -> None:
+        self._covered |= report.words
+        self._heard[int(report.place * self._stretches)] += 1
+        self._heard[f"message {report.quote.line}"] += 1
+        self._heard[report.speaker] += 1
+
+
+def _report(sentences: Sequence[Sentence], index: int, worth: float, vocabulary: Vocabulary, longest: int) -> Report:
+    sentence, asked = sentences[index], _question_before(sentences, index)
+    made = exchange(asked, sentence) if asked is not None else quote(sentence, min(longest, LONGEST))
+    said = vocabulary.telling((*asked.words, *sentence.words) if asked is not None else sentence.words)
+    return Report(made, sentence.name, sentence.line / (sentences[-1].line + 1), frozenset(said), worth)
+
+
+def _question_before(sentences: Sequence[Sentence], index: int) -> Sentence | None:
+    """The question that a short answer answers: the last sentence of the message before, by somebody else."""
+    answer = sentences[index]
+    if len(answer.words) > 2 * SHORT_ANSWER or len(answer.text.split()) > SHORT_ANSWER or answer.asks or not index:
+        return None
+    before = sentences[index - 1]
+    if before.narrates or answer.narrates:
+        return None
+    fits = before.asks and before.name != answer.name and before.line != answer.line and not answers_nothing(answer)
+    return before if fits else None

@@ -1,0 +1,60 @@
+"""Making the digest of a session of 10,000 lines and taking twenty of them up into a rolling summary, best of three."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from lethe_app.brain.digest import digest, rolling
+from lethe_app.brain.said import Said
+from lethe_app.domain.chat import Role
+from tests.bench.report import arguments, show
+
+MOMENT = datetime(2026, 11, 21, 21, 4, tzinfo=UTC)
+LINES = 10_000
+WORDS = (
+    "I we you my the a boat harbour sister Porto Ana lighthouse garden violin went want will see think was is to of in with "
+    "and but really good tomorrow year old new ferry letter captain never about storm lantern map train window"
+)
+
+
+def conversation() -> list[Said]:
+    """Two sentences of nine words to a line."""
+    words = WORDS.split()
+    chance = random.Random(7)
+    return [
+        Said(
+            uuid4(),
+            Role.USER if number % 2 else Role.ASSISTANT,
+            "Tomas" if number % 2 else "Mira",
+            " ".join(f"{' '.join(chance.choices(words, k=9)).capitalize()}." for _ in range(2)),
+            MOMENT,
+        )
+        for number in range(LINES)
+    ]
+
+
+def best(what: Callable[[], object]) -> float:
+    """Milliseconds."""
+    taken = []
+    for _ in range(3):
+        start = time.perf_counter()
+        what()
+        taken.append(time.perf_counter() - start)
+    return min(taken) * 1000
+
+
+def main() -> None:
+    """Measure and print."""
+    wanted = arguments(__doc__)
+    lines = conversation()
+    whole = digest(lines).summary
+    figures = {"digest_ms": best(lambda: digest(lines)), "rolling_ms": best(lambda: rolling(lines[:20], whole, len(whole)))}
+    show(list(figures.items()), figures, as_json=wanted.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,305 @@
+"""What a session gets when no model can be trusted: only what was said, from its beginning to its end, and never too much."""
+
+from __future__ import annotations
+
+import re
+from uuid import UUID
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lethe_app.brain.digest import LONGEST, Digest, digest, is_roleplay, rolling, summary, title
+from lethe_app.brain.said import Said
+from lethe_app.retrieval.render import summary as cut_into_passages
+from tests.brain.talks import EVENING, KEEPER, PORTO, SMALL_TALK, said, talk
+
+ANY_TEXT = st.text(alphabet=st.characters(), max_size=200)  # surrogates and control characters too
+MARKUP = st.sampled_from(
+    ["*", "**", "```", "\n", '"', "“", "」", "<|im_end|>", "[INST]", "# ", "](", " said, ", ". ", "？", "\u202e"]
+)
+WORDS = st.sampled_from(
+    ["I", "moved", "to", "Porto", "我", "搬", "ร", "hello", "we should", "try", "Ana", "?", "!", "3", "she", "*smiles*"]
+)
+HOSTILE = st.one_of(ANY_TEXT, st.lists(st.one_of(MARKUP, WORDS, ANY_TEXT), max_size=12).map(" ".join))
+NAMES = st.sampled_from(["Tomas", "Mira"])
+TALKS = st.lists(st.builds(said, NAMES, HOSTILE), max_size=12)
+PLAIN_TALKS = st.lists(st.builds(said, NAMES, st.text(alphabet="abcI Ana.?!,灯台へ行", min_size=1, max_size=120)), max_size=12)
+
+
+def letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
+
+
+def quotations(report: str) -> list[str]:
+    """What a line of a summary says was said; of a told action all but the name."""
+    quoted = [first or second for first, second in re.findall(r'"([^"]*)"|「([^」]*)」', report)]
+    return quoted or [report.split(" ", 1)[1]]
+
+
+def is_in_order(part: str, whole: str) -> bool:
+    rest = iter(whole)
+    return all(letter in rest for letter in part)
+
+
+def long_talk(lines: int) -> list[Said]:
+    places = ["Porto", "Lisbon", "Faro", "Braga", "Coimbra", "Evora", "Sines", "Tavira"]
+    return [
+        said(("Mira", "Tomas")[place % 2], f"My cousin number {place} moved to {places[place % 8]} in {1900 + place}.", place)
+        for place in range(lines)
+    ]
+
+
+def test_nothing_said_is_an_empty_digest():
+    assert digest([]) == Digest()
+    assert summary([]) == ""
+    assert title([]) == ""
+    assert rolling([], "", 100) == ""
+
+
+def test_a_summary_has_what_was_told_with_its_speaker():
+    told = summary(PORTO).splitlines()
+
+    assert told[0] == 'Tomas said, "Big news: I\'m moving to Porto in May."'
+    assert any("My sister Ana has her exam there" in line for line in told)
+    assert all(line.startswith(("Tomas ", "Mira ")) for line in told)
+
+
+def test_an_answer_too_short_to_stand_alone_comes_with_its_question():
+    told = next(line for line in summary(PORTO).splitlines() if "allergic" in line)
+
+    assert told.startswith('Mira asked, "And are you allergic to anything')
+    assert told.endswith('before I cook?" and Tomas answered, "Peanuts, badly."')
+
+
+def test_a_deed_does_not_answer_a_question():
+    lines = talk("Mira: Did you ever sail around the Azores?", "Tomas: *stares at the sea*")
+
+    assert "answered" not in summary(lines)
+
+
+def test_thanks_do_not_answer_a_question():
+    lines = talk("Mira: Did you ever sail around the Azores?", "Tomas: Thanks!", "Tomas: My father sailed to Faial in 1987.")
+
+    assert "answered" not in summary(lines)
+
+
+def test_every_report_stays_whole_when_the_summary_is_cut_into_sentences():
+    passages = cut_into_passages("mira", UUID(int=1), summary(PORTO), EVENING)
+
+    assert [passage.text.rstrip('"') for passage in passages] == [line.rstrip('"') for line in summary(PORTO).splitlines()]
+
+
+def test_greetings_and_filler_are_left_out():
+    assert summary(SMALL_TALK) == ""
+    assert "Sleep well" not in summary(PORTO)
+    assert "Noted" not in summary(PORTO)
+
+
+def test_a_death_is_told_though_its_words_are_said_only_once():
+    chatter = [f"Mira: The old garden has new tulips and the garden wall number {number} is painted." for number in range(30)]
+    lines = talk(*chatter[:15], "Tomas: My grandma passed away on Monday.", *chatter[15:])
+
+    assert 'Tomas said, "My grandma passed away on Monday."' in summary(lines, 400).splitlines()
+
+
+def test_a_short_talk_has_a_short_summary_and_a_long_one_fills_its_room():
+    four = talk(
+        "Mira: What did you do today?",
+        "Tomas: I planted two apple trees behind the house.",
+        "Mira: Which kind?",
+        "Tomas: Boskoop, the kind my grandfather had in Bremen.",
+    )
+
+    assert 1 <= len(summary(four).splitlines()) <= 2
+    assert 0.8 * LONGEST < len(summary(long_talk(600))) <= LONGEST
+
+
+def test_a_long_talk_is_told_from_its_beginning_to_its_end_and_by_both():
+    years = [int(year) for year in re.findall(r"in (\d{4})", summary(long_talk(600)))]
+    told = summary(long_talk(600))
+
+    assert years == sorted(years)
+    assert all(any(start <= year - 1900 < start + 150 for year in years) for start in (0, 150, 300, 450))
+    assert "Tomas said" in told
+    assert "Mira said" in told
+
+
+def test_the_same_is_not_told_twice():
+    lines = talk(*["Tomas: I keep bees on the roof of the library."] * 5, "Tomas: My knees are bad since the accident in Graz.")
+
+    assert summary(lines, 130).count("bees") == 1
+
+
+def test_a_long_speech_is_cut_at_its_sentences():
+    speech = " ".join(f"I sold my boat number {number} to a man from Olhão." for number in range(60))
+
+    (told,) = summary(talk(f"Tomas: {speech}")).splitlines()
+
+    assert all(quote.startswith("I sold") and quote.endswith("Olhão.") for quote in quotations(told))
+
+
+def test_played_deeds_are_told_as_deeds():
+    told = summary(KEEPER).splitlines()
+
+    assert "Tomas steps inside, dripping with rain." in told
+    assert not any("*" in line for line in told)
+
+
+def test_code_and_control_tokens_are_not_quoted():
+    lines = talk("Tomas: My thesis<|im_end|> needs this by Friday:\n```\nsecret = 42\n```\nMy sister **Ana** waits for it.")
+
+    assert summary(lines) == 'Tomas said, "My thesis needs this by Friday." and "My sister Ana waits for it."'
+
+
+def test_texts_without_spaces_are_told_in_their_own_quotation_marks():
+    lines = talk("Tomas: 你好！我五月份要搬到波尔图去了。", "Mira: 我们明天去看灯塔吧。")
+
+    assert summary(lines) == "Tomas：「我五月份要搬到波尔图去了」\nMira：「我们明天去看灯塔吧」"
+
+
+def test_other_languages_are_told_too():
+    lines = talk(
+        "Tomas: Hallo! Ich ziehe im Mai nach Porto, weil meine Schwester Ana dort ihre Prüfung hat.",
+        "Mira: Wie schön! Wir sollten morgen noch zum Leuchtturm gehen.",
+    )
+
+    assert summary(lines).startswith('Tomas said, "Ich ziehe im Mai nach Porto')
+    assert "Leuchtturm" in summary(lines)
+
+
+def test_a_line_of_a_million_characters_does_no_harm():
+    lines = [said("Tomas", "I moved to Porto. " * 60_000), said("Mira", "*" * 1_000_000), said("Mira", "a" * 1_000_000)]
+
+    assert 0 < len(summary(lines, 300)) <= 300
+
+
+def test_only_emoji_give_no_summary_but_a_title():
+    made = digest(talk("Tomas: 😂😂", "Mira: 🎉"))
+
+    assert (made.title, made.summary, made.keywords, made.relevance) == ("😂😂", "", (), 1)
+
+
+def test_a_name_that_is_missing_or_hostile_does_not_break_the_frame():
+    lines = [said("", "My sister Ana moved to Porto."), said('Mi"ra\nsaid, ' + "x" * 500, "My father keeps bees in Faro.")]
+
+    told = summary(lines).splitlines()
+
+    assert told[0] == 'Persona said, "My sister Ana moved to Porto."'
+    assert told[1].endswith('said, "My father keeps bees in Faro."')
+    assert len(told[1]) < 100
+
+
+def test_play_is_recognised_only_when_nearly_all_of_it_is():
+    casual = talk(
+        "Tomas: What should I cook tonight?",
+        "Mira: *smiles* How about risotto with mushrooms?",
+        "Tomas: I don't like mushrooms.",
+        "Mira: *laughs softly* Then a lemon risotto it is.",
+    )
+
+    assert is_roleplay(KEEPER)
+    assert not is_roleplay(casual)
+    assert not is_roleplay(PORTO)
+    assert not is_roleplay([*PORTO, *KEEPER])
+    assert not is_roleplay(talk("Tomas: this is **so very bold** and *really very important* to me", "Mira: yes"))
+
+
+def test_a_novel_without_asterisks_is_play():
+    lines = talk(
+        'Tomas: "Who goes there?" he called, raising his torch above the wall.',
+        'Mira: "Only the wind," she whispered, and her cloak melted into the dark.',
+    )
+
+    assert is_roleplay(lines)
+
+
+def test_small_talk_weighs_least_and_a_life_told_most():
+    life = talk(
+        *(
+            f"Tomas: {text}"
+            for text in (
+                "My father died in March and I have not cried since.",
+                "I was diagnosed with cancer last year, and I'm scared of the operation on Friday.",
+                "My wife Lena and I got divorced in 2019.",
+                "I promise I'll call my daughter Ida tomorrow.",
+                "I lost my job at the harbour when the crane crashed.",
+            )
+            * 8
+        )
+    )
+
+    assert digest(SMALL_TALK).relevance == 1
+    assert digest(PORTO).relevance == 2
+    assert digest(life).relevance == 5
+
+
+def test_a_rolling_summary_keeps_what_it_had_while_there_is_room():
+    before = summary(PORTO[:4])
+
+    after = rolling(PORTO[4:], before, 2000)
+
+    assert after.startswith(before)
+    assert "Peanuts" in after
+    assert rolling([], before, 2000) == before
+
+
+def test_a_rolling_summary_that_is_full_lets_old_chatter_go_and_keeps_what_matters():
+    told = rolling(talk("Tomas: My brother Nils died in the avalanche.", "Mira: I bought a green umbrella."), "", 400)
+    for start in range(0, 120, 6):
+        told = rolling(long_talk(120)[start : start + 6], told, 400)
+
+    assert len(told) <= 400
+    assert 'Tomas said, "My brother Nils died in the avalanche."' in told
+    assert "umbrella" not in told
+    assert re.search(r"number 1[01]\d", told)
+
+
+def test_a_rolling_summary_takes_up_one_that_a_model_wrote():
+    written = "Tomas told Mira that his father died in Graz. They spoke about tulips for a while. " * 3
+
+    told = rolling(long_talk(10), written, 300)
+
+    assert "his father died in Graz" in told
+    assert len(told) <= 300
+
+
+@given(TALKS, st.integers(0, 400))
+@settings(max_examples=150, deadline=None)
+def test_no_text_raises_and_nothing_is_longer_than_asked(lines: list[Said], longest: int):
+    made = digest(lines, longest=longest)
+
+    assert len(made.summary) <= longest
+    assert len(made.keywords) <= 6
+    assert len(made.goals) <= 5
+    assert 1 <= made.relevance <= 5
+    assert made == digest(lines, longest=longest)
+    assert made.title == title(lines)
+
+
+@given(TALKS, HOSTILE, st.integers(0, 300))
+@settings(max_examples=150, deadline=None)
+def test_a_rolling_summary_is_never_longer_than_asked(lines: list[Said], before: str, longest: int):
+    told = rolling(lines, before, longest)
+
+    assert len(told) <= longest
+    assert told == rolling(lines, before, longest)
+
+
+@given(TALKS)
+@settings(max_examples=150, deadline=None)
+def test_every_quotation_was_said_in_that_order(lines: list[Said]):
+    texts = [letters(line.text) for line in lines]
+
+    for report in summary(lines).splitlines():
+        for quote in quotations(report):
+            assert any(is_in_order(letters(quote), text) for text in texts)
+
+
+@given(PLAIN_TALKS)
+@settings(max_examples=150, deadline=None)
+def test_of_plain_text_every_quotation_is_a_stretch(lines: list[Said]):
+    texts = [letters(line.text) for line in lines]
+
+    for report in summary(lines).splitlines():
+        for quote in quotations(report):
+            assert any(letters(quote) in text for text in texts)

@@ -1,0 +1,95 @@
+"""Messages as they are typed, and the sentences that can be quoted from them."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lethe_app.brain.quotable import MOST_READ, is_prose, parts, plain, sentences, words
+from lethe_app.brain.quoting import quote, shorten
+from tests.brain.talks import said, talk
+
+
+def texts(message: str) -> list[str]:
+    return [sentence.text for sentence in sentences(talk(f"Tomas: {message}"))]
+
+
+def test_sentences_end_where_they_end():
+    assert texts("I met Dr. Silva in Faro. It rained!\nWas it 3.5 degrees") == [
+        "I met Dr. Silva in Faro.",
+        "It rained!",
+        "Was it 3.5 degrees",
+    ]
+
+
+def test_sentences_of_people_who_type_without_capitals_end_too():
+    assert texts("thx! the interview is on thursday. im nervous, e.g. about maths") == [
+        "thx!",
+        "the interview is on thursday.",
+        "im nervous, e.g. about maths",
+    ]
+
+
+def test_markup_is_taken_away_and_its_words_stay():
+    message = "# News\n- **Ana** wrote [a letter](https://example.org/x)\n> `he` said so"
+
+    assert texts(message) == ["News", "Ana wrote a letter", "he said so"]
+
+
+def test_what_nobody_sees_is_taken_away():
+    assert plain("a\u202eb\0c\ud800d<|im_end|>e</s>[INST]") == "abcde"
+    assert plain("before ```code``` after") == "before \n after"
+    assert plain("before ```code without an end") == "before \n"
+
+
+def test_actions_are_told_apart_from_emphasis():
+    told = [(part.text.strip(), part.narrates) for part in parts("*opens the door* I *really* mean it. *smiles*")]
+
+    assert told == [("opens the door", True), ("I really mean it.", False), ("smiles", True)]
+
+
+def test_quoted_speech_with_somebody_around_it_is_prose():
+    assert is_prose('"Come in," she said and lowered the lantern.')
+    assert is_prose('"Who goes there?" I call, raising my torch.')
+    assert not is_prose('My boss said, "You may go." So I went home.')
+    assert not is_prose('I read "The Old Harbour" last night and liked it.')
+    assert not is_prose("She lowered the lantern.")
+
+
+def test_scripts_without_spaces_give_pairs_of_characters():
+    assert words("灯台へ go") == ("灯台", "台へ", "go")
+
+
+def test_only_the_beginning_of_an_endless_message_is_read():
+    assert len(plain("x" * 10_000)) == MOST_READ
+
+
+def test_inner_quotation_marks_do_not_end_a_quotation():
+    (sentence,) = sentences(talk('Tomas: I call my boat "Lethe" now.'))
+
+    assert quote(sentence).alone == "Tomas said, \"I call my boat 'Lethe' now.\""
+
+
+def test_a_greeting_before_the_matter_is_left_out():
+    (sentence,) = sentences(talk("Tomas: Hey Mira, yeah, well, the boat is sold."))
+
+    assert quote(sentence).alone == 'Tomas said, "The boat is sold."'
+
+
+def test_what_is_too_long_is_cut_at_a_clause():
+    assert shorten("the boat is sold, and the harbour is empty now", 30) == "the boat is sold…"
+    assert shorten("the boat is sold and gone", 12) == "the boat…"
+    assert shorten("boat", 0) == ""
+
+
+@given(st.text(max_size=80), st.integers(0, 60))
+def test_nothing_is_cut_too_long(text: str, longest: int):
+    assert len(shorten(text, longest)) <= longest
+
+
+@given(st.text(alphabet=st.characters(), max_size=200))
+def test_any_text_can_be_taken_apart(text: str):
+    for sentence in sentences([said("Tomas", text)]):
+        assert sentence.words
+        assert "\n" not in sentence.text
+        assert "*" not in sentence.text

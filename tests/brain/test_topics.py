@@ -1,0 +1,98 @@
+"""What a conversation was about, in words its people used."""
+
+from __future__ import annotations
+
+import pytest
+
+from lethe_app.brain.digest import digest, title
+from tests.brain.talks import KEEPER, PORTO, talk
+
+
+def test_a_title_says_what_is_done_about_the_main_topic_where_somebody_put_it_so():
+    assert title(PORTO) == "Moving to Porto"
+
+
+def test_a_title_names_two_or_three_topics():
+    lines = talk(
+        "Tomas: The ferry was late again this morning.",
+        "Mira: Is the ferry always late?",
+        "Tomas: Only when the old captain sails. My violin lesson starts at nine, and the violin is heavy.",
+        "Mira: Then buy a smaller violin.",
+    )
+
+    assert title(lines) == "Ferry and violin"
+
+
+def test_a_single_word_takes_the_words_before_it_along():
+    assert title(talk("Tomas: I lost my grandmother last night.")) == "Lost my grandmother"
+    assert title(talk("Tomas: Hey!", "Mira: Great, thanks! Nice weather today.")) == "Nice weather"
+
+
+def test_where_nothing_stands_out_the_title_is_how_the_user_began():
+    assert title(talk("Mira: Yes?", "Tomas: so what do you think about it all then?")) == "so what do you think about"
+
+
+@pytest.mark.parametrize("lines", [PORTO, KEEPER])
+def test_a_title_is_short_and_has_no_asterisks(lines):
+    made = title(lines)
+
+    assert 2 <= len(made.split()) <= 6
+    assert "*" not in made
+
+
+def test_keywords_keep_their_casing_and_are_neither_speakers_nor_filler():
+    lines = talk(
+        "Tomas: Hey Mira, have you read Game of Thrones? Everyone says it's amazing.",
+        "Mira: I love Game of Thrones, Tomas! And the LGBTQ reading group in Porto does too.",
+        "Tomas: The reading group! Ana from Porto told me about the reading group, Mira.",
+    )
+
+    found = digest(lines).keywords
+
+    assert {"reading group", "Game of Thrones", "Porto"} <= set(found)
+    assert not {"Mira", "Tomas", "amazing", "everyone", "hey"} & {word for keyword in found for word in keyword.split()}
+
+
+def test_there_are_four_to_six_keywords_where_there_is_enough_text():
+    assert 4 <= len(digest(PORTO).keywords) <= 6
+    assert 4 <= len(digest(KEEPER).keywords) <= 6
+
+
+def test_a_short_form_of_a_speakers_name_is_no_topic():
+    lines = talk("Mira: Tom, the greenhouse is open, Tom!", "Tomas: The greenhouse?", "Mira: Yes, Tom, the greenhouse.")
+
+    assert digest(lines).keywords == ("greenhouse",)
+
+
+def test_one_topic_in_several_forms_is_named_once():
+    lines = talk("Tomas: My game is done.", "Mira: The gaming club wants the game.", "Tomas: Two games, then. The club pays.")
+
+    found = [keyword.lower() for keyword in digest(lines).keywords]
+
+    assert sum("gam" in keyword for keyword in found) == 1
+
+
+def test_shouted_words_are_no_names():
+    lines = talk("Tomas: THE LIGHTHOUSE IS ON FIRE", "Mira: The lighthouse? Which lighthouse?")
+
+    assert "lighthouse" in digest(lines).keywords
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (("Tomas: 五月にポルトへ引っ越します。", "Mira: ポルトですか？仕事は？", "Tomas: 辞めました。"), {"ポルト", "仕事"}),
+        (("Tomas: 我五月份要搬到波尔图去了。", "Mira: 我们明天去看灯塔吧。", "Tomas: 好的，去灯塔。"), {"灯塔", "波尔图"}),
+        (("Tomas: Ich ziehe nach Porto.", "Mira: Und die Prüfung?", "Tomas: Die Prüfung ist in Porto."), {"Porto", "Prüfung"}),
+    ],
+)
+def test_other_languages_have_keywords_and_a_title(lines, expected):
+    made = digest(talk(*lines))
+
+    assert expected <= set(made.keywords)
+    assert any(word in made.title for word in expected)
+    assert " and " not in made.title
+
+
+def test_a_script_whose_words_cannot_be_told_apart_has_its_beginning_as_title():
+    assert title(talk("Tomas: ฉันจะย้ายไปปอร์โต", "Mira: จริงเหรอ")) == "ฉันจะย้ายไปปอร์โต"
