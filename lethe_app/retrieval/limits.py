@@ -1,0 +1,90 @@
+"""Draws the line between distances of pairs that are wanted and pairs that are not, or says that there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Numbers = npt.NDArray[np.float64]
+Chosen = npt.NDArray[np.bool_]
+
+FARTHEST = 2.0
+"""Cosine distance of opposite unit vectors."""
+SURE = 3.0
+"""Standard errors by which wanted pairs must lie nearer than others; else the difference is not believed."""
+FEWEST, SMALLEST_SHARE = 5, 0.05
+"""Wanted pairs, and share of all wanted ones, that a limit must let through to be one."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Pairs of which some are wanted; distances ascend, a pair with an infinite one passes no limit."""
+
+    distances: Numbers
+    wanted: Chosen
+    weight: Numbers
+
+    @classmethod
+    def of(cls, distances: Sequence[float] | Numbers, wanted: Sequence[bool] | Chosen, kinds: Sequence[str]) -> Sample:
+        """Every kind weighs 1, however many pairs it has."""
+        count = {kind: kinds.count(kind) for kind in set(kinds)}
+        weight = np.array([1 / count[kind] for kind in kinds], np.float64)
+        far = np.clip(np.nan_to_num(np.asarray(distances, np.float64), nan=np.inf, posinf=np.inf), 0, np.inf)
+        order = np.argsort(far, kind="stable")
+        return cls(far[order], np.asarray(wanted, bool)[order], weight[order])
+
+    def cuts(self) -> tuple[Numbers, Numbers, Numbers, Chosen]:
+        """Every limit worth trying, ascending, midway between neighbours; wanted and all weight below it, and if it counts."""
+        if not len(self.distances):
+            return np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, bool)
+        after = np.append(self.distances[1:], np.inf)
+        here = np.isfinite(self.distances) & (self.distances < after)
+        limits = np.where(np.isfinite(after), (self.distances + after) / 2, self.distances + NEXT)
+        number = np.cumsum(self.wanted)
+        enough = number >= max(FEWEST, SMALLEST_SHARE * number[-1])
+        good = np.cumsum(self.weight * self.wanted)
+        return limits[here], good[here], np.cumsum(self.weight)[here], enough[here]
+
+    def is_parted(self) -> bool:
+        """Do the wanted ones surely lie nearer? By the rank sum of Mann and Whitney (1947), ties counted half."""
+        wanted, others = self.distances[self.wanted], self.distances[~self.wanted]
+        if not len(wanted) or not len(others):
+            return False
+        below = np.searchsorted(others, wanted, "left")
+        upto = np.searchsorted(others, wanted, "right")
+        nearer = 1 - float((below + upto).mean()) / 2 / len(others)
+        error = float(np.sqrt((len(wanted) + len(others) + 1) / (12 * len(wanted) * len(others))))
+        return nearer - 0.5 >= SURE * error
+
+    def precise(self, target: float, worthless: float) -> float | None:
+        """The widest limit below which `target` of the weight is wanted; else the best, if better than `worthless`."""
+        limits, good, every, enough = self.cuts()
+        if not enough.any():
+            return None
+        precision = np.where(enough, good / every, 0)
+        reached = min(target, float(precision.max()))
+        if reached < worthless:
+            return None
+        return float(limits[np.flatnonzero(precision >= reached)[-1]])
+
+    def parting(self) -> float | None:
+        """The limit with the most wanted and the least unwanted weight below it: there both are equally dense."""
+        limits, good, every, enough = self.cuts()
+        if not enough.any():
+            return None
+        gain = np.where(enough, 2 * good - every, -np.inf)
+        return float(limits[int(gain.argmax())]) if gain.max() > 0 else None
+
+    def judge(self, limit: float) -> tuple[float, float]:
+        """Precision and recall below a limit; where nothing passes the first is 1."""
+        passed = self.distances < limit
+        good = float(self.weight[passed & self.wanted].sum())
+        every, wanted = float(self.weight[passed].sum()), float(self.weight[self.wanted].sum())
+        return (good / every if every else 1.0), (good / wanted if wanted else 0.0)
+
+
+NEXT = 1e-6
+"""A limit lies at least so much farther than the farthest pair it lets through."""

@@ -1,0 +1,160 @@
+"""How well distances and words of the starter embedder tell duplicates, updates and what a message means.
+
+Every decision is cross-validated: limits are fitted on all topics but one and judged on that one (`cv`), so no figure stems
+from a pair that its limit has seen. The word lists of `retrieval/contrast.py` were written beside these pairs, half of the
+topics in view. Precision counts every kind of pair alike; in a real memory most near facts are related ones. `dated` is the
+distance of duplicates as stored, each with another day.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+
+from lethe_app.domain.model import LoadOptions
+from lethe_app.llm import starter
+from lethe_app.llm.client import ModelClient
+from lethe_app.llm.gguf_file import describe
+from lethe_app.paths import shipped_root
+from lethe_app.retrieval.calibrate import (
+    FACTS,
+    FIRST_DAY,
+    MESSAGES,
+    ORIGINAL,
+    Kind,
+    Pair,
+    Thresholds,
+    as_compared,
+    fit,
+    load_pairs,
+    measure,
+    with_strangers,
+)
+from lethe_app.retrieval.relation import Relation, relation
+from lethe_app.retrieval.words import day
+from tests.bench.report import arguments
+
+QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+SAME, SAME_OR_CHANGED, MEANT = {Kind.DUPLICATE}, {Kind.DUPLICATE, Kind.UPDATE}, {Kind.QUESTION}
+DECISIONS = {
+    "duplicate": (FACTS, SAME), "same_memory": (FACTS, SAME_OR_CHANGED), "same_search": (FACTS, SAME),
+    "update": (FACTS, SAME_OR_CHANGED), "natural": (MESSAGES, MEANT), "fact_retrieval": (MESSAGES, MEANT),
+    "rag_limit": (MESSAGES, MEANT),
+}  # fmt: skip
+"""Limit → the kinds it chooses among, and those it should let through."""
+Row = tuple[Pair, float, Thresholds]
+"""A pair, its distance, and limits fitted without its topic."""
+
+
+async def with_starter(pairs: Sequence[Pair]) -> tuple[list[float], list[float]]:
+    """Distances of all pairs, and of the duplicates with a day before each text."""
+    client = ModelClient("embed")
+    with tempfile.TemporaryDirectory() as cache:
+        await client.load(describe(starter.embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
+        try:
+            dated = [
+                (f"({day(FIRST_DAY)}) {pair.first}", f"({day(FIRST_DAY + timedelta(days=17 * number))}) {pair.second}")
+                for number, pair in enumerate(pairs, 1)
+                if pair.kind is Kind.DUPLICATE
+            ]
+            return await measure(client.embed_tokens, as_compared(pairs)), await measure(client.embed_tokens, dated)
+        finally:
+            await client.close()
+
+
+def cross_validated(pairs: Sequence[Pair], distances: Sequence[float]) -> list[Row]:
+    """Each pair with limits that have not seen its topic."""
+    rows: list[Row] = []
+    for topic in dict.fromkeys(pair.topic for pair in pairs):
+        others = [(pair, far) for pair, far in zip(pairs, distances, strict=True) if pair.topic != topic]
+        limits = fit([pair for pair, _far in others], [far for _pair, far in others])
+        rows += [(pair, far, limits) for pair, far in zip(pairs, distances, strict=True) if pair.topic == topic]
+    return rows
+
+
+def passing(rows: Sequence[Row], name: str) -> dict[Kind, float]:
+    """The share of each kind that passes a limit, in percent."""
+    hits: dict[Kind, list[bool]] = {}
+    for pair, far, limits in rows:
+        if pair.kind in DECISIONS[name][0]:
+            hits.setdefault(pair.kind, []).append(far < getattr(limits, name))
+    return {kind: 100 * float(np.mean(some)) for kind, some in hits.items()}
+
+
+def precision(shares: dict[Kind, float], wanted: set[Kind]) -> float:
+    """Of what passes, in percent, when every kind is as frequent; strangers, told by themselves, left out."""
+    counted = {kind: share for kind, share in shares.items() if kind is not Kind.QUESTION_STRANGER}
+    every = sum(counted.values())
+    return 100 * sum(share for kind, share in counted.items() if kind in wanted) / every if every else 100.0
+
+
+def related(rows: Sequence[Row]) -> dict[Relation, dict[Kind, int]]:
+    """How many pairs of each kind `relation` takes for what, told first text first."""
+    table = {found: dict.fromkeys(FACTS, 0) for found in Relation}
+    for pair, far, limits in rows:
+        if pair.kind in FACTS:
+            table[relation(pair.first, pair.second, far, limits)][pair.kind] += 1
+    return table
+
+
+def by_distance_alone(rows: Sequence[Row]) -> dict[Relation, dict[Kind, int]]:
+    """The same decided as the original does, below one limit the same and below the next an update."""
+    table = {found: dict.fromkeys(FACTS, 0) for found in Relation}
+    for pair, far, limits in rows:
+        if pair.kind in FACTS:
+            near = Relation.UPDATE if far < limits.update else Relation.NEW
+            table[Relation.SAME if far < limits.same_words else near][pair.kind] += 1
+    return table
+
+
+def show_table(title: str, table: dict[Relation, dict[Kind, int]]) -> dict[str, float]:
+    """Print a table of decisions; returns the precision and recall of the first two."""
+    print(f"\n{title:<24}" + "".join(f"{kind.value:>12}" for kind in FACTS))
+    figures = {}
+    for found, counts in table.items():
+        print(f"  {found.value:<22}" + "".join(f"{counts[kind]:>12}" for kind in FACTS))
+    for found, kind in ((Relation.SAME, Kind.DUPLICATE), (Relation.UPDATE, Kind.UPDATE)):
+        right, chosen = table[found][kind], sum(table[found].values())
+        figures[f"{found.value}_precision"] = 100 * right / chosen if chosen else 100.0
+        figures[f"{found.value}_recall"] = 100 * right / sum(some[kind] for some in table.values())
+    return figures
+
+
+def main() -> None:
+    """Measure and print."""
+    wanted = arguments(__doc__)
+    pairs = with_strangers(load_pairs(shipped_root() / "resources" / "calibration" / "pairs.json"))
+    distances, dated = asyncio.run(with_starter(pairs))
+    spread = {kind.value: [far for pair, far in zip(pairs, distances, strict=True) if pair.kind is kind] for kind in Kind}
+    print(f"{'distances':<20}{'n':>6}" + "".join(f"{100 * share:>7.0f}%" for share in QUANTILES))
+    for name, some in {**spread, "duplicate dated": dated}.items():
+        print(f"{name:<20}{len(some):>6}" + "".join(f"{value:8.3f}" for value in np.quantile(some, QUANTILES)))
+    limits, rows = fit(pairs, distances), cross_validated(pairs, distances)
+    figures: dict[str, float] = {}
+    print(f"\n{'limit':<16}{'original':>9}{'fitted':>8}{'cv: precision':>15}{'recall':>8}   share of each kind that passes")
+    for name, (_among, right) in DECISIONS.items():
+        shares = passing(rows, name)
+        fitted, good = getattr(limits, name), precision(shares, right)
+        recall = float(np.mean([shares[kind] for kind in right]))
+        figures |= {name: fitted, f"{name}_cv_precision": good, f"{name}_cv_recall": recall}
+        told = "  ".join(f"{kind.value} {share:.1f}%" for kind, share in shares.items())
+        print(f"{name:<16}{getattr(ORIGINAL, name):>9.3f}{fitted:>8.3f}{good:>14.1f}%{recall:>7.1f}%   {told}")
+    figures["same_words"] = limits.same_words
+    print(f"{'same_words':<16}{ORIGINAL.same_words:>9.3f}{limits.same_words:>8.3f}   judged by `relation` below")
+    first = show_table("distance alone (cv)", by_distance_alone(rows))
+    second = show_table("distance and words (cv)", related(rows))
+    figures |= {f"distance_{key}": value for key, value in first.items()}
+    figures |= {f"relation_{key}": value for key, value in second.items()}
+    print("\n" + "\n".join(f"{key:<28}{first[key]:6.1f}% → {value:5.1f}%" for key, value in second.items()))
+    if wanted.json:
+        print(json.dumps({key: round(value, 4) for key, value in figures.items()}))
+
+
+if __name__ == "__main__":
+    main()

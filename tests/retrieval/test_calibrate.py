@@ -1,0 +1,274 @@
+"""Limits follow the embedder: they part what it parts, and where it parts nothing they let nothing through."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lethe_app.domain.passage import Meaning
+from lethe_app.errors import FileError
+from lethe_app.paths import shipped_root
+from lethe_app.retrieval.calibrate import (
+    BATCH,
+    NEAR_IDENTITY,
+    ORIGINAL,
+    Kind,
+    Pair,
+    Thresholds,
+    as_compared,
+    calibrate,
+    fit,
+    load_pairs,
+    with_strangers,
+)
+from tests.retrieval.conftest import embed
+
+SHIPPED = shipped_root() / "resources" / "calibration" / "pairs.json"
+MIDDLES = {
+    Kind.DUPLICATE: 0.05, Kind.UPDATE: 0.15, Kind.RELATED: 0.4, Kind.UNRELATED: 0.8,
+    Kind.QUESTION: 0.3, Kind.QUESTION_OTHER: 0.6, Kind.QUESTION_STRANGER: 0.8,
+}  # fmt: skip
+"""Where a good embedder might put each kind."""
+
+
+@pytest.fixture(scope="module")
+def shipped() -> list[Pair]:
+    return load_pairs(SHIPPED)
+
+
+def made(number: int = 40) -> list[Pair]:
+    """Pairs whose words agree, so that only distances matter."""
+    return [
+        Pair(
+            kind=kind,
+            topic="home",
+            first=f"Mira likes old town {letter(place)}.",
+            second=f"Mira likes the old town {letter(place)}.",
+        )
+        for kind in Kind
+        for place in range(number)
+    ]
+
+
+def letter(place: int) -> str:
+    return chr(ord("a") + place % 26) * (1 + place // 26)
+
+
+def spread(pairs: Sequence[Pair], width: float, scale: float = 1.0) -> list[float]:
+    """Distances around the middle of each kind."""
+    random = np.random.default_rng(7)
+    return [scale * float(np.clip(MIDDLES[pair.kind] + random.uniform(-width, width), 0, 2)) for pair in pairs]
+
+
+def fitted(limits: Thresholds) -> dict[str, float]:
+    return {name: value for name, value in limits.model_dump().items() if isinstance(value, float)}
+
+
+def test_the_shipped_pairs_are_many_and_balanced(shipped: list[Pair]):
+    kinds = Counter(pair.kind for pair in shipped)
+    topics = {pair.topic for pair in shipped}
+
+    assert len(shipped) >= 360
+    assert min(kinds[kind] for kind in Kind if kind is not Kind.QUESTION_STRANGER) >= 60
+    assert len(topics) == 12
+    assert all({pair.kind for pair in shipped if pair.topic == topic} == {*kinds} for topic in topics)
+
+
+def test_no_shipped_pair_comes_twice_or_is_empty_talk(shipped: list[Pair]):
+    texts = Counter((pair.first, pair.second) for pair in shipped)
+
+    assert texts.most_common(1)[0][1] == 1
+    assert all(pair.first != pair.second and len(pair.first) < 120 and len(pair.second) < 120 for pair in shipped)
+    assert all(text.endswith((".", "!", "?")) for pair in shipped for text in (pair.first, pair.second))
+
+
+@pytest.mark.parametrize(
+    ("content", "field"),
+    [
+        ("{", ""),
+        ('{"pairs": []}', "pairs"),
+        ('{"pairs": [{"kind": "same", "topic": "home", "first": "a", "second": "b"}]}', "pairs[0].kind"),
+        ('{"pairs": [{"kind": "update", "topic": "home", "first": "", "second": "b"}]}', "pairs[0].first"),
+        ('{"pairs": [{"kind": "update", "topic": "home", "first": "a"}]}', "pairs[0].second"),
+    ],
+)
+def test_a_broken_file_is_named_with_its_field(tmp_path: Path, content: str, field: str):
+    path = tmp_path / "pairs.json"
+    path.write_text(content, encoding="utf-8")
+
+    with pytest.raises(FileError) as caught:
+        load_pairs(path)
+
+    assert caught.value.path == path
+    assert caught.value.field == field
+
+
+def test_each_limit_lies_between_the_kinds_that_it_parts():
+    limits = fit(pairs := made(), spread(pairs, 0.04))
+
+    assert 0.09 < limits.duplicate < 0.15
+    assert 0.19 < limits.update < 0.36
+    assert 0.34 < limits.rag_limit < 0.80
+    assert limits.quality["duplicate precision"] > 0.94
+    assert limits.quality["update recall"] == limits.quality["rag_limit recall"] == 1
+
+
+def test_limits_grow_with_the_distances_of_the_embedder():
+    pairs = made()
+
+    near, far = fit(pairs, spread(pairs, 0.04, scale=0.2)), fit(pairs, spread(pairs, 0.04))
+
+    assert far.update == pytest.approx(5 * near.update)
+    assert far.fact_retrieval == pytest.approx(5 * near.fact_retrieval)
+
+
+def test_a_limit_for_duplicates_is_drawn_by_words_where_distance_does_not_part_them():
+    duplicates = [
+        Pair(kind=Kind.DUPLICATE, topic="t", first=f"Ana rows {letter(n)}.", second=f"{letter(n)} Ana rows.") for n in range(30)
+    ]
+    updates = [
+        Pair(kind=Kind.UPDATE, topic="t", first=f"Ana rows {n} miles.", second=f"Ana rows {n + 1} miles.") for n in range(30)
+    ]
+    related = [Pair(kind=Kind.RELATED, topic="t", first=f"Ana rows {letter(n)}.", second="Ana owns a kite.") for n in range(30)]
+    far = [0.1] * 60 + [0.5] * 30
+
+    limits = fit([*duplicates, *updates, *related], far)
+
+    assert limits.duplicate == NEAR_IDENTITY
+    assert 0.1 < limits.same_words <= limits.update < 0.5
+
+
+@pytest.mark.parametrize("distance", [0.0, 0.001, 0.7, 2.0])
+def test_an_embedder_that_sees_no_difference_lets_nothing_through(distance: float, shipped: list[Pair]):
+    limits = fit(shipped, [distance] * len(shipped))
+
+    assert set(fitted(limits).values()) == {min(NEAR_IDENTITY, distance / 2)}
+
+
+@pytest.mark.parametrize("distance", [float("nan"), float("inf")])
+def test_a_broken_embedder_leaves_only_repetitions(distance: float, shipped: list[Pair]):
+    assert set(fitted(fit(shipped, [distance] * len(shipped))).values()) == {NEAR_IDENTITY}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_an_embedder_of_pure_chance_is_not_believed(seed: int):
+    pairs = made(12)
+
+    limits = fit(pairs, np.random.default_rng(seed).uniform(0.2, 1.2, len(pairs)).tolist())
+
+    assert set(fitted(limits).values()) == {NEAR_IDENTITY}
+
+
+def test_too_few_pairs_are_not_believed_however_clear():
+    limits = fit(pairs := made(3), spread(pairs, 0.01))
+
+    assert set(fitted(limits).values()) == {max(fitted(limits).values())}
+    assert limits.update <= NEAR_IDENTITY
+
+
+def test_without_pairs_only_repetitions_pass():
+    assert set(fitted(fit([], [])).values()) == {NEAR_IDENTITY}
+
+
+def test_rounding_below_zero_is_no_distance_below_zero():
+    far = {Kind.QUESTION: 0.0, Kind.QUESTION_OTHER: 1.0, Kind.QUESTION_STRANGER: -1e-8}
+
+    limits = fit(pairs := made(), [far.get(pair.kind, 0.5) for pair in pairs])
+
+    assert limits.rag_limit == limits.natural == 0
+
+
+def test_a_missing_distance_is_our_mistake():
+    with pytest.raises(ValueError, match="2 distances"):
+        fit(made(1), [0.1, 0.2])
+
+
+@given(st.data())
+def test_limits_keep_their_order_whatever_the_embedder(data: st.DataObject):
+    pairs = made(data.draw(st.integers(1, 12)))
+    far = data.draw(st.lists(st.floats(-0.001, 2.001), min_size=len(pairs), max_size=len(pairs)))
+
+    limits = fit(pairs, far)
+
+    assert 0 <= limits.duplicate <= limits.same_memory <= limits.same_words <= limits.update <= 2
+    assert limits.duplicate <= limits.same_search <= limits.update
+    assert limits.natural <= limits.fact_retrieval <= limits.rag_limit <= 2
+
+
+def test_strangers_narrow_what_a_message_brings_up():
+    pairs = [pair for pair in made() if pair.kind is not Kind.QUESTION_STRANGER]
+    strange = [Pair(kind=Kind.QUESTION_STRANGER, topic="work", first="Who?", second=f"Otis {letter(n)}.") for n in range(200)]
+    far = spread(pairs, 0.04)
+
+    limits = fit([*pairs, *strange], far + [0.28] * 3 + [0.9] * 197)
+
+    assert limits.rag_limit == fit(pairs, far).rag_limit
+    assert limits.natural == pytest.approx(0.28)
+
+
+def test_every_message_meets_the_memories_of_other_topics(shipped: list[Pair]):
+    pairs = with_strangers(shipped)
+    strange = [pair for pair in pairs if pair.kind is Kind.QUESTION_STRANGER]
+    topic_of = {pair.second: pair.topic for pair in shipped if pair.kind is Kind.QUESTION}
+
+    assert pairs[: len(shipped)] == shipped
+    assert len(strange) > 3000
+    assert all(topic_of[pair.second] != pair.topic for pair in strange)
+
+
+def test_facts_are_compared_without_days_and_memories_with_theirs():
+    fact = Pair(kind=Kind.UPDATE, topic="home", first="Mira lives in Porto.", second="Mira has moved to Lisbon.")
+    asked = Pair(kind=Kind.QUESTION, topic="home", first="Where do I live?", second="Mira lives in Porto.")
+
+    assert as_compared([fact, asked]) == [(fact.first, fact.second), (asked.first, "(8 May, 2023) Mira lives in Porto.")]
+
+
+async def test_calibrating_embeds_in_small_batches_and_tells_how_far_it_is(shipped: list[Pair]):
+    sizes: list[int] = []
+    told: list[float] = []
+
+    async def counted(texts: Sequence[str]) -> list[Meaning]:
+        sizes.append(len(texts))
+        return await embed(texts)
+
+    limits = await calibrate(counted, "words", shipped, told.append)
+
+    assert max(sizes) == BATCH
+    assert told == sorted(told)
+    assert told[-1] == 1
+    assert limits.embedder == "words"
+    assert limits.duplicate < limits.update < 1
+    assert Thresholds.model_validate_json(limits.model_dump_json()) == limits
+
+
+async def test_calibrating_can_be_cancelled_between_batches(shipped: list[Pair]):
+    begun = asyncio.Event()
+    calls = 0
+
+    async def slow(texts: Sequence[str]) -> list[Meaning]:
+        nonlocal calls
+        calls += 1
+        begun.set()
+        await asyncio.sleep(0)
+        return await embed(texts)
+
+    task = asyncio.create_task(calibrate(slow, "slow", shipped))
+    await begun.wait()
+    task.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert calls < 3
+
+
+def test_the_original_limits_keep_their_order_too():
+    assert ORIGINAL.duplicate <= ORIGINAL.same_memory <= ORIGINAL.update
+    assert json.loads(ORIGINAL.model_dump_json())["embedder"] == "gte-large"
