@@ -1,0 +1,191 @@
+"""Puts a date in place of “yesterday” or “next Friday”, so that a sentence stays true when it is read later."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date, timedelta
+
+from lethe_app.retrieval.when import COUNTS, SEASONS, WEEKDAYS
+from lethe_app.retrieval.words import MONTHS
+
+NUMBERS = {"a": 1, "an": 1, "a couple of": 2, **{word: number for number, word in enumerate(COUNTS, 1)}}
+_DAY = "|".join(f"{day}|{day[:3]}" for day in WEEKDAYS)
+_MONTH = "|".join(MONTHS)
+_COUNT = r"(?P<count>\d{1,2}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)) + ")"
+_PART = r"(?P<part> morning| afternoon| evening| night)?"
+_PAST = re.compile(
+    r"\b(?:was|were|had|did|got|went|ran|won|lost|moved|met|bought|made|saw|left|took|became|broke|fell|found|sold|gave|"
+    r"[a-z]{3,}ed)\b",
+    re.IGNORECASE,
+)
+_FUTURE = re.compile(r"(?:\b(?:will|going to|plan\w*|getting|moving)|'ll|'m \w+ing|\bam \w+ing|\bis \w+ing)\b", re.IGNORECASE)
+
+
+def resolve(sentence: str, today: date, *, event: bool = False) -> str:
+    """The sentence with its relative dates spelled out, such as “on 10 March 2025” or “in February 2025”.
+
+    For an `event` a month or day without a year gets one: the next for what is to come, the last for what has been.
+    What cannot be told, such as “recently”, stays.
+    """
+    past = bool(_PAST.search(sentence)) and not _FUTURE.search(sentence)
+    for pattern, worded in _RULES:
+        sentence = pattern.sub(lambda found, worded=worded: _safely(worded, found, today, past), sentence)  # type: ignore[misc]
+    return _with_year(sentence, today, past) if event else sentence
+
+
+def spell(day: date) -> str:
+    """Such as “8 May 2023”."""
+    return f"{day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"
+
+
+def _safely(worded: Callable[[re.Match[str], date, bool], str], found: re.Match[str], today: date, past: bool) -> str:
+    """At the ends of the calendar the words stay as they are."""
+    try:
+        return worded(found, today, past)
+    except (OverflowError, ValueError):
+        return found[0]
+
+
+def _near(found: re.Match[str], today: date, _past: bool) -> str:
+    what = found["what"].lower()
+    days = {"yesterday": -1, "last night": -1, "the day before yesterday": -2, "the other day": 0, "tomorrow": 1,
+            "the day after tomorrow": 2}.get(what, 0)  # fmt: skip
+    part = (found["part"] or "").strip() or {"last night": "evening", "tonight": "evening"}.get(what, "")
+    part = part or (what.removeprefix("this ") if what.startswith("this ") else "")
+    return f"on {f'the {part} of ' if part else ''}{spell(today + timedelta(days))}"
+
+
+def _weekday(found: re.Match[str], today: date, past: bool) -> str:
+    name = found["day"].lower()
+    number = next(place for place, day in enumerate(WEEKDAYS) if day.startswith(name[:3]))
+    which = (found["which"] or "").lower()
+    if which == "last" or (past and which != "next"):
+        back = (today.weekday() - number - 1) % 7 + 1
+        day = today - timedelta(back)
+    elif which == "next":  # Friday of the week to come
+        day = today + timedelta(7 - today.weekday() + number)
+    else:
+        day = today + timedelta((number - today.weekday() - 1) % 7 + 1)
+    part = (found["part"] or "").strip()
+    return f"on {f'the {part} of ' if part else ''}{spell(day)}"
+
+
+def _period(found: re.Match[str], today: date, past: bool) -> str:
+    """Week, weekend, month, year or season."""
+    which, what = found["which"].lower(), found["what"].lower()
+    step = {"last": -1, "next": 1}.get(which, 0)
+    monday = today - timedelta(today.weekday())
+    if what == "week":
+        return f"in the week of {spell(monday + timedelta(7 * step))}"
+    if what == "weekend":
+        return f"on the weekend of {spell(monday + timedelta(7 * step + 5))}"
+    if what == "year":
+        return f"in {today.year + step}"
+    if what == "month":
+        number = today.year * 12 + today.month - 1 + step
+        return f"in {MONTHS[number % 12].capitalize()} {number // 12}"
+    if what in SEASONS:
+        begun = today.month >= SEASONS[what]
+        year = today.year + {-1: 0 if begun and today.month > SEASONS[what] + 2 else -1, 1: 1 if begun else 0}.get(step, 0)
+        return f"in the {what} of {year}"
+    return f"in {what.capitalize()} {_year_of(MONTHS.index(what) + 1, today, step < 0 or (past and step == 0))}"
+
+
+def _away(found: re.Match[str], today: date, _past: bool) -> str:
+    """“Three weeks ago”, “in two days”."""
+    count, unit = found["count"].lower(), found["unit"].lower()
+    number = NUMBERS.get(count) or int(count)
+    sign = -1 if found[0].lower().endswith("ago") else 1
+    if unit == "year":
+        return f"in {today.year + sign * number}"
+    if unit == "month":
+        months = today.year * 12 + today.month - 1 + sign * number
+        return f"in {MONTHS[months % 12].capitalize()} {months // 12}"
+    day = today + timedelta(sign * number * (7 if unit == "week" else 1))
+    return f"{'around' if unit == 'week' else 'on'} {spell(day)}"
+
+
+def _day_of_month(found: re.Match[str], today: date, past: bool) -> str:
+    """“On the 12th”, of this month, the next or the last."""
+    number = int(found["day"])
+    months = today.year * 12 + today.month - 1
+    months += -1 if past and number > today.day else 1 if not past and number < today.day else 0
+    return f"on {spell(date(months // 12, months % 12 + 1, number))}"
+
+
+def _vaguely(found: re.Match[str], today: date, _past: bool) -> str:
+    """“A few weeks ago”."""
+    when = str(today.year) if found["unit"].lower() == "year" else spell(today)
+    return f"{found['count'].lower()} {found['unit'].lower()}s before {when}"
+
+
+_RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], str]], ...] = (
+    (
+        re.compile(
+            r"\b(?P<what>the day before yesterday|the day after tomorrow|yesterday|last night|tonight|tomorrow|today|"
+            rf"this (?:morning|afternoon|evening))\b{_PART}",
+            re.IGNORECASE,
+        ),
+        _near,
+    ),
+    (
+        re.compile(
+            rf"\b(?:(?:on )?(?P<which>next|last|this(?: coming)?) |on )(?P<day>{_DAY})\b(?!s| and \w+day| \d){_PART}(?!s)",
+            re.IGNORECASE,
+        ),
+        _weekday,
+    ),
+    (
+        re.compile(
+            rf"\b(?:in |on |at )?(?:the )?(?P<which>last|next|this) (?P<what>weekend|week|month|year|{'|'.join(SEASONS)}|"
+            rf"{_MONTH})\b",
+            re.IGNORECASE,
+        ),
+        _period,
+    ),
+    (re.compile(rf"\b(?:about |around )?{_COUNT} (?P<unit>day|week|month|year)s? ago\b", re.IGNORECASE), _away),
+    (re.compile(r"\bon the (?P<day>\d{1,2})(?:st|nd|rd|th)\b(?! of| [A-Z])"), _day_of_month),
+    (re.compile(r"\b(?P<count>a few|several|some|many) (?P<unit>day|week|month|year)s ago\b", re.IGNORECASE), _vaguely),
+    (re.compile(rf"\bin (?:about |around )?{_COUNT} (?P<unit>day|week|month|year)s?(?: time)?\b(?!')", re.IGNORECASE), _away),
+)
+
+_BARE = re.compile(
+    rf"\b(?P<lead>(?:in|on|by|until|from|since|at the end of|early|late|to) (?:the )?)?(?P<day>\d{{1,2}}(?:st|nd|rd|"
+    rf"th)? (?:of )?)?(?P<month>{_MONTH})\b(?! \d|,? (?:19|20)\d\d)",
+    re.IGNORECASE,
+)
+
+_SEASON = re.compile(rf"\bin (?:the )?(?P<what>{'|'.join(SEASONS)})\b(?! of| \d)", re.IGNORECASE)
+
+
+def _with_year(sentence: str, today: date, past: bool) -> str:
+    """“in May” as “in May 2025”."""
+
+    def one(found: re.Match[str]) -> str:
+        month = found["month"]
+        if not (found["lead"] or found["day"]):
+            return found[0]
+        year = _year_of(MONTHS.index(month.lower()) + 1, today, past)
+        return f"{found['lead'] or ''}{found['day'] or ''}{month.capitalize()} {year}"
+
+    def season(found: re.Match[str]) -> str:
+        what = found["what"].lower()
+        return f"in the {what} of {_year_of(SEASONS[what], today, past)}"
+
+    return _SEASON.sub(season, _BARE.sub(one, sentence))
+
+
+def _year_of(month: int, today: date, past: bool) -> int:
+    """Of the month of that number that was last or comes next; this month counts as both."""
+    if past:
+        return today.year if month <= today.month else today.year - 1
+    return today.year if month >= today.month else today.year + 1
+
+
+MOVING = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|the other day|ago|just now|a while back|(?:last|next|this) (?:week|month|year|"
+    r"time|one|night|morning)|earlier)\b",
+    re.IGNORECASE,
+)
+"""Words of time that mean something else every day."""

@@ -1,0 +1,116 @@
+"""Tells a lasting statement about oneself (“I live in Porto”) from talk of the moment (“I'm tired”)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lethe_app.brain.kinds import JOBS, NOT_CALLINGS
+from lethe_app.brain.life_rules import LIFE
+from lethe_app.brain.own_rules import OTHER, OWN
+from lethe_app.brain.phrases import TIME
+from lethe_app.brain.self_rules import SELF
+from lethe_app.brain.verbs import is_adverb
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A pattern over a clause in lower case without contractions and adverbs."""
+
+    pattern: re.Pattern[str]
+    key: str = ""
+    """What a newer statement of the same kind replaces; `{…}` names a group of the pattern."""
+    event: bool = False
+    """It happens once: its date may be given a year."""
+
+
+_HEDGED = re.compile(
+    r"\b(?:if|would|(?<!that )(?<!who )could (?!not)|should|might|may (?!\d)|maybe|perhaps|probably|possibly|wish|guess|"
+    r"suppose|pretend(?:ing)?|imagine|imaginary|kinda|kind of|sort of|basically|practically|virtually|as if|allegedly|"
+    r"supposedly|joking|kidding|jk|not really|hypothetically|theoretically|feel like|i think|unless|whether|in (?:my|the|"
+    r"a) (?:dream|game|story|scene)|so to speak|metaphorically|let us|let's|as an ai|language model|an ai|dying (?:of|to)|"
+    r"swear|or not|one of those|ready to|about to|trying to say|(?:bit )?too much|so much|right now|at the moment|for now|"
+    r"such an?)\b"
+)
+_DANGLING = re.compile(
+    r"\b(?:it|its|this|these|those|he|she|they|them|him|her|hers|his|their|theirs|you|your|yours|yourself|we|us|our|ours|"
+    r"here|there|ones|one(?= (?:to|with|in|at|for|that|by|from|day|thing)\b|$)|favou?rite one|else|otherwise|same|such|what|"
+    r"something|anything|everything|stuff|things|thing|etc|that's|it's|likewise|whatever|somewhere)\b"
+)
+_THAT = re.compile(
+    r"\b(?:of|in|on|at|to|for|about|with|like|by|from|do|did|love|know|hate|is|was|enjoy|before|after|and|or|all) that\b|"
+    r"\bthat$|\b[a-z]+ed that\b|\b(?:saw|made|bought|wrote|built|drew|got|took) that\b"
+)
+_OPEN_END = re.compile(
+    r"\b(?:a|an|the|of|to|in|on|at|for|with|and|or|but|my|is|are|was|as|from|by|than|that|who|which|so|very|i)$|"
+    r"^my (?:[\w-]+ ){1,3}(?:lives?|works?|moved|plays?|runs?|studies|comes|went|came)$|\b(?:an?|huge|big|real|total|"
+    r"great) fan$|\ban? (?:safe|good|new|nice|big|small|great|better|happy|warm|quiet|little|long|real|strong|healthy|calm|"
+    r"whole)$"
+)
+_SHORT = (
+    (r"\bcan't\b|\bcannot\b", "can not"),
+    (r"\bwon't\b", "will not"),
+    (r"n't\b", " not"),
+    (r"'m\b", " am"),
+    (r"'ve\b", " have"),
+    (r"'ll\b", " will"),
+)
+_TIMED = re.compile(TIME)
+
+
+def _compiled(rules: tuple[tuple[str, str], ...]) -> tuple[Rule, ...]:
+    return tuple(Rule(re.compile(rf"(?:{pattern})\Z"), key.rstrip("!?"), event=key.endswith("!")) for pattern, key in rules)
+
+
+_RULES = {"i": _compiled(SELF + LIFE), "my": _compiled(OWN), "": _compiled(OTHER)}
+_CALLING = re.compile(
+    rf"i (?:am|was) (?:an?|the) (?P<noun>(?:[\w'-]+ ){{0,3}}?(?:only-child|{JOBS}|[a-z]+(?:er|or|ian|ess|ant|"
+    r"[iy]st)))(?: (?:in|at|for|by|on|with|from|of|who|and) .+|, .+)?\Z"
+)
+_TRAIT = re.compile(
+    r"(?:fan|person|vegan|vegetarian|pescatarian|atheist|catholic|muslim|christian|buddhist|hindu|jew|feminist|vert|"
+    r"insomniac|owl|bird|daughter|son|wife|husband|virgo|libra|leo|aries|taurus|gemini|scorpio|capricorn|aquarius|pisces|"
+    r"child|twin|mother|father|mum|mom|dad|parent|orphan|widow|widower|refugee|immigrant|expat|native|citizen|lover|drinker|"
+    r"smoker|eater|holic|sleeper|swimmer|reader|hoarder|learner|perfectionist|optimist|pessimist|sister|brother)$"
+)
+_MODEST = re.compile(r"I(?:'m| am) (?:(?:only|just|merely|but|simply) an? |an? (?:poor|humble|simple|mere) )", re.IGNORECASE)
+"""“I am only a poor musician”: a part being played far more often than a fact."""
+_KIN_RELATIVE = re.compile(r"\b(?:he|she|they|(?:his|her|their)(?= [a-z]))\b")
+
+
+def plain(clause: str) -> str:
+    """The clause as rules read it: lower case, no contractions, no adverbs around its first verbs."""
+    text = re.sub(r"\bIT\b", "computing", clause).lower().replace("only child", "only-child")
+    for short, full in _SHORT:
+        text = re.sub(short, full, text)
+    words = text.split()
+    kept = [word for place, word in enumerate(words) if not (0 < place < 6 and is_adverb(word) and word not in _MEANT)]
+    return " ".join(kept)
+
+
+_MEANT = frozenset(("never", "once", "first", "basically", "kinda", "sometimes", "since", "then"))
+
+
+def judge(clause: str) -> Rule | None:
+    """The rule by which a clause states something lasting about its speaker and can be read alone, if there is one."""
+    text = plain(clause)
+    first = text.split(" ", 1)[0] if text else ""
+    if len(text) < 7 or len(text) > 180 or _HEDGED.search(text) or _OPEN_END.search(text):
+        return None
+    if _is_dangling(text, first) or _MODEST.match(clause):
+        return None
+    if first == "i" and (called := _CALLING.match(text)) and called["noun"].split()[-1] not in NOT_CALLINGS:
+        return Rule(_CALLING, "" if _TRAIT.search(called["noun"]) or text.startswith("i was") else "job")
+    for rule in _RULES.get(first, _RULES[""]):
+        if found := rule.pattern.match(text):
+            groups = {name: value for name, value in found.groupdict().items() if value}
+            key = "" if text.startswith(("i worked", "i have worked")) else rule.key.format(**groups)
+            return Rule(rule.pattern, key, rule.event or (bool(_TIMED.search(text)) and rule.key not in {"birthday", "origin"}))
+    return None
+
+
+def _is_dangling(text: str, first: str) -> bool:
+    """Does it point at something said elsewhere?"""
+    if first == "my":  # “my brother … his wife” explains itself
+        text = _KIN_RELATIVE.sub("", text)
+    return bool(_DANGLING.search(text) or _THAT.search(text))

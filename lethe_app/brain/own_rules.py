@@ -1,0 +1,106 @@
+"""Rules for sentences about what is one's own (“my sister …”, “my favourite …”) and for the few others that state something.
+
+Patterns and keys as in `self_rules`; `{…}` in a key names a group of the pattern.
+"""
+
+from __future__ import annotations
+
+from lethe_app.brain.kinds import CONDITIONS, EVENTS, JOBS, POSSESSIONS, RELATIVES, STATES
+from lethe_app.brain.phrases import BETWEEN, BOND, MY_ONE, TIME
+
+OWN: tuple[tuple[str, str], ...] = (
+    (r"my (?P<what>[a-z]+) (?:is|are) (?:called|named) .+", "{what} name"),
+    (r"my (?:full |real |first |last |middle |sur)?name is (?!not).+", "name"),
+    (r"my (?:[\w-]+ )?birthday is (?!coming|soon|over|the best|ruined).+", "birthday"),
+    (
+        (
+            r"my (?:least )?favou?rite (?P<what>[\w -]+?) (?:is|are|was|has always been|have always been) (?!that|this|it|"
+            r"when|you|not|the one|one).+"
+        ),
+        "favourite {what}",
+    ),
+    (rf"my (?:[\w-]+ ){{0,2}}?(?P<who>{BOND})(?:'s|s') (?:full |first )?names? (?:is|are|was|were) .+", "{who} name"),
+    (
+        (
+            r"my (?:job|profession|occupation|hometown|home town|home|native language|mother tongue|first language|hobby|"
+            r"hobbies|dream|biggest fear|star sign|sign|zodiac|blood type|dream job|middle name|nickname|major|pronouns|"
+            r"surname|religion|ambition|speciality|instrument|eyes|hair|height|birthplace|ancestors|family) (?:is|are|"
+            r"include|includes|was|were|comes? from) (?!not|a mess|tired|closed|open|wet|sore|burning|heavy|red from|so|too|"
+            r"wet|on fire|going|coming|fine|gone|full|killing|still|here|out|up|what|that|it|great|good|bad|hard|boring|"
+            r"ok).+"
+        ),
+        "",
+    ),
+    (
+        rf"{MY_ONE}(?:,? (?!is |are |was |were |has |have |and i )[\w'-]+){{0,2}}?,? (?:is|are|was|were) (?:called|named) .+",
+        "{who} name",
+    ),
+    (
+        (
+            rf"{MY_ONE}{BETWEEN},? (?:(?:(?:currently |also |still |both |all )?(?:lives?|works?|runs?|owns?|teach(?:es)?|"
+            r"stud(?:y|ies)|plays?|speaks?|builds?|sells?|grows?|drives?|loves?|hates?|likes?|paints?|sings?|writes?|"
+            r"bakes?|collects?|breeds?|comes? from|suffers? from|grew up|raised|served|fought|emigrated|moved|kept|retired|"
+            r"built|founded|owned|ran|taught|worked|lived|used to|was born|were born|came from|does not (?:eat|drink|speak|"
+            r"like)|makes|farms?|married|studied|coach(?:es)?|volunteers?|manages?|speak))\b(?! (?:it|this|that|here|there|"
+            r"you|too|so|late|hard|me (?:up|mad|crazy|a lot))\b).*|died\b.*|passed away\b.*)"
+        ),
+        "?",
+    ),
+    (
+        (
+            rf"{MY_ONE}{BETWEEN},? (?:is|are|was|were) (?:both |also |now |currently |actually |only )?(?:from .+|"
+            rf"(?:an? )?(?!the (?!eldest|oldest|youngest|head|owner))(?:[\w-]+ ){{0,2}}?(?:{JOBS}|[a-z]+(?:er|or|ist|ian|"
+            rf"ess|ant))s?(?: (?:in|at|for|with|from|on|of|and) .+)?|{STATES}|\d+(?:,? (?:and )?\d+)*(?: years old)?|dead|"
+            r"turning \d+.*|allergic to .+|(?:moving|studying|living|working|getting married|expecting) .+|in the (?:army|"
+            r"navy|police|military).*|named after .+)"
+        ),
+        "?",
+    ),
+    (
+        (
+            rf"{MY_ONE}{BETWEEN},? (?:(?:has|have) (?:an? |two |three |four |five |been (?:living|working|married|teaching|"
+            r"studying|playing) |lived |worked |never )(?!(?:\w+ )?(?:cold|headache|point|question|idea|problem|lot|bit|"
+            rf"day|look)).+|had an? (?:\w+ )?(?:{POSSESSIONS}|{CONDITIONS}|accident|stroke|heart attack|baby)\b.*)"
+        ),
+        "?",
+    ),
+    (
+        (
+            rf"my (?:[a-z-]+ ){{0,2}}?(?:{RELATIVES})(?: \w+)? and i (?:are twins|live|have|got|met|run|own|adopted|bought|"
+            r"moved|are (?:from|married|expecting|moving|getting)|speak|play|grew|were|share|married|travel|work)\b.*"
+        ),
+        "!",
+    ),
+    (
+        (
+            rf"my (?:[\w'-]+ ){{0,3}}?{EVENTS}s? (?:is|are|was|were|starts?|will be) (?:on|in|at|next|tomorrow|this|coming|"
+            r"the|from|yesterday|last).*"
+        ),
+        "!",
+    ),
+    (
+        (
+            rf"{MY_ONE} .*\b(?:gave birth|got married|getting married|graduated?|visit(?:s|ing)?|coming (?!over)|moving|"
+            rf"moved|turns?|turned|was born|had a baby|start(?:s|ed|ing)?|won|retires)\b.*{TIME}.*"
+        ),
+        "!",
+    ),
+)  # fmt: skip
+
+OTHER: tuple[tuple[str, str], ...] = (
+    (r"(?P<what>.{2,50}) (?:is|are|has always been|have always been) my (?:all[- ]time )?favou?rite(?: .+)?", ""),
+    (
+        (
+            r"(?:everyone|everybody|people|friends|most people|my friends|most friends) calls? me (?!(?:an?|the|crazy|mad|"
+            r"at|when|on|out|up|back|names)\b)[a-z]+(?: [a-z]+)?"
+        ),
+        "nickname",
+    ),
+    (
+        (
+            r"(?:everyone|everybody|people|friends|most people|my friends) calls? me (?!(?:an?|the|crazy|mad|at|when|on|out|"
+            r"up|back|names)\b)[a-z]+(?: [a-z]+)?"
+        ),
+        "nickname",
+    ),
+)  # fmt: skip

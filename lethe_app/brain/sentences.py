@@ -1,0 +1,227 @@
+"""Cuts chat messages into tidy clauses: what somebody says of themselves, without actions, quotations and fillers."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+
+from lethe_app.brain.verbs import BASE, NOUNS_TOO, is_adverb, is_past, third
+
+SPELLINGS = {
+    "im": "I'm", "ive": "I've", "dont": "don't", "cant": "can't", "didnt": "didn't", "doesnt": "doesn't", "isnt": "isn't",
+    "wasnt": "wasn't", "wont": "won't", "havent": "haven't", "hasnt": "hasn't", "couldnt": "couldn't", "wouldnt": "wouldn't",
+    "u": "you", "ur": "your", "bc": "because", "cuz": "because", "coz": "because", "cos": "because", "gonna": "going to",
+    "wanna": "want to", "gotta": "have to", "tmrw": "tomorrow", "fav": "favourite", "fave": "favourite", "hubby": "husband",
+    "whats": "what's", "thats": "that's", "hes": "he's", "shes": "she's", "theyre": "they're", "youre": "you're",
+}  # fmt: skip
+"""What people type and what they mean."""
+_SPELLED = re.compile(r"\b(?:" + "|".join(SPELLINGS) + r")\b(?!')", re.IGNORECASE)
+_LETTERS = re.compile(r"[a-z]+")
+_SMALL_I = re.compile(r"(?<![\w'.-])i(?=$|[\s,!.]|'(?:m|ve|d|ll)\b)")
+
+_IS = re.compile(r"(?<=\bname)'s\b|(?<=\bbirthday)'s\b|'s(?= (?:called|named)\b)")
+
+_UNSAID = re.compile(
+    r"```[\s\S]*?(?:```|\Z)|^>.*$|https?://\S+|\*[^*\n]*\*+|(?<!\w)_[^_\n]+_(?!\w)|~~[^~\n]*~~|^\*.*$|<[^>\n]*>", re.MULTILINE
+)
+"""Code, quoted lines, addresses, actions between asterisks."""
+_TAG = re.compile(
+    r",\s*(?:(?:did|didn't|do|don't|have|haven't|can|can't|could|isn't|aren't|wasn't|weren't|would|wouldn't) (?:I|you|it|we|"
+    r"they)\b[^,.?!]{0,24}|you know|right|eh|ok|okay|huh|remember|yeah|no)\?(?=\s|$)",
+    re.IGNORECASE,
+)
+"""“I teach ceramics, did I tell you?” asks nothing about ceramics."""
+_BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
+_TITLE = re.compile(r"\b(?P<before>is|called|named|book|novel|film|movie|song|band|game|show) \"(?P<title>[^\"\n]{1,40})\"")
+_QUOTED = re.compile(r"\"[^\"\n]*(?:\"|$)|«[^»\n]*»", re.MULTILINE)
+_ELSE = re.compile(r"[^\w\s.,;:!?'’()\-–—&/%$€£+#°]+")
+_END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[a-z]{2}[.!?])(?=[A-Z])|\n+|[()]|\s+[-–—]+\s+|—|\s*\.\.+\s*|[;:]\s|/s\b")
+_NOT_AN_END = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|e\.g|i\.e|vs|No|approx|Jr|Sr)\.$")
+
+_LEAD = re.compile(
+    r"^(?:(?:oh|and|also|so|but|well|ok|okay|anyway|anyways|btw|by the way|ha|haha+|heh|lol|yes|yeah|yep|yup|aye|no|nope|"
+    r"nah|hey|hi|hello|hiya|ugh|omg|wow|true|thanks|thank you|sorry|fun fact|as for me|in real life|irl|to be honest|tbh|"
+    r"honestly|actually|you know|you see|see|look|listen|hmm+|um+|uh+|er|plus|because|yo|actually|quick note|for context|"
+    r"for the record|me|as a matter of fact|in fact|personally|besides|still|though|now|then|of course|indeed|ah|alas|"
+    r"truth be told|cool|great|nice|right|sure|exactly|guess what|unfortunately|luckily|sadly|fortunately|turns out|"
+    r"apparently|anyhow|speaking of which)\b[\s,.!-]*)+(?=\S)",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(
+    r"[\s,]*\b(?:btw|by the way|lol|lmao|haha+|though|tbh|actually|you know|you see|too|as well|either|anyway|anyways|xd|"
+    r"imo|honestly|please|sorry|these days|nowadays|at least|obviously|for sure|that's for sure|to be honest|"
+    r"believe it or not|trust me|thanks|thank you|don't laugh|don't judge|of course|ok|okay|or something|or so|you see|even|"
+    r"after all|in fact|now|instead|yay|ugh|right|again|(?<!by )(?<!for )(?<!to )(?<!of )(?<!with )(?<!taught )myself|"
+    r"just like that|dear|my dear|my friend|friend|love|traveller|sailor|so far|before that|after that|back then|"
+    r"at the time|there|here|if you must know|if i'm honest)[\s,.!:)-]*$",
+    re.IGNORECASE,
+)
+
+_SUBJECT = (
+    r"(?:I|I'm|I've|I'd|I'll|my|our|we|we're|we've|he|he's|she|she's|it|it's|they|they're|you|you're|there|this|that|"
+    r"that's)\b"
+)
+_CUT = re.compile(
+    r"(?:\s*,\s*|\s+)(?:and|but|so|because|though|although|while|whereas|plus|yet|or|even though|cause|except|"
+    rf"then)\s+(?={_SUBJECT})|\s*,\s*(?={_SUBJECT})|\s*,?\s+(?:but|because|so(?= (?:no|not|maybe|please|don't|do not|stop|"
+    r"every|the|when|what|if|be)\b)|although|though|unless|whereas|except)\s+",
+    re.IGNORECASE,
+)
+_AND_VERB = re.compile(r"\s*,?\s+(?:and|but)\s+(?P<verb>[a-z']+)(?=\s)")
+_FINITE = re.compile(
+    r"\b(?:is|are|was|were|am|does|do|did|has|have|had|will|would|can|could|keeps?|says?|said|goes|went|wants?|thinks?|"
+    r"gets?|came|comes?|makes?|made|tells?|told|isn't|aren't|doesn't|don't|didn't|can't|won't|needs?|looks?|feels?|felt)\b|"
+    r"'(?:s|re|ve|ll|m) ",
+    re.IGNORECASE,
+)
+_THIRD = frozenset(map(third, BASE))
+_ASIDE = re.compile(
+    r"\s*,\s*(?:by the way|btw|actually|you know|honestly|of course|for example|to be honest|tbh|in fact|obviously|"
+    r"believe it or not)\s*,",
+    re.IGNORECASE,
+)
+_FRONTED = re.compile(
+    r"^(?P<time>(?:last|next|this) (?:night|week|weekend|month|year|spring|summer|autumn|winter|[a-z]+day|[a-z]{3,9})|"
+    r"yesterday|tomorrow|today|tonight|in \d{4}|in (?:[A-Z][a-z]+)|on [a-z]+day|(?:\w+|a few) (?:days|weeks|months|"
+    r"years) ago|at (?:the age of )?\w+teen|when I was \w+|every [a-z]+|once a (?:week|month|year)),? (?P<rest>(?:I|I'm|"
+    r"I've|my)\b.*)$",
+    re.IGNORECASE,
+)
+"""“Last weekend I climbed …”, to become “I climbed … last weekend”."""
+_KEPT = re.compile(
+    r"(?:from|near|in|at|with|as|especially|mostly|mainly|particularly|named|called|and|or|off|on|between|by|plus|not|just|"
+    r"where|who|whose|half|aged)\b",
+    re.IGNORECASE,
+)
+
+
+def tidy(text: str) -> str:
+    """One kind of apostrophe and quotation mark, and the spelling of chats set right: “im” → “I'm”, “i” → “I”."""
+    plain = text.replace("’", "'").replace("‘", "'").replace("“", '"').replace("”", '"').replace("…", "... ")
+    typed = SPELLINGS.keys() & set(_LETTERS.findall(plain.lower()))  # far quicker than a pattern of all of them
+    fixed = _SPELLED.sub(lambda found: SPELLINGS[found[0].lower()], plain) if typed else plain
+    return _IS.sub(" is", _SMALL_I.sub("I", fixed))
+
+
+@lru_cache(maxsize=256)  # a line is read for itself, as an answer and as a question
+def sentences(message: str) -> tuple[str, ...]:
+    """What was said, sentence by sentence with its end mark, without actions, quotations, code and pictures."""
+    text = _BOLD.sub(r"\1", tidy(message))
+    text = _UNSAID.sub("\n", text)
+    text = _TITLE.sub(r"\g<before> \g<title>", text)
+    text = _ELSE.sub(" ", _QUOTED.sub("\n", text))
+    parts: list[str] = []
+    text = _TAG.sub(".", text)
+    for part in filter(None, map(str.strip, (piece for piece in _END.split(text) if piece))):
+        if parts and _NOT_AN_END.search(parts[-1]):
+            parts[-1] += " " + part
+        else:
+            parts.append(part)
+    return tuple(parts)
+
+
+def clauses(sentence: str) -> list[str]:
+    """The parts of a sentence that have a subject of their own, bare of fillers and end marks; “and work …” gets its “I”."""
+    found: list[str] = []
+    for piece in _pieces(_ASIDE.sub(",", strip(sentence))):
+        whole = strip(_shorten(_FRONTED.sub(_time_last, strip(piece))))
+        first = whole.split(" ", 1)[0]
+        if first in {"I", "I'm", "I've"}:
+            found += _with_subject(whole)
+        elif whole:
+            found.append(_without_other(whole))
+    return [clause for clause in found if clause]
+
+
+def _time_last(found: re.Match[str]) -> str:
+    return f"{found['rest']} {found['time'][:1].lower()}{found['time'][1:]}"
+
+
+def _pieces(sentence: str) -> list[str]:
+    """Cut before every new subject; “and my cat” without a verb stays where it was, “but moved” gets its “I” back."""
+    places = [(0, 0), *((found.start(), found.end()) for found in _CUT.finditer(sentence)), (len(sentence), len(sentence))]
+    pieces: list[str] = []
+    for (before, start), (end, _next) in pairwise(places):
+        piece = sentence[start:end]
+        first = piece.split(" ", 1)[0].lower()
+        is_mine = first in {"my", "our"}
+        is_shared = (is_mine or first in {"i", "i'm"}) and bool(pieces) and _is_half(pieces[-1])
+        if pieces and (is_shared or (is_mine and not _has_verb(piece))):
+            pieces[-1] += sentence[before:end]
+        elif pieces and (first in BASE or is_past(first)) and re.match(r"I\b", pieces[-1]):
+            pieces.append("I " + piece)
+        else:
+            pieces.append(piece)
+    return pieces
+
+
+def _is_half(piece: str) -> bool:
+    """“My wife”, of “My wife and I”."""
+    return piece.lower().startswith("my ") and not _has_verb(piece)
+
+
+def _has_verb(text: str) -> bool:
+    words = text.lower().split()[1:]
+    return bool(_FINITE.search(text)) or any(word in _THIRD or word in BASE or is_past(word) for word in words)
+
+
+def strip(text: str) -> str:
+    """Without the words at either end that say nothing."""
+    before = ""
+    bare = text.strip(" \t,.!?;:-–—")
+    while bare and bare != before:
+        before = bare
+        bare = _TAIL.sub("", _LEAD.sub("", bare)).strip(" \t,.!?;:-–—'")
+    return bare
+
+
+def _shorten(clause: str) -> str:
+    """Up to the first comma after which something else is spoken of; lists and closer descriptions stay."""
+    head, *rest = re.split(r"\s*,\s*", clause)
+    if re.fullmatch(r"I(?:'m| am) \d{1,3}", head):
+        return head
+    kept = [head]
+    for place, part in enumerate(rest):
+        words = part.split()
+        is_named = bool(words) and all(word[:1].isupper() or word in {"and", "or"} for word in words)
+        is_listed = len(words) <= 7 and any(re.search(r"\b(?:and|or)\b", later) for later in rest[place:])
+        is_other = bool(_FINITE.search(part)) and not part.startswith(("who", "where"))
+        is_after_who = kept[-1].startswith("who ")  # “My aunt, who raised me, died”
+        if not is_after_who and (is_other or not (is_named or is_listed or _KEPT.match(part))):
+            break
+        kept.append(part)
+    return ", ".join(kept)
+
+
+def _with_subject(clause: str) -> list[str]:
+    """“I live in Leeds and work at a bank” as two clauses."""
+    parts: list[str] = []
+    start, lead = 0, ""
+    for found in _AND_VERB.finditer(clause):
+        if _is_joined(lead + clause[start : found.start()], found["verb"].lower(), clause[found.end() :]):
+            parts.append(lead + clause[start : found.start()])
+            start, lead = found.start("verb"), "I "
+    parts.append(lead + clause[start:])
+    return [_without_other(part) for part in parts]
+
+
+def _is_joined(before: str, verb: str, after: str) -> bool:
+    """Does “and” join a second thing the speaker does, rather than two nouns or two infinitives?"""
+    if re.search(r"\b(?:to|not|can|will|who|that|which|how|where|like|love|enjoy|hate) [a-z]+(?: \w+)?$", before):
+        return False
+    main = next((word for word in before.split()[1:] if not is_adverb(word)), "")
+    if is_past(verb):
+        return is_past(main) or before.startswith(("I've", "I'm", "I have", "I am"))
+    if verb not in BASE or not (main in BASE or before.startswith(("I'm", "I am", "I've"))) or re.search(r"\bto \w+", before):
+        return False
+    is_used = verb in {"live", "work", "play", "study"} and re.match(r" (?:in|at|as|for|on|with|from|the|an?|my) ", after)
+    return verb not in NOUNS_TOO or bool(is_used)
+
+
+def _without_other(clause: str) -> str:
+    """Without a tail such as “… and every shop was closed”, which has a subject nobody knows."""
+    for found in re.finditer(r"\s*,?\s+and\s+(?!I\b)", clause):
+        if found.start() > 4 and _FINITE.search(clause[found.end() :]) and not clause.lower().startswith("my "):
+            return clause[: found.start()]
+    return clause

@@ -1,0 +1,138 @@
+"""Makes a fact of a plain question and its short answer: “What's your cat called?” – “Whiskers.”"""
+
+from __future__ import annotations
+
+import re
+
+from lethe_app.brain.kinds import ANIMALS, JOBS, NOT_CALLINGS, RELATIVES
+from lethe_app.brain.sentences import sentences, strip, tidy
+
+_BOND = rf"(?:{RELATIVES}|{ANIMALS})"
+_ONE = rf"(?P<what>(?:[\w-]+ ){{0,2}}?{_BOND})"
+_MOST_WORDS = 8
+_NAME, _PLACE, _NUMBER, _DATE = ("name", "place", "number", "date")
+_TASTE, _DOING, _HAVING, _CALLING = ("taste", "doing", "having", "calling")
+
+# question; kind of answer; what the answerer would say in full; key
+_QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
+    (rf"what(?:'s| is| was| are|'re) your {_ONE}(?:'s|s')? names?", _NAME, "my {what} {is} called {answer}", "{what} name"),
+    (rf"what(?:'s| is| are| was| were| do you call) your {_ONE}(?: called| named)?", _NAME,
+     "my {what} {is} called {answer}", "{what} name"),
+    (r"(?:what's|what is|what are|who is|who's) your (?:all[- ]time )?favou?rite (?P<what>[\w -]+)", _TASTE,
+     "my favourite {what} {is} {answer}", "favourite {what}"),
+    (r"(?:and |so )*where (?:do you|are you) (?:live|living|based)(?: now)?", _PLACE, "I live in {answer}", "home"),
+    (r"where (?:are|do) you (?:come |originally )?from(?: originally)?", _PLACE, "I'm from {answer}", "origin"),
+    (r"where were you born", _PLACE, "I was born in {answer}", "birthplace"),
+    (r"how old are you(?: now)?|what's your age", _NUMBER, "I'm {answer}", "age"),
+    (rf"how old (?:is|are) your {_ONE}(?: now)?", _NUMBER, "my {what} {is} {answer}", "{what} age"),
+    (r"when(?:'s| is) your birthday|when were you born", _DATE, "my birthday is on {answer}", "birthday"),
+    (r"what do you do(?: for (?:a living|work))?|what(?:'s| is) your (?:job|profession|trade)", _CALLING,
+     "I'm {answer}", "job"),
+    (r"(?:and )?(?:what else|what) do you (?:like|enjoy)(?: doing| to do)?", _TASTE, "I like {answer}", ""),
+    (r"(?:and |so )*what do you do for fun", _DOING, "I do {answer} for fun", ""),
+    (r"what are your hobbies|do you have any hobbies|what(?:'s| is) your hobby", _DOING, "my hobby is {answer}", ""),
+    (rf"(?:and )?do you have (?:any |a )?(?:{_BOND})\b.*", _HAVING, "I have {answer}", ""),
+    (r"what(?:'s| is) your (?P<what>(?:star|zodiac) sign|mother tongue|(?:native|first) language|(?:middle|last) name|surname)",
+     _TASTE, "my {what} is {answer}", "{what}"),
+)  # fmt: skip
+_COMPILED = [(re.compile(rf"(?:{pattern})\Z", re.IGNORECASE), kind, full, key) for pattern, kind, full, key in _QUESTIONS]
+_ABOUT_THEM = re.compile(r"what(?:'s| is| was) (?:(?:his|her|its|their) names?|(?:he|she) called)\Z", re.IGNORECASE)
+_OF_THE = re.compile(r"what(?:'s| is| was) the (?P<what>[\w -]+?)(?: called|'s name)\Z", re.IGNORECASE)
+
+_INTO = re.compile(
+    r"^(?:(?:it's|it is|it was|he's|she's|(?:his|her|its) name (?:is|was)|their names are|they're|they are|he is|she is|i'm|"
+    r"i am|called|named|i like|i live in|i'm from|from|in|on|i have|just|definitely|that would be|must be|i call (?:him|her|"
+    r"it)|(?:he|she) was called)\s+)+",
+    re.IGNORECASE,
+)
+_EVASIVE = re.compile(
+    r"\b(?:not|never|no|none|nothing|don't|depends|secret|guess|why|maybe|perhaps|idk|dunno|know|sure|many|everything|hard|"
+    r"lots?|you|your|that|this|it|here|there|far|somewhere|away|if|would|could|who|what|when|old enough|too|nowhere|yes|"
+    r"good question|think|later|stop|please|kidding|joking|forget|forgot|remember|tell)\b",
+    re.IGNORECASE,
+)
+_SHAPES = {
+    _NAME: re.compile(r"(?:(?:[A-Z][\w'-]*|and|the|de|da|la|le|von|van|of)(?:,?\s|\Z)){1,8}\Z"),
+    _PLACE: re.compile(r"(?:the |an? )?[\w' -]{2,40}(?:, [\w' -]+)?\Z"),
+    _NUMBER: re.compile(
+        r"(?:\d{1,3}|[a-z]+teen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-\w+)?|one|two|three|four|five|"
+        r"six|seven|eight|nine|ten|eleven|twelve)(?: years old)?\Z",
+        re.IGNORECASE,
+    ),
+    _DATE: re.compile(
+        r"(?:the )?(?:\d{1,2}(?:st|nd|rd|th)?(?: of)? [A-Za-z]{3,9}|[A-Za-z]{3,9} (?:the )?\d{1,2}(?:st|nd|rd|"
+        r"th)?)(?:,? \d{4})?\Z"
+    ),
+    _TASTE: re.compile(r"[\w' ,-]{2,50}\Z"),
+    _DOING: re.compile(r"(?:[a-z]+ )?[a-z]{2,}ing\b[\w' -]*\Z", re.IGNORECASE),
+    _HAVING: re.compile(
+        rf"(?:an?|one|two|three|four|five|six|seven) (?:[\w-]+ ){{0,3}}?(?:{_BOND})\b[\w' ,-]*\Z", re.IGNORECASE
+    ),
+    _CALLING: re.compile(rf"(?:an? )?(?:[\w-]+ ){{0,2}}?(?:{JOBS}|[a-z]+(?:er|or|ist|ian|ess))\Z", re.IGNORECASE),
+}
+
+
+def complete(question: str, answer: str, before: str = "") -> tuple[str, str] | None:
+    """What the answerer would have said in one full sentence, in the first person, and its key; None where that is not sure.
+
+    `question` and `answer` are whole messages of two speakers; `before` is what the answerer had said last.
+    """
+    asked = _last_question(question)
+    said = _short_answer(answer)
+    if not asked or not said:
+        return None
+    for pattern, kind, full, key in _COMPILED:
+        if found := pattern.match(asked):
+            what = (found.groupdict().get("what") or "").lower()
+            return _filled(kind, said, full, what, key.format(what=what))
+    what = _meant(asked, before)
+    return _filled(_NAME, said, "my {what} {is} called {answer}", what, f"{what} name") if what else None
+
+
+def birthday(answer: str) -> str | None:
+    """“It's 3 October”, where a birthday was asked for, in one full sentence."""
+    said = _short_answer(answer)
+    return f"my birthday is on {said}" if said and _SHAPES[_DATE].match(said) else None
+
+
+def _last_question(message: str) -> str:
+    """The last sentence, if it asks."""
+    parts = sentences(message)
+    return strip(parts[-1]) if parts and parts[-1].endswith("?") else ""
+
+
+def _short_answer(message: str) -> str:
+    """The first sentence without its beginning (“It's …”), if it is short and plain."""
+    parts = sentences(message)
+    first = next((strip(part) for part in parts[:2] if strip(part) and not part.endswith("?")), "")
+    bare = _INTO.sub("", first).strip(" ,.")
+    if len(bare.split()) > _MOST_WORDS or _EVASIVE.search(bare) or re.match(r"(?:I|my|he|she|we|they)\b", bare):
+        return ""
+    return bare
+
+
+def _filled(kind: str, said: str, full: str, what: str, key: str) -> tuple[str, str] | None:
+    """The full sentence, if the answer is of the kind that was asked for."""
+    if kind in {_NAME, _PLACE} and said.islower() and len(said.split()) == 1:
+        said = said.capitalize()  # chats are typed without capitals
+    if kind == _DOING:
+        said = said[:1].lower() + said.split(",")[0][1:]
+    if not _SHAPES[kind].match(said):
+        return None
+    if kind == _CALLING:
+        if said.split()[-1].lower() in NOT_CALLINGS:
+            return None
+        said = said if re.match(r"an? ", said) else f"{'an' if said[0].lower() in 'aeiou' else 'a'} {said}"
+    return full.format(what=what, answer=said, **{"is": "are" if what.endswith("s") else "is"}), key
+
+
+def _meant(asked: str, before: str) -> str:
+    """Whom “his name” or “the bakery” means, if the answerer spoke of just one before."""
+    told = tidy(before).lower()
+    if _ABOUT_THEM.match(asked):
+        spoken = {found[0] for found in re.finditer(rf"(?<=\bmy )(?:own )?{_BOND}\b", told)}
+        return spoken.pop().removeprefix("own ") if len(spoken) == 1 else ""
+    if found := _OF_THE.match(asked):
+        what = found["what"].lower()
+        return what if re.search(rf"\b(?:my|our|an?)(?: \w+)? {re.escape(what)}\b", told) else ""
+    return ""

@@ -1,0 +1,200 @@
+"""Lasting statements are taken by rules and can be read alone; talk of the moment is left where it is."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lethe_app.brain.grounding import is_grounded
+from lethe_app.brain.said import Said
+from lethe_app.brain.statements import extract
+from lethe_app.domain.chat import Role
+
+TUESDAY = datetime(2025, 3, 11, 19, 0, tzinfo=UTC)
+
+
+def user(text: str, time: datetime = TUESDAY) -> Said:
+    return Said(uuid4(), Role.USER, "Tomas", text, time)
+
+
+def persona(text: str, time: datetime = TUESDAY) -> Said:
+    return Said(uuid4(), Role.ASSISTANT, "Mira", text, time)
+
+
+def texts(*lines: Said) -> list[str]:
+    return [statement.text for statement in extract(lines)]
+
+
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [
+        ("oh and i'm allergic to peanuts btw", "Tomas is allergic to peanuts."),
+        ("My sister Ana lives in Lisbon, you know.", "Tomas's sister Ana lives in Lisbon."),
+        ("I work as a nurse, it's tough.", "Tomas works as a nurse."),
+        ("I'm 34, single, and tired", "Tomas is 34."),
+        ("I don't eat meat", "Tomas doesn't eat meat."),
+        ("My favourite book is “Middlemarch”.", "Tomas's favourite book is Middlemarch."),
+        ("My grandmother, who raised me, died in 2019.", "Tomas's grandmother, who raised Tomas, died in 2019."),
+        ("I can't swim.", "Tomas can't swim."),
+        ("I go to the gym three times a week", "Tomas goes to the gym three times a week."),
+        ("I've lived in Germany for eleven years", "Tomas has lived in Germany for eleven years."),
+        ("We're getting married in June!", "Tomas is getting married in June 2025."),
+        ("It's my birthday today!", "Tomas's birthday is on 11 March."),
+        ("My husband Lars baked a cake.", "Tomas's husband is called Lars."),
+        ("Last weekend I climbed Ben Nevis", "Tomas climbed Ben Nevis on the weekend of 8 March 2025."),
+        ("We've been engaged since 2020", "Tomas has been engaged since 2020."),
+        ("everyone calls me Tommy", "Everyone calls Tomas Tommy."),
+    ],
+)
+def test_lasting_statements_stand_alone_in_the_third_person(said: str, known: str):
+    assert texts(user(said)) == [known]
+
+
+def test_one_sentence_may_state_several_things():
+    assert texts(user("I was born in Amman but grew up in Birmingham, and I teach maths.")) == [
+        "Tomas was born in Amman.",
+        "Tomas grew up in Birmingham.",
+        "Tomas teaches maths.",
+    ]
+
+
+def test_she_is_whoever_was_spoken_of_just_before():
+    assert texts(user("My sister Ana lives in Lisbon. She's a nurse.")) == [
+        "Tomas's sister Ana lives in Lisbon.",
+        "Tomas's sister is a nurse.",
+    ]
+    assert texts(user("My sister and my aunt are late. She's a nurse.")) == []
+    assert texts(user("I saw the queen. She's a nurse.")) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [
+        ("I ran my first marathon yesterday", "Tomas ran Tomas's first marathon on 10 March 2025."),
+        ("I adopted a dog last week", "Tomas adopted a dog in the week of 3 March 2025."),
+        ("My exam is on friday", "Tomas's exam is on 14 March 2025."),
+        ("I'm moving to Porto in May", "Tomas is moving to Porto in May 2025."),
+        ("I'm moving to Porto in February", "Tomas is moving to Porto in February 2026."),
+        ("I quit smoking three months ago", "Tomas quit smoking in December 2024."),
+        ("I have a dentist appointment tomorrow morning", "Tomas has a dentist appointment on the morning of 12 March 2025."),
+        ("My sister got married last summer", "Tomas's sister got married in the summer of 2024."),
+    ],
+)
+def test_dates_that_move_are_spelled_out(said: str, known: str):
+    assert texts(user(said)) == [known]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Do I look like I live in Porto?",
+        "If I live in Porto one day, I'll be happy",
+        "I wish I had a dog",
+        "maybe I'm a genius",
+        "I'm tired",
+        "I have a headache",
+        "I have a question for you",
+        "I love that idea!",
+        "I love you",
+        "*I'm wearing my red dress* hello",
+        "“I am the king of Spain,” he says",
+        "I walk to the window and look out.",
+        "I could eat a horse",
+        "I live there too",
+        "I'm basically the queen of England",
+        "I'm going to take a shower",
+        "lol yes",
+        "you are a terrible liar",
+        "tell me a story",
+        "My boss is such an idiot",
+        "I am an AI, so I won't judge.",
+        "```\nI live in Porto\n```",
+        "Soy de Sevilla y tengo dos hermanos.",
+        "Ich bin Lehrer und wohne in Berlin.",
+        "I Promessi Sposi è un romanzo.",
+        "",
+    ],
+)
+def test_talk_of_the_moment_yields_nothing(said: str):
+    assert texts(user(said)) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "known"),
+    [
+        ("What's your cat called?", "Whiskers.", "Tomas's cat is called Whiskers."),
+        ("And where do you live?", "In Lisbon", "Tomas lives in Lisbon."),
+        ("What's your favourite film?", "The Third Man!", "Tomas's favourite film is The Third Man."),
+        ("What do you do for a living?", "bus driver", "Tomas is a bus driver."),
+        ("Do you have any siblings?", "two brothers", "Tomas has two brothers."),
+        ("How old are you?", "34", "Tomas is 34."),
+    ],
+)
+def test_a_question_and_its_short_answer_make_one_fact(question: str, answer: str, known: str):
+    lines = [persona(question), user(answer)]
+
+    (statement,) = extract(lines)
+
+    assert statement.text == known
+    assert statement.messages == (lines[0].id, lines[1].id)
+
+
+@pytest.mark.parametrize("answer", ["Guess!", "I don't know yet", "Why do you ask?", "lol yes", "not telling you"])
+def test_an_evasive_answer_makes_none(answer: str):
+    assert texts(persona("What's your cat called?"), user(answer)) == []
+
+
+def test_his_name_is_understood_where_only_one_was_spoken_of():
+    brother = user("My brother is a pilot.")
+
+    assert "Tomas's brother is called Emil." in texts(brother, persona("What's his name?"), user("Emil"))
+    assert texts(user("I'm here."), persona("What's his name?"), user("Emil")) == []
+
+
+def test_the_persona_is_a_subject_too():
+    (statement,) = extract([persona("I was born on a lightship.")])
+
+    assert statement.subject == "Mira"
+    assert statement.text == "Mira was born on a lightship."
+    assert statement.time == TUESDAY
+
+
+def test_what_is_said_twice_is_one_statement_with_both_messages():
+    lines = [user("I live in Porto."), user("i live in Porto!", TUESDAY + timedelta(days=1))]
+
+    (statement,) = extract(lines)
+
+    assert statement.messages == (lines[0].id, lines[1].id)
+    assert statement.time == TUESDAY
+    assert statement.key == "home"
+
+
+def test_the_name_is_a_fact_only_where_it_is_not_the_one_on_the_messages():
+    assert texts(user("My name is Tomas.")) == []
+    assert texts(Said(uuid4(), Role.USER, "User", "My name is Daniel.", TUESDAY)) == ["User's name is Daniel."]
+
+
+def test_every_statement_is_grounded_in_its_messages():
+    lines = [persona("What's your cat called?"), user("Whiskers. I ran a marathon yesterday, and I don't eat meat.")]
+    told = {line.id: line.text for line in lines}
+
+    statements = extract(lines)
+
+    assert len(statements) == 3
+    assert all(is_grounded(one.text, [told[each] for each in one.messages], ["Tomas", "Mira"]) for one in statements)
+
+
+@given(st.lists(st.text(), max_size=4))
+def test_any_conversation_can_be_read(said: list[str]):
+    for statement in extract([user(text) if place % 2 else persona(text) for place, text in enumerate(said)]):
+        assert statement.text.endswith(".")
+        assert statement.subject in statement.text
+
+
+@given(st.datetimes(timezones=st.just(UTC)))
+def test_any_day_of_the_calendar_will_do(time: datetime):
+    assert texts(user("I adopted a dog two weeks ago and I'm moving to Porto on the 31st.", time))

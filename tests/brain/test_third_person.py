@@ -1,0 +1,67 @@
+"""What somebody says of themselves becomes a sentence about them, with names in place of pronouns and verbs that agree."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lethe_app.brain.third_person import rewrite
+
+
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [
+        ("I'm allergic to peanuts", "Tomas is allergic to peanuts."),
+        ("i am a nurse", "Tomas is a nurse."),
+        ("I was born in Porto.", "Tomas was born in Porto."),
+        ("I've never seen snow", "Tomas has never seen snow."),
+        ("I have two sisters!", "Tomas has two sisters."),
+        ("I don't eat meat", "Tomas doesn't eat meat."),
+        ("i dont eat meat", "Tomas doesn't eat meat."),
+        ("I can't swim", "Tomas can't swim."),
+        ("I'll be in Lisbon in May", "Tomas will be in Lisbon in May."),
+        ("I study law", "Tomas studies law."),
+        ("I teach maths and coach a team", "Tomas teaches maths and coaches a team."),
+        ("I always go by train", "Tomas always goes by train."),
+        ("I ran a marathon", "Tomas ran a marathon."),
+        ("I need glasses", "Tomas needs glasses."),
+    ],
+)
+def test_verbs_agree_with_the_name(said: str, known: str):
+    assert rewrite(said, "Tomas", "Mira") == known
+
+
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [
+        ("My sister Ana lives in Lisbon", "Tomas's sister Ana lives in Lisbon."),
+        ("The blue boat is mine", "The blue boat is Tomas's."),
+        ("My aunt raised me", "Tomas's aunt raised Tomas."),
+        ("I live by myself", "Tomas lives alone."),
+        ("My wife and I have a boat", "Tomas's wife and Tomas have a boat."),
+        ("I like your hat", "Tomas likes Mira's hat."),
+        ("You are kind", "Mira is kind."),
+        ("You live far away", "Mira lives far away."),
+        ("We're moving", "Tomas and Mira are moving."),
+        ("I read about the US in World War I", "Tomas reads about the US in World War I."),
+    ],
+)
+def test_every_pronoun_gets_the_right_name(said: str, known: str):
+    assert rewrite(said, "Tomas", "Mira") == known
+
+
+@pytest.mark.parametrize("said", ["Am I late?", "", "...", "I love you two"])
+def test_what_cannot_be_told_of_somebody_is_refused(said: str):
+    assert rewrite(said, "Tomas", "Mira") is None
+
+
+def test_you_without_a_name_for_it_is_refused():
+    assert rewrite("I like you", "Tomas", "") is None
+
+
+@given(st.text(), st.sampled_from(["Tomas", "José", r"\1", "Ana (the first)"]), st.sampled_from(["Mira", ""]))
+def test_any_text_can_be_rewritten_or_refused(said: str, speaker: str, other: str):
+    known = rewrite(said, speaker, other)
+
+    assert known is None or (known.endswith(".") and "\n" not in known)
