@@ -1,4 +1,4 @@
-"""Builds every room and hands each its neighbours; opens with or without a window and closes in order.
+"""Opens a home, with or without a window, and closes it in order.
 
 Rooms are imported inside the functions that build them: the window paints before anything else loads, and a house without a
 window imports no Qt.
@@ -7,7 +7,6 @@ window imports no Qt.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,95 +15,26 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
     from lethe_app.domain.model import EngineCheck
-    from lethe_app.llm.client import ModelClient
+    from lethe_app.house import House
     from lethe_app.paths import Paths
-    from lethe_app.services.chat import Chat
-    from lethe_app.services.doctor import Doctor
-    from lethe_app.services.library import Library
-    from lethe_app.services.models import Models
-    from lethe_app.services.preferences import Preferences
-    from lethe_app.services.reading_ahead import ReadingAhead
-    from lethe_app.services.safekeeping import Safekeeping
-    from lethe_app.services.sessions import Sessions
-    from lethe_app.storage.database import Database
     from lethe_app.ui.main_window import MainWindow
-
-
-@dataclass(frozen=True)
-class House:
-    """What the user can do; the window and the terminal are handed nothing else."""
-
-    paths: Paths
-    preferences: Preferences
-    library: Library
-    sessions: Sessions
-    chat: Chat
-    models: Models
-    doctor: Doctor
-    _client: ModelClient
-    _embedder: ModelClient
-    _database: Database
-    _ahead: ReadingAhead
-    _safekeeping: Safekeeping
-
-    async def close(self) -> None:
-        """End the model's process, finish what is being written, give the home back."""
-        await self._safekeeping.close()
-        await self._ahead.close()
-        await self._client.close()
-        await self._embedder.close()
-        await self._database.close()
 
 
 async def build(paths: Paths, engine: str = "llama") -> House:
     """Open the home at `paths` and put the rooms together; `engine` is `llama` or, for scripted models, `echo`.
 
-    Raises StorageError when the home cannot be used and FileError when the settings cannot be read. Imports no Qt.
+    With scripted models nothing is found by meaning. Raises StorageError when the home cannot be used and FileError when the
+    settings cannot be read. Imports no Qt.
     """
-    from lethe_app.llm.client import ModelClient
-    from lethe_app.services.casting import Casting
-    from lethe_app.services.chat import Chat
-    from lethe_app.services.counting import Counting
-    from lethe_app.services.doctor import Doctor
-    from lethe_app.services.library import Library
-    from lethe_app.services.models import Models
+    from lethe_app.house import furnish
     from lethe_app.services.preferences import Preferences
-    from lethe_app.services.prompting import Prompting
-    from lethe_app.services.reading_ahead import ReadingAhead
-    from lethe_app.services.safekeeping import Safekeeping
-    from lethe_app.services.sessions import Sessions
-    from lethe_app.storage.chats import Chats
     from lethe_app.storage.database import Database
     from lethe_app.storage.files import SettingsFile
-    from lethe_app.storage.state import SessionState, TokenCounts
 
     settings_file = SettingsFile(paths.settings, paths.trash)
     settings = settings_file.load()
     database = await Database.open(paths.database)
-    chats = Chats(database)
-    client, embedder = ModelClient(engine), ModelClient("embed")
-    preferences = Preferences(settings, settings_file, database)
-    library = Library(paths, database)
-    counting = Counting(client, TokenCounts(database))
-    models = Models(client, counting, preferences, paths)
-    casting = Casting(library, preferences)
-    sessions = Sessions(chats, casting)
-    prompting = Prompting(chats, SessionState(database), library, preferences, counting)
-    ahead = ReadingAhead(chats, casting, models, client, prompting, preferences)
-    return House(
-        paths=paths,
-        preferences=preferences,
-        library=library,
-        sessions=sessions,
-        chat=Chat(chats, casting, models, client, counting, prompting, ahead, sessions.changed),
-        models=models,
-        doctor=Doctor(paths, library, models, embedder, check_window),
-        _client=client,
-        _embedder=embedder,
-        _database=database,
-        _ahead=ahead,
-        _safekeeping=Safekeeping(database.path),
-    )
+    return furnish(paths, engine, Preferences(settings, settings_file, database), database, check_window)
 
 
 def check_window() -> EngineCheck:
@@ -213,6 +143,7 @@ async def live(window: MainWindow, make_house: Callable[[], Awaitable[House]]) -
         return 1
     try:
         window.attach(house)
+        house.wake()
         await closed.wait()
         await window.detach()
     finally:

@@ -80,6 +80,11 @@ class Paths:
         return self.home / "logs"
 
     @property
+    def index(self) -> Path:
+        """Files that make finding memories quick; they are made again when they are gone."""
+        return self.cache / "index"
+
+    @property
     def starter_models(self) -> Path:
         """Where the embedder converted from the starter package lies."""
         return self.cache / "models"
@@ -103,6 +108,16 @@ class Paths:
     @property
     def prompts(self) -> Path:
         return self.resources / "prompts"
+
+    @property
+    def calibration(self) -> Path:
+        """Pairs of sentences by which an embedding model is measured."""
+        return self.resources / "calibration" / "pairs.json"
+
+    @property
+    def selftest(self) -> Path:
+        """Snippets by which a model's notes are tried."""
+        return self.resources / "selftest"
 
     @property
     def icons(self) -> Path:

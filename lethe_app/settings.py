@@ -16,6 +16,9 @@ class Section(StrEnum):
     CHAT = "Chat"
     MODEL = "Model"
     PROMPT = "Prompt"
+    SESSIONS = "Conversations"
+    MEMORY = "Memory"
+    NEWS = "Things to bring up"
 
 
 class Theme(StrEnum):
@@ -36,6 +39,14 @@ class ProseFont(StrEnum):
 def setting(section: Section, default: Any, title: str, help_text: str, **bounds: Any) -> Any:  # noqa: ANN401 - pydantic's own type
     """One declaration of a setting; `bounds` are pydantic's (`ge`, `le`, `max_length` …)."""
     return Field(default=default, title=title, description=help_text, json_schema_extra={"section": section.value}, **bounds)
+
+
+class SessionHandling(StrEnum):
+    """How much of earlier conversations is in the prompt word for word."""
+
+    FIT_ALL = "fit_all"
+    """As many whole conversations before the present one as there is room for."""
+    CURRENT_ONLY = "current_only"
 
 
 class Settings(BaseModel):
@@ -64,6 +75,9 @@ class Settings(BaseModel):
     model_path: str = setting(Section.MODEL, "", "Model", "The GGUF file that answers; empty takes the first one found.")
     model_folders: list[str] = setting(
         Section.MODEL, [], "Model folders", "Further folders that are searched for GGUF files.", max_length=50
+    )
+    embedder_path: str = setting(
+        Section.MODEL, "", "Embedding model", "The GGUF file by which memories are found; empty takes the one Lethe comes with."
     )
     context: int = setting(
         Section.MODEL,
@@ -108,6 +122,95 @@ class Settings(BaseModel):
         Section.PROMPT, -1.0, "Temperature", "Replaces the sampler's temperature when zero or more.", ge=-1.0, le=5.0
     )
     thinking: bool = setting(Section.PROMPT, True, "Thinking", "Let models that can think do so before they answer.")
+
+    # Conversations
+    session_handling: SessionHandling = setting(
+        Section.SESSIONS,
+        SessionHandling.FIT_ALL,
+        "Earlier conversations",
+        "Put as many whole earlier conversations into the prompt as fit, or only the present one.",
+    )
+    session_memory_system: bool = setting(
+        Section.SESSIONS, True, "Summaries of earlier conversations", "Summaries of those that are not there word for word."
+    )
+    session_reserved_tokens: int = setting(
+        Section.SESSIONS, 2048, "Room for summaries", "Tokens; never more than a seventh of the context.", ge=0, le=65_536
+    )
+    rotation_minutes: int = setting(
+        Section.SESSIONS,
+        240,
+        "A new conversation after",
+        "Minutes of silence after which your next words begin a new conversation; 0 never does that.",
+        ge=0,
+        le=525_600,
+    )
+    turn_cap: int = setting(
+        Section.SESSIONS, 0, "Turns word for word", "At most so many turns of the conversation; 0 is no limit.", ge=0, le=10_000
+    )
+    history_target: float = setting(
+        Section.SESSIONS,
+        0.65,
+        "Cut down to",
+        "When a conversation outgrows its room, this part of the room is kept and the rest summarised.",
+        ge=0.1,
+        le=0.95,
+    )
+    scratch: bool = setting(
+        Section.SESSIONS, True, "Notes of the conversation", "Keep the facts of the present conversation at hand as it goes."
+    )
+
+    # Memory
+    rag_enabled: bool = setting(Section.MEMORY, True, "Remember by meaning", "Let what you say bring up what it reminds of.")
+    rag_entries: int = setting(Section.MEMORY, 3, "Memories at once", "How many may be brought up for a message.", ge=0, le=50)
+    keyword_retrieval: bool = setting(Section.MEMORY, True, "Remember by keyword", "Let keywords bring up memories.")
+    keyword_max_entries: int = setting(
+        Section.MEMORY, 3, "Memories by keyword", "How many keywords may bring up for a message.", ge=0, le=50
+    )
+    recall_without_match: int = setting(
+        Section.MEMORY, 3, "Memories at a beginning", "How many come to mind when a conversation begins.", ge=0, le=50
+    )
+    fact_retrieval: bool = setting(Section.MEMORY, True, "Facts", "Learn facts from conversations and remember by them.")
+    core_facts_tokens: int = setting(
+        Section.MEMORY, 512, "Room for core facts", "Tokens of what is known, always in the prompt.", ge=0, le=16_384
+    )
+    facts_during_roleplay: bool = setting(
+        Section.MEMORY, False, "Facts from roleplay", "Learn facts from conversations that were roleplay, too."
+    )
+    global_worlds: list[str] = setting(
+        Section.MEMORY, [], "Worlds for everybody", "File names of worlds that belong to every conversation.", max_length=100
+    )
+    world_tokens: int = setting(
+        Section.MEMORY, 0, "Room for worlds", "Tokens of world entries in a turn; 0 is a fifth of the context.", ge=0, le=65_536
+    )
+    world_rounds: int = setting(
+        Section.MEMORY, 3, "Entries waking entries", "How often in a turn the texts of entries may wake others.", ge=0, le=10
+    )
+
+    # Things to bring up
+    disable_eurekas: bool = setting(Section.NEWS, False, "Keep quiet", "Never bring anything up unasked.")
+    min_insert_delay: int = setting(
+        Section.NEWS, 30, "Minutes between", "At least, before something is brought up.", ge=0, le=10_080
+    )
+    min_message_delay: int = setting(
+        Section.NEWS, 4, "Messages between", "At least, before something is brought up.", ge=0, le=1000
+    )
+    eureka_cut_off_days: int = setting(
+        Section.NEWS, 15, "Stale after", "Days after which it is brought up no more.", ge=1, le=3650
+    )
+    hours_before_afk: float = setting(
+        Section.NEWS, 4.0, "Away after", "Hours of silence after which you are greeted as returning.", ge=0.1, le=8760.0
+    )
+    min_no_recall_days: int = setting(
+        Section.NEWS, 10, "Fades after", "Days per step of priority until an unused find or goal is let go.", ge=1, le=3650
+    )
+    mood_handling: bool = setting(Section.NEWS, False, "Moods", "Let the persona's mood change and colour what she says.")
+    static_mood: bool = setting(Section.NEWS, False, "Steady mood", "Show the mood but let nothing change it.")
+    tagged_events: bool = setting(
+        Section.NEWS, True, "Marked as events", "Mark what is brought up as an event, so that models invent less around it."
+    )
+    guidance_latest_only: bool = setting(
+        Section.NEWS, True, "Only in the newest conversation", "Leave older conversations without notes and news."
+    )
 
 
 def section_of(name: str) -> Section:

@@ -18,7 +18,7 @@ from lethe_app.errors import LetheError
 from lethe_app.services.events import Finished, Loading, ModelState, Said, TurnEvent
 
 if TYPE_CHECKING:
-    from lethe_app.app import House
+    from lethe_app.house import House
 
 HELP = "/new begins a new conversation · /again asks for another reply · /quit leaves · Ctrl+C stops a reply"
 

@@ -15,7 +15,7 @@ from lethe_app.errors import LetheError
 from lethe_app.paths import Paths
 
 if TYPE_CHECKING:
-    from lethe_app.app import House
+    from lethe_app.house import House
 
 Build = Callable[[Paths], Awaitable["House"]]
 OpenWindow = Callable[[Paths], int]

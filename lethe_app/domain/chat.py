@@ -98,6 +98,7 @@ class SessionSummary(BaseModel):
     last_activity: AwareDatetime
     messages: int
     archived: bool
+    sticky: bool = False
     preview: str = ""
     """The beginning of the newest visible message."""
     first_words: str = ""

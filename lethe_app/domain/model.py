@@ -24,6 +24,8 @@ class StopReason(StrEnum):
     """The longest allowed reply was reached."""
     STOPPED = "stopped"
     """The user pressed Stop."""
+    PREEMPTED = "preempted"
+    """A quiet job made way for somebody who waits; it may be asked again."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ class LoadOptions:
     threads: int = 0
     """0 takes the physical cores."""
     batch: int = 512
+    quiet_context: int = 4096
+    """Tokens that background work may use at most; never more than `context` came to be."""
     flash_attention: bool = False
     kv_type: KvType = KvType.F16
     mmap: bool = True

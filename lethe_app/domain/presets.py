@@ -78,6 +78,8 @@ class SystemPreset(BaseModel):
     dialogs_title: str = ""
     session_history_title: str = ""
     core_facts_title: str = ""
+    memories_title: str = "What {{char}} remembers now"
+    """Stands above what was brought up for this turn; never empty in the presets that come with Lethe."""
     inner_thoughts_title: str = ""
     category_separator: str = "#"
     sub_category_separator: str = "##"

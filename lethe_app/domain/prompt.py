@@ -73,3 +73,14 @@ class Turn:
     """`system`, `user`, `assistant` or `tool`."""
     content: str
     name: str = ""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A text that is true for this turn only: a memory, an entry of a world, a note."""
+
+    text: str
+    role: str = "system"
+    """Who seems to say it."""
+    order: int = 100
+    """The higher stands later."""

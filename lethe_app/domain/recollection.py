@@ -40,6 +40,10 @@ class Way(StrEnum):
     """A new conversation begins, and it is among what matters most."""
 
 
+LOGGED = frozenset({Way.NATURAL, Way.FORCED, Way.NEWS, Way.RETURN})
+"""What comes in these ways is written into the conversation as a hidden line, once."""
+
+
 class Because(BaseModel):
     """One reason, in words and in numbers."""
 
@@ -112,3 +116,5 @@ class TurnMemory(BaseModel):
 
     recalled: list[Recollection] = Field(default_factory=list)
     blocked: list[NotRecalled] = Field(default_factory=list)
+    scratch: str = ""
+    """What is known of the present conversation, in one line."""

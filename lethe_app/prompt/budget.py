@@ -48,6 +48,7 @@ class Demand:
     """Messages that may be cut, oldest first; the new message is not among them."""
     previous_cut: int = 0
     """Messages cut off the front the last time."""
+    history_target: float = HISTORY_TARGET
 
 
 @dataclass(frozen=True)
@@ -70,17 +71,18 @@ def plan(demand: Demand) -> Plan:
         room = demand.limit - demand.fixed - floor - others
         kept[part] = _within(demand.items.get(part, ()), min(room, cap))
     used = sum(_sum(demand.items.get(part, ()), kept[part]) for part in CAPS)
-    return Plan(kept, cut_history(demand.history, demand.limit - demand.fixed - used, demand.previous_cut))
+    room = demand.limit - demand.fixed - used
+    return Plan(kept, cut_history(demand.history, room, demand.previous_cut, demand.history_target))
 
 
-def cut_history(history: Sequence[int], room: int, previous_cut: int) -> int:
+def cut_history(history: Sequence[int], room: int, previous_cut: int, part: float = HISTORY_TARGET) -> int:
     """How many of the oldest messages are left out so that the others fit into `room`.
 
     The previous cut stays as long as it can: until the history overflows, or so much room is free that messages can return.
     """
     cut = min(max(previous_cut, 0), len(history))
     kept = sum(history[cut:])
-    target = int(max(room, 0) * HISTORY_TARGET)
+    target = int(max(room, 0) * part)
     if kept > room or (cut > 0 and kept < target * _TAKE_BACK):
         return _cut_to(history, target)
     return cut

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
-from lethe_app.domain.prompt import Part, Prompt, Receipt, Share, Turn
+from lethe_app.domain.prompt import Note, Part, Prompt, Receipt, Share, Turn
 from lethe_app.errors import PromptTooLong
-from lethe_app.prompt.budget import CAPS, Demand, Plan, plan
+from lethe_app.prompt.budget import CAPS, HISTORY_TARGET, Demand, Plan, plan
 from lethe_app.prompt.disarm import Disarmer
 from lethe_app.prompt.macros import Scene, expand
 from lethe_app.prompt.receipt import explain, write_receipt
@@ -44,8 +44,10 @@ class Request:
     context: int
     reply_reserve: int
     extras: Extras = field(default_factory=Extras)
-    volatile: Sequence[str] = ()
+    volatile: Sequence[Note] = ()
     """Memories and notes for this turn only, the most important first."""
+    history_target: float = HISTORY_TARGET
+    """Fraction of the history's room that is kept when it has to be cut."""
     previous_cut: int = 0
     """`dropped_messages` of the session's last receipt."""
     thinking: bool = True
@@ -60,7 +62,9 @@ class _Draft:
 
     request: Request
     compiled: Compiled
-    volatile: tuple[str, ...]
+    volatile: tuple[Note, ...]
+    title: str
+    """What stands above the notes."""
     old: tuple[Turn, ...]
     """History that may be cut."""
     tail: tuple[Turn, ...]
@@ -72,7 +76,7 @@ class _Draft:
 
     def items(self) -> dict[Part, tuple[str, ...]]:
         found = {section.part: section.items for section in self.compiled.titled if section.items}
-        return found | {Part.MEMORIES: self.volatile}
+        return found | {Part.MEMORIES: tuple(note.text for note in self.volatile)}
 
     def fixed(self) -> list[tuple[Part, str]]:
         sections = (*self.compiled.running, *self.compiled.titled)
@@ -80,14 +84,21 @@ class _Draft:
 
     def turns(self, kept: Plan) -> list[Turn]:
         head = self.request.disarm(self.compiled.spell(kept.kept))
-        notes = "\n\n".join(self.volatile[place] for place in kept.kept.get(Part.MEMORIES, ()))
+        notes = self.notes(kept)
         system = [Turn("system", head)] if head else []
-        note = [Turn("system", notes)] if notes else []
         old = self.old[kept.cut :]
         if self.tail and self.tail[0].role == "user":
-            return [*system, *old, *note, *self.tail]
+            return [*system, *old, *notes, *self.tail]
         closing = self.tail if self.request.continue_last else ()
-        return [*system, *old, *(() if closing else self.tail), *note, *closing]
+        return [*system, *old, *(() if closing else self.tail), *notes, *closing]
+
+    def notes(self, kept: Plan) -> list[Turn]:
+        """What is only true for this turn: the system's notes as one turn, those that somebody seems to say each by itself."""
+        chosen = sorted((self.volatile[place] for place in kept.kept.get(Part.MEMORIES, ())), key=lambda note: note.order)
+        system = [note.text for note in chosen if note.role == "system"]
+        text = "\n".join(part for part in (self.title, *system) if part)
+        spoken = [Turn(note.role, note.text) for note in chosen if note.role != "system"]
+        return [Turn("system", text), *spoken] if system else spoken
 
     def text(self, kept: Plan) -> str:
         request = self.request
@@ -137,9 +148,11 @@ def _draft(request: Request) -> _Draft:
     start = next((place for place in range(len(turns) - 1, max(len(turns) - 4, -1), -1) if turns[place].role == "user"), None)
     start = max(len(turns) - 1, 0) if start is None else start
     compiled = compile_system(request.system, request.persona, request.user, request.scene, request.extras)
-    lines = (request.disarm(expand(line, request.scene)).strip() for line in request.volatile)
-    volatile = tuple(line for line in lines if line)
-    return _Draft(request, compiled, volatile, tuple(turns[:start]), tuple(turns[start:]))
+    notes = (replace(note, text=request.disarm(expand(note.text, request.scene)).strip()) for note in request.volatile)
+    volatile = tuple(note for note in notes if note.text)
+    title = request.disarm(expand(request.system.memories_title, request.scene)).strip()
+    heading = f"{request.system.category_separator} {title}".strip() if title else ""
+    return _Draft(request, compiled, volatile, heading, tuple(turns[:start]), tuple(turns[start:]))
 
 
 def _spoken(turn: Turn, request: Request) -> Turn:
@@ -186,7 +199,7 @@ async def _count(draft: _Draft, count: Counter) -> Counts:
 
 
 def _demand(draft: _Draft, counts: Counts, slack: int) -> Demand:
-    titles = _TITLE_TOKENS * len(draft.compiled.titled)
+    titles = _TITLE_TOKENS * (len(draft.compiled.titled) + bool(draft.volatile))
     format_tokens = counts.base + counts.per_turn * (len(draft.tail) + 2)
     return Demand(
         limit=draft.limit - slack,
@@ -195,6 +208,7 @@ def _demand(draft: _Draft, counts: Counts, slack: int) -> Demand:
         items={part: [tokens + 2 for tokens in counts.items.get(part, ())] for part in CAPS},
         history=[tokens + counts.per_turn for tokens in counts.history],
         previous_cut=draft.request.previous_cut,
+        history_target=draft.request.history_target,
     )
 
 

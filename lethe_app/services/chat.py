@@ -9,20 +9,40 @@ from uuid import UUID
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
-from lethe_app.domain.model import StopReason, Usage
+from lethe_app.domain.model import LoadedModel, StopReason, Usage
+from lethe_app.domain.prompt import Prompt
+from lethe_app.domain.recollection import TurnMemory
 from lethe_app.errors import FileError, LetheError, ModelError
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.protocol import Chunk, Done, Reading
 from lethe_app.prompt.macros import expand
 from lethe_app.services.casting import Cast, Casting
 from lethe_app.services.counting import Counting
-from lethe_app.services.events import Began, Evaluating, Finished, Listeners, Prompted, Said, Stored, Thought, TurnEvent
+from lethe_app.services.events import (
+    Began,
+    Evaluating,
+    Finished,
+    Moved,
+    Noted,
+    Prompted,
+    Recalled,
+    Said,
+    Stored,
+    Thought,
+    TurnEvent,
+)
 from lethe_app.services.models import Models
 from lethe_app.services.prompting import Prompting
+from lethe_app.services.quiet import Quiet
 from lethe_app.services.reading_ahead import ReadingAhead
+from lethe_app.services.recollecting import Recollecting
 from lethe_app.services.reply import Reply
+from lethe_app.services.sessions import Sessions
 from lethe_app.services.writing import Kind, Writing
 from lethe_app.storage.chats import Chats
+
+LOOK_BACK = 8
+"""Messages among which the user's last words are looked for: replies and hidden lines may lie behind them."""
 
 
 class Chat:
@@ -36,8 +56,10 @@ class Chat:
         client: ModelClient,
         counting: Counting,
         prompting: Prompting,
+        recollecting: Recollecting,
+        sessions: Sessions,
         ahead: ReadingAhead,
-        sessions_changed: Listeners[str],
+        quiet: Quiet,
     ) -> None:
         self._chats = chats
         self._casting = casting
@@ -45,14 +67,19 @@ class Chat:
         self._client = client
         self._counting = counting
         self._prompting = prompting
+        self._recollecting = recollecting
+        self._sessions = sessions
         self._ahead = ahead
-        self._sessions_changed = sessions_changed
+        self._quiet = quiet
         self._one_reply_at_a_time = asyncio.Lock()
 
     async def send(self, session_id: UUID, text: str) -> AsyncGenerator[TurnEvent]:
         """Say `text` and get an answer; with nothing to say, the persona speaks again."""
         self._ahead.rest()
-        session = await self._chats.session(session_id)
+        session = await (self._sessions.rotated(session_id) if text.strip() else self._chats.session(session_id))
+        if session.guid != session_id:
+            yield Moved(session)
+        session = await self._sessions.taken_up(session)
         trouble: FileError | None = None
         try:
             cast = await self._casting.of_session(session)
@@ -60,7 +87,7 @@ class Chat:
             cast, trouble = await self._casting.in_need(session), error
         if text.strip():
             message = await self._chats.add_message(spoken_by_user(session, cast, text))
-            self._sessions_changed.tell(session.persona_id)
+            self._sessions.changed.tell(session.persona_id)
             yield Stored(message)
         if trouble is not None:
             raise trouble
@@ -106,7 +133,7 @@ class Chat:
         while first > 0 and outline[first - 1].hidden:
             first -= 1
         await self._chats.delete_message(*(entry.id for entry in outline[first : at + 1]))
-        self._sessions_changed.tell((await self._chats.session(session_id)).persona_id)
+        self._sessions.changed.tell((await self._chats.session(session_id)).persona_id)
 
     async def show_alternative(self, message_id: UUID, index: int) -> Message:
         """Put another wording on display."""
@@ -130,34 +157,75 @@ class Chat:
     async def _answer(
         self, session: ChatSession, cast: Cast, writing: Writing, before: UUID | None = None, so_far: Alternative | None = None
     ) -> AsyncGenerator[TurnEvent]:
-        """Build the prompt and let the model speak; `before` is the message whose history ends above it."""
+        """Remember, build the prompt and let the model speak; `before` is the message whose history ends above it."""
         async with self._one_reply_at_a_time:
-            model = await self._models.ready()
-            prompt = await self._prompting.build(session, cast, model, before, so_far)
-            yield Prompted(prompt.receipt)
-            start = so_far or Alternative(model=model.file.name)
-            yield Began(writing.message)
-            reply = Reply(prompt, cast.persona.name, start)
-            usage = Usage(reason=StopReason.STOPPED)
-            sampler = await self._prompting.sampler(model)
-            reports = self._client.generate(prompt.text, sampler, self._prompting.longest_reply, prompt.stop_strings)
-            ended = False
-            try:
-                async with aclosing(reports) as stream:
-                    async for report in stream:
-                        for event in heard(report, reply):
-                            yield event
-                        if isinstance(report, Chunk) and not reply.is_empty:
-                            await writing.checkpoint(reply.wording(complete=False))
-                        elif isinstance(report, Done):
-                            usage, ended = report.usage, True
-                for event in reply.finish():
+            with self._quiet.hold_off():
+                model = await self._models.ready()
+                memory: TurnMemory | None = None
+                async for event in self._remember(session, cast, before, model):
+                    memory = event.memory if isinstance(event, Recalled) else memory
                     yield event
-            finally:
-                await self._conclude(session, reply, writing, complete=ended and usage.reason is not StopReason.STOPPED)
-            if reply.is_empty:
-                raise ModelError(f"{model.file.name} had nothing to say.", "Ask again, or write something more.")
-            yield Finished(await writing.stored(), usage)
+                prompt = await self._prompting.build(session, cast, model, before, so_far, memory)
+                yield Prompted(prompt.receipt)
+                async with aclosing(self._speak(session, cast, writing, model, prompt, so_far)) as events:
+                    async for spoken in events:
+                        yield spoken
+
+    async def _remember(
+        self, session: ChatSession, cast: Cast, before: UUID | None, model: LoadedModel
+    ) -> AsyncGenerator[Noted | Recalled]:
+        """What the user's last words bring up: for a reply that is written anew, the same as the first time."""
+        asked = await self._last_words(session, before)
+        if asked is None:
+            return
+        known = await self._recollecting.again(asked.id)
+        if known is not None:
+            yield Recalled(asked.id, known)
+            return
+        remembered = await self._recollecting.of_turn(session, cast, asked, model)
+        if remembered.note is not None:
+            yield Noted(remembered.note, asked.id)
+        yield Recalled(asked.id, remembered.memory)
+
+    async def _last_words(self, session: ChatSession, before: UUID | None) -> Message | None:
+        """The user's newest message above the reply to be."""
+        for message in reversed(await self._chats.tail(session.guid, LOOK_BACK, before)):
+            if message.role is Role.USER and not message.hidden:
+                return message
+        return None
+
+    async def _speak(
+        self,
+        session: ChatSession,
+        cast: Cast,
+        writing: Writing,
+        model: LoadedModel,
+        prompt: Prompt,
+        so_far: Alternative | None,
+    ) -> AsyncGenerator[TurnEvent]:
+        start = so_far or Alternative(model=model.file.name)
+        yield Began(writing.message)
+        reply = Reply(prompt, cast.persona.name, start)
+        usage = Usage(reason=StopReason.STOPPED)
+        sampler = await self._prompting.sampler(model)
+        reports = self._client.generate(prompt.text, sampler, self._prompting.longest_reply, prompt.stop_strings)
+        ended = False
+        try:
+            async with aclosing(reports) as stream:
+                async for report in stream:
+                    for event in heard(report, reply):
+                        yield event
+                    if isinstance(report, Chunk) and not reply.is_empty:
+                        await writing.checkpoint(reply.wording(complete=False))
+                    elif isinstance(report, Done):
+                        usage, ended = report.usage, True
+            for event in reply.finish():
+                yield event
+        finally:
+            await self._conclude(session, reply, writing, complete=ended and usage.reason is not StopReason.STOPPED)
+        if reply.is_empty:
+            raise ModelError(f"{model.file.name} had nothing to say.", "Ask again, or write something more.")
+        yield Finished(await writing.stored(), usage)
 
     async def _conclude(self, session: ChatSession, reply: Reply, writing: Writing, *, complete: bool) -> None:
         """Whatever ended the reply, what there is of it is stored."""
@@ -165,7 +233,7 @@ class Chat:
         reply.finish(stopped=True)  # what a reply that ran to its end held back is out already
         if not reply.is_empty:
             await writing.keep(reply.wording(complete=complete))
-            self._sessions_changed.tell(session.persona_id)
+            self._sessions.changed.tell(session.persona_id)
 
 
 def heard(report: Reading | Chunk | Done, reply: Reply) -> list[Evaluating | Said | Thought]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
+from uuid import UUID
 
-from lethe_app.domain.chat import Message
+from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel, Usage
 from lethe_app.domain.prompt import Receipt
+from lethe_app.domain.recollection import TurnMemory
 from lethe_app.errors import LetheError
 
 Value = TypeVar("Value")
@@ -19,6 +21,29 @@ class Stored:
     """A message is safe on disk: the user's own before anything else happens."""
 
     message: Message
+
+
+@dataclass(frozen=True)
+class Moved:
+    """The user was away for so long that their words begin a new conversation; everything that follows belongs to it."""
+
+    session: ChatSession
+
+
+@dataclass(frozen=True)
+class Noted:
+    """A hidden line was put into the conversation, right above another message."""
+
+    message: Message
+    above: UUID
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """What the user's message brought to the persona's mind, and why."""
+
+    message_id: UUID
+    memory: TurnMemory
 
 
 @dataclass(frozen=True)
@@ -65,7 +90,7 @@ class Finished:
     usage: Usage
 
 
-TurnEvent = Stored | Prompted | Evaluating | Began | Thought | Said | Finished
+TurnEvent = Moved | Stored | Noted | Recalled | Prompted | Evaluating | Began | Thought | Said | Finished
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class Library:
         presets, shipped = paths.presets, paths.shipped_presets
         self._database = database
         self._personas = Shelf(Persona, paths.shipped_personas, paths.personas, trash / "personas")
-        self._worlds = Shelf(World, paths.shipped_worlds, paths.worlds, trash / "worldinfo")
+        self._worlds = Shelf(World, paths.shipped_worlds, paths.worlds, trash / "worldinfo", keeps_values=True)
         self._instruct = Shelf(InstructPreset, shipped / "instruct", presets / "instruct", trash / "presets")
         self._samplers = Shelf(SamplerPreset, shipped / "samplers", presets / "samplers", trash / "presets")
         self._systems = Shelf(SystemPreset, shipped / "system", presets / "system", trash / "presets")

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from lethe_app.domain.chat import Alternative, ChatSession, Message
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.domain.prompt import Prompt, Turn
+from lethe_app.domain.prompt import Note, Prompt, Turn
+from lethe_app.domain.recollection import LOGGED, Recollection, TurnMemory
+from lethe_app.errors import StorageError
 from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.disarm import Disarmer
 from lethe_app.prompt.instruct import Choice, choose_renderer
 from lethe_app.services.casting import Cast
 from lethe_app.services.counting import Counting
+from lethe_app.services.frames import Frame, Frames
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
 from lethe_app.storage.chats import Chats
-from lethe_app.storage.state import SessionState
 
 SHORTEST_TURN = 8
 """Tokens: no use in reading more messages than a context of such short ones could hold."""
@@ -28,8 +31,8 @@ SMALL_MODEL = 1_000_000_000
 """Weights below which a model is asked for little."""
 NEXT_WORDS = "\ue0ff"
 """Stands where the user's next message will; no text of anybody's."""
-CUT = "cut"
-"""Key of a session's state: where its history begins in the prompt, which stays put from turn to turn."""
+MOST_CUTS = 3
+"""How often the history of one prompt may be cut: earlier conversations first, then the present one."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +48,9 @@ class Format:
 class Prompting:
     """Builds prompts for the model that is loaded."""
 
-    def __init__(
-        self, chats: Chats, state: SessionState, library: Library, preferences: Preferences, counting: Counting
-    ) -> None:
+    def __init__(self, chats: Chats, frames: Frames, library: Library, preferences: Preferences, counting: Counting) -> None:
         self._chats = chats
-        self._state = state
+        self._frames = frames
         self._library = library
         self._preferences = preferences
         self._counting = counting
@@ -69,35 +70,77 @@ class Prompting:
         return preset
 
     async def build(
-        self, session: ChatSession, cast: Cast, model: LoadedModel, before: UUID | None, so_far: Alternative | None
+        self,
+        session: ChatSession,
+        cast: Cast,
+        model: LoadedModel,
+        before: UUID | None,
+        so_far: Alternative | None,
+        memory: TurnMemory | None = None,
     ) -> Prompt:
         """The prompt for the next reply, or for the reply that comes after the history above `before`.
 
-        With `so_far`, that wording is continued. Raises PromptTooLong, TemplateUnusable and FileError.
+        With `so_far`, that wording is continued. `memory` is what the newest message brought up.
+        Raises PromptTooLong, TemplateUnusable and FileError.
         """
-        settings = self._preferences.current
-        messages = await self._history(session, before, model.context)
-        history = as_turns(messages)
-        if so_far is not None:
-            history.append(Turn("assistant", so_far.content, cast.persona.name))
-        request = await self._request(session, cast, model, history)
-        prompt = await build(replace(request, continue_last=so_far is not None), self._counting.count)
-        if before is None or before == session.leaf_id:
-            await self._remember_cut(session, messages, prompt.receipt.dropped_messages, model.context)
-        if settings.first_paragraph_only:
+        more = [Turn("assistant", so_far.content, cast.persona.name)] if so_far is not None else []
+        prompt = await self._built(session, cast, model, before, more, memory or TurnMemory(), goes_on=so_far is not None)
+        if self._preferences.current.first_paragraph_only:
             return replace(prompt, stop_strings=(*prompt.stop_strings, "\n\n"))
         return prompt
 
     async def beginning(self, session: ChatSession, cast: Cast, model: LoadedModel) -> str:
-        """The next prompt as far as it is known before the user has written: up to where their words will stand."""
-        messages = await self._history(session, None, model.context)
-        history = [*as_turns(messages), Turn("user", NEXT_WORDS, cast.user.name)]
-        prompt = await build(await self._request(session, cast, model, history), self._counting.count)
+        """The next prompt as far as it is known before the user has written: up to where their words will stand.
+
+        A history that is about to outgrow its room is cut now, while nobody waits.
+        """
+        words = [Turn("user", NEXT_WORDS, cast.user.name)]
+        prompt = await self._built(session, cast, model, None, words, TurnMemory())
         return prompt.text.partition(NEXT_WORDS)[0]
 
-    async def _request(self, session: ChatSession, cast: Cast, model: LoadedModel, history: Sequence[Turn]) -> Request:
+    async def _built(
+        self,
+        session: ChatSession,
+        cast: Cast,
+        model: LoadedModel,
+        before: UUID | None,
+        more: Sequence[Turn],
+        memory: TurnMemory,
+        *,
+        goes_on: bool = False,
+    ) -> Prompt:
+        """The prompt of everything above `before` and of what comes after it; what has no room is summed up."""
+        frame = await self._frames.of(session, cast, model)
+        is_newest = before is None or before == session.leaf_id
+        for _cut in range(MOST_CUTS):
+            messages = await self._history(session, frame, before, model.context)
+            if is_newest and (over := self._over_the_cap(messages, session)):
+                frame = await self._frames.cut(session, cast, model, frame, messages, over)
+                messages = await self._history(session, frame, before, model.context)
+            request = await self._request(session, cast, model, [*as_turns(messages), *more], frame, memory)
+            prompt = await build(replace(request, continue_last=goes_on), self._counting.count)
+            dropped = prompt.receipt.dropped_messages
+            if not is_newest or not 0 < dropped < len(messages):
+                break
+            frame = await self._frames.cut(session, cast, model, frame, messages, dropped)
+        return prompt
+
+    async def form(self, model: LoadedModel) -> Choice:
+        """How that model wants to be spoken to."""
+        return (await self._form(model)).choice
+
+    async def _request(
+        self,
+        session: ChatSession,
+        cast: Cast,
+        model: LoadedModel,
+        history: Sequence[Turn],
+        frame: Frame,
+        memory: TurnMemory,
+    ) -> Request:
         settings = self._preferences.current
         form = await self._form(model)
+        heads = [one.text for one in memory.recalled if one.position_index < 0]
         return Request(
             renderer=form.choice.renderer,
             template_source=form.choice.template_source,
@@ -108,6 +151,9 @@ class Prompting:
             history=history,
             context=model.context,
             reply_reserve=min(settings.max_reply, model.context // 2),
+            extras=frame.extras(heads),
+            volatile=notes(memory),
+            history_target=settings.history_target,
             thinking=settings.thinking,
             add_names=settings.add_names,
             disarm=form.disarm,
@@ -123,23 +169,29 @@ class Prompting:
             form = self._format = Format(model, instruct, choice, Disarmer(model.control_tokens))
         return form
 
-    async def _history(self, session: ChatSession, before: UUID | None, context: int) -> list[Message]:
-        """From the message at which the last prompt began; in a session without one, as much as can matter."""
+    async def _history(self, session: ChatSession, frame: Frame, before: UUID | None, context: int) -> list[Message]:
+        """Earlier sessions of the frame, then this one from where its history begins; as much as can matter.
+
+        A reply that was stopped in its thoughts says nothing and is left out.
+        """
         most = max(context // SHORTEST_TURN, 1)
         messages = await self._chats.tail(session.guid, most, before)
-        cut = await self._state.get(session.guid, CUT)
-        if isinstance(cut, dict) and cut.get("context") == context:
-            for place, message in enumerate(messages):
-                if str(message.id) == cut.get("first"):
-                    return messages[place:]
-        return messages
+        begins = next((place for place, message in enumerate(messages) if message.id == frame.first), 0)
+        earlier: list[Message] = []
+        for guid in frame.earlier:
+            with suppress(StorageError):  # deleted meanwhile
+                earlier += await self._chats.tail(guid, most)
+        return [message for message in (*earlier, *messages[begins:]) if message.content.strip()]
 
-    async def _remember_cut(self, session: ChatSession, messages: Sequence[Message], dropped: int, context: int) -> None:
-        if not messages or dropped >= len(messages):
-            return
-        cut = {"first": str(messages[dropped].id), "context": context}
-        if dropped or len(messages) >= context // SHORTEST_TURN:
-            await self._state.set(session.guid, CUT, cut)
+    def _over_the_cap(self, messages: Sequence[Message], session: ChatSession) -> int:
+        """Messages that leave because the user wants only so many turns word for word; then several at once."""
+        settings = self._preferences.current
+        asked = [
+            place for place, message in enumerate(messages) if message.session_id == session.guid and message.role is Role.USER
+        ]
+        if not settings.turn_cap or len(asked) <= settings.turn_cap:
+            return 0
+        return asked[-max(1, int(settings.turn_cap * settings.history_target))]
 
 
 def is_small(model: LoadedModel) -> bool:
@@ -158,5 +210,17 @@ def suited_system(*, small: bool) -> str:
 
 
 def as_turns(messages: Sequence[Message]) -> list[Turn]:
-    """What the model is shown of messages: never their thinking, and nothing of a reply that was stopped in its thoughts."""
-    return [Turn(message.role.value, message.content, message.speaker_name) for message in messages if message.content.strip()]
+    """What the model is shown of messages: never their thinking."""
+    return [Turn(message.role.value, message.content, message.speaker_name) for message in messages]
+
+
+def notes(memory: TurnMemory) -> list[Note]:
+    """What was brought up for this turn alone, the most important first."""
+    chosen = [one for one in memory.recalled if one.position_index >= 0 and one.way not in LOGGED]
+    ranked = sorted(chosen, key=lambda one: -one.priority)
+    return [Note(one.text, one.role.value, place_of(one)) for one in ranked]
+
+
+def place_of(recollection: Recollection) -> int:
+    """The nearer to the newest message it belongs, the later it stands."""
+    return recollection.order - 1000 * recollection.position_index

@@ -4,49 +4,92 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from datetime import timedelta
 from uuid import UUID
 
+from lethe_app.domain.archive import SessionPart
 from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutline, Role, SessionSummary
+from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
 from lethe_app.prompt.macros import Scene, expand
+from lethe_app.services.archiving import Archiving
 from lethe_app.services.casting import Casting
 from lethe_app.services.events import Listeners
+from lethe_app.services.preferences import Preferences
 from lethe_app.storage.chats import Chats
+
+TOO_SHORT = 2
+"""Messages up to which a conversation is neither summed up nor ended by silence."""
 
 
 class Sessions:
     """All conversations of all personas."""
 
-    def __init__(self, chats: Chats, casting: Casting) -> None:
-        self.changed: Listeners[str] = Listeners()
+    def __init__(
+        self, chats: Chats, casting: Casting, archiving: Archiving, preferences: Preferences, changed: Listeners[str]
+    ) -> None:
+        self.changed = changed
         """Told the persona whose list of conversations changed."""
         self._chats = chats
         self._casting = casting
+        self._archiving = archiving
+        self._preferences = preferences
 
     async def list(self, persona_id: str) -> list[SessionSummary]:
         """Newest activity first."""
         return await self._chats.sessions(persona_id)
 
     async def resume(self, persona_id: str) -> ChatSession:
-        """The newest conversation that is not archived, or a new one."""
+        """The newest conversation, or a new one where there is none."""
         for summary in await self._chats.sessions(persona_id):
-            if not summary.archived:
-                return await self._chats.session(summary.guid)
+            return await self._chats.session(summary.guid)
         return await self.new(persona_id)
+
+    async def taken_up(self, session: ChatSession) -> ChatSession:
+        """A conversation that was over and in which somebody speaks again is not over; it is archived anew afterwards."""
+        return await self._chats.change_session(session.guid, archived=False) if session.archived else session
 
     async def open(self, guid: UUID) -> ChatSession:
         return await self._chats.session(guid)
 
     async def new(self, persona_id: str) -> ChatSession:
-        """A new conversation, opened by the persona if it has greetings. One in which nobody answered yet is used again."""
+        """A new conversation, opened by the persona if it has greetings. One in which nobody answered yet is used again.
+
+        Those before it are over: they are archived in the background.
+        """
         if untouched := await self._untouched(persona_id):
             return untouched
         cast = await self._casting.of_persona(persona_id)
+        await self._end(persona_id)
         session = await self._chats.add_session(ChatSession(persona_id=persona_id, user_id=cast.user.unique_name))
         if greeting := opening(cast.persona, session, cast.scene(session, session.added)):
             await self._chats.add_message(greeting)
         self.changed.tell(persona_id)
         return await self._chats.session(session.guid)
+
+    async def rotated(self, session_id: UUID) -> ChatSession:
+        """The conversation in which the user's next words belong: this one, or a new one if they were away for long.
+
+        A new one begins with their words and no greeting; the one before is over.
+        """
+        session = await self._chats.session(session_id)
+        minutes = self._preferences.current.rotation_minutes
+        newest = next(iter(await self._chats.sessions(session.persona_id)), None)
+        if not minutes or newest is None or newest.guid != session_id or newest.messages <= TOO_SHORT:
+            return session
+        if now() - newest.last_activity < timedelta(minutes=minutes):
+            return session
+        await self._end(session.persona_id)
+        fresh = ChatSession(persona_id=session.persona_id, user_id=session.user_id, scenario=session.scenario)
+        fresh = await self._chats.add_session(fresh)
+        self.changed.tell(session.persona_id)
+        return fresh
+
+    async def _end(self, persona_id: str) -> None:
+        """Every conversation that is still open is over."""
+        for summary in await self._chats.sessions(persona_id):
+            if not summary.archived and summary.messages > TOO_SHORT:
+                await self._archiving.begin(summary.guid)
 
     async def _untouched(self, persona_id: str) -> ChatSession | None:
         """The newest conversation, if the user has said nothing in it; it still holds the greeting and nothing else."""
@@ -60,9 +103,8 @@ class Sessions:
         return session if session.user_id == self._casting.chosen_user else None
 
     async def rename(self, guid: UUID, title: str) -> None:
-        session = await self._chats.session(guid)
-        await self._chats.update_session(session.model_copy(update={"name": title.strip()}))
-        self.changed.tell(session.persona_id)
+        """In the user's words, which no summary overwrites."""
+        await self._archiving.write(guid, SessionPart.TITLE, title.strip())
 
     async def delete(self, guid: UUID) -> None:
         """Move the conversation to the trash."""

@@ -13,6 +13,7 @@ from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.storage import branches, messages, trash
 from lethe_app.storage.database import Database
+from lethe_app.storage.messages import Standing
 from lethe_app.storage.records import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert, understood, update, utc
 from lethe_app.storage.text import storable
 
@@ -27,7 +28,7 @@ FROM sessions s JOIN memories m USING (guid) WHERE guid = ? AND m.deleted_at IS 
 
 # The tip itself is nearly always what a preview shows; only when it is hidden or deleted the chain above it is climbed.
 SUMMARIES = """
-SELECT s.guid, s.persona_id, m.name, m.added, s.last_activity, s.message_count, s.archived, coalesce(
+SELECT s.guid, s.persona_id, m.name, m.added, s.last_activity, s.message_count, s.archived, m.sticky, coalesce(
     (SELECT substr(a.content, 1, :preview) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
      WHERE t.id = s.tip_id AND t.deleted_at IS NULL AND t.hidden = 0),
     (WITH RECURSIVE up (id, parent_id, unseen, shown) AS (
@@ -82,6 +83,19 @@ class Chats:
 
         return await self._database.run(work)
 
+    async def change_session(self, guid: UUID, **fields: object) -> ChatSession:
+        """Replace some fields of a session as it is now, and no others."""
+
+        def work(connection: sqlite3.Connection) -> ChatSession:
+            known = _session(connection, str(guid))
+            changed = ChatSession.model_validate({**known.model_dump(), **fields})
+            memory, row = cells(changed, MEMORY_COLUMNS), cells(changed, SESSION_COLUMNS)
+            update(connection, "memories", "guid", {**memory, "persona_id": row["persona_id"]})
+            update(connection, "sessions", "guid", {**row, "guid": memory["guid"]})
+            return _session(connection, str(guid))
+
+        return await self._database.run(work)
+
     async def set_leaf(self, session_id: UUID, message_id: UUID) -> None:
         """Show the branch that ends with this message; the next one added follows it."""
 
@@ -100,6 +114,23 @@ class Chats:
         """Of one persona or of all, newest activity first; those in the trash instead if `deleted`."""
         values = {"persona": persona_id, "deleted": deleted, "preview": PREVIEW_CHARACTERS}
         return await self._database.run(lambda connection: [_summary(row) for row in connection.execute(SUMMARIES, values)])
+
+    async def mentionable(self, persona_id: str) -> list[ChatSession]:
+        """Sessions that are always to be brought up, or by keywords of their own."""
+
+        def work(connection: sqlite3.Connection) -> list[ChatSession]:
+            rows = connection.execute(
+                "SELECT guid FROM sessions s JOIN memories m USING (guid) WHERE s.persona_id = ? AND m.deleted_at IS NULL"
+                " AND (m.sticky OR (m.enabled AND m.keywords_main <> '[]'))",
+                (persona_id,),
+            ).fetchall()
+            return [_session(connection, guid) for (guid,) in rows]
+
+        return await self._database.run(work)
+
+    async def standing(self, message_id: UUID) -> Standing:
+        """Where a message stands in its conversation, and when the user had spoken before it."""
+        return await self._database.run(lambda connection: messages.standing(connection, str(message_id)))
 
     async def delete_session(self, guid: UUID) -> None:
         """Move it to the trash."""
@@ -227,8 +258,8 @@ def _session(connection: sqlite3.Connection, guid: str) -> ChatSession:
     return understood(ChatSession, {**values, "leaf_id": branches.nearest_live(connection, row[-1])})
 
 
-def _summary(row: tuple[str, str, str, str, str, int, int, str, str]) -> SessionSummary:
-    guid, persona_id, title, added, last_activity, count, archived, preview, first_words = row
+def _summary(row: tuple[str, str, str, str, str, int, int, int, str, str]) -> SessionSummary:
+    guid, persona_id, title, added, last_activity, count, archived, sticky, preview, first_words = row
     values = {
         "guid": guid,
         "persona_id": persona_id,
@@ -237,6 +268,7 @@ def _summary(row: tuple[str, str, str, str, str, int, int, str, str]) -> Session
         "last_activity": datetime.fromisoformat(last_activity).astimezone(),
         "messages": count,
         "archived": archived,
+        "sticky": sticky,
         "preview": " ".join(preview.split()),
         "first_words": " ".join(first_words.split()),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 
 from lethe_app.domain.clock import now
@@ -66,6 +67,17 @@ class Memories:
             return str(row[0])
 
         return await self._database.run(work)
+
+    async def touch(self, guids: Sequence[UUID], moment: datetime) -> None:
+        """Note that these memories, sessions among them, were brought up anew."""
+        rows = [(moment.isoformat(), str(guid)) for guid in guids]
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.executemany(
+                "UPDATE memories SET last_trigger = ?, trigger_count = trigger_count + 1 WHERE guid = ?", rows
+            )
+
+        await self._database.run(work)
 
     async def delete(self, guids: Sequence[UUID]) -> int:
         """Move them to the trash; returns how many really went."""

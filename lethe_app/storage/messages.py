@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from lethe_app.domain.chat import Alternative, Message
 from lethe_app.errors import StorageError
@@ -20,6 +22,41 @@ ALTERNATIVES = f"""
 SELECT message_id, {", ".join(ALTERNATIVE_COLUMNS)} FROM alternatives
 WHERE message_id IN (SELECT value FROM json_each(?)) ORDER BY message_id, position
 """  # noqa: S608 - names are ours
+
+STANDING = """
+SELECT count(*), coalesce(sum(m.role = 'user'), 0) FROM messages m JOIN messages here ON here.session_id = m.session_id
+WHERE here.id = ? AND m.seq <= here.seq AND m.deleted_at IS NULL AND m.hidden = 0 AND m.role IN ('user', 'assistant')
+"""
+NEWEST_OF_USER = """
+SELECT m.time FROM messages m INDEXED BY messages_in_order
+WHERE m.session_id = ? AND m.deleted_at IS NULL AND m.role = 'user' AND m.id <> ? ORDER BY m.seq DESC LIMIT 1
+"""
+HAS_LATER = """
+SELECT EXISTS (
+    SELECT 1 FROM messages m JOIN sessions here ON here.guid = m.session_id JOIN memories began ON began.guid = here.guid
+    JOIN sessions s ON s.persona_id = here.persona_id AND s.guid <> here.guid JOIN memories u ON u.guid = s.guid
+    WHERE m.id = ? AND u.deleted_at IS NULL AND julianday(u.added) > julianday(began.added))
+"""
+NEWEST_SESSIONS = """
+SELECT s.guid FROM sessions s JOIN memories u USING (guid)
+WHERE s.persona_id = (SELECT persona_id FROM sessions JOIN messages h ON h.session_id = guid WHERE h.id = ?)
+    AND u.deleted_at IS NULL ORDER BY s.last_activity DESC LIMIT 8
+"""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a message stands in its conversation."""
+
+    spoken: int
+    """Messages said aloud up to it, itself included."""
+    asked: int
+    """Of these, the user's."""
+    heard_before: datetime | None
+    """When the user last wrote to the same persona before, in whatever conversation."""
+    is_latest: bool
+    """Is there no conversation with that persona that began later?"""
+
 
 ACTIVITY = "UPDATE sessions SET last_activity = max(last_activity, ?) WHERE guid = ?"
 
@@ -92,6 +129,16 @@ def insert_above(connection: sqlite3.Connection, below: str, message: Message) -
     connection.execute("UPDATE messages SET parent_id = ? WHERE id = ?", (str(message.id), below))
     recount(connection, session_id)
     return load_one(connection, str(message.id))
+
+
+def standing(connection: sqlite3.Connection, message_id: str) -> Standing:
+    """Looks through the newest conversations only: the last one in which the user spoke is among them."""
+    spoken, asked = connection.execute(STANDING, (message_id,)).fetchone()
+    newest = connection.execute(NEWEST_SESSIONS, (message_id,)).fetchall()
+    times = [connection.execute(NEWEST_OF_USER, (guid, message_id)).fetchone() for (guid,) in newest]
+    heard = [datetime.fromisoformat(row[0]) for row in times if row]
+    (has_later,) = connection.execute(HAS_LATER, (message_id,)).fetchone()
+    return Standing(spoken, asked, max(heard, default=None), is_latest=not has_later)
 
 
 def append_alternative(connection: sqlite3.Connection, message_id: str, alternative: Alternative) -> int:

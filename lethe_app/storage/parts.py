@@ -21,12 +21,13 @@ class Parts:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def begin(self, session_id: UUID, parts: Iterable[SessionPart] = SessionPart) -> None:
-        """Mark the session as archived and note all that is to be done for it; parts the user wrote stay as they are."""
+    async def begin(self, session_id: UUID, parts: Iterable[SessionPart] = SessionPart, *, archive: bool = True) -> None:
+        """Note all that is to be done for a session and mark it as archived; parts the user wrote stay as they are."""
         rows = [(str(session_id), part.value, PartState.PENDING.value, MadeBy.RULES.value, MadeBy.USER.value) for part in parts]
 
         def work(connection: sqlite3.Connection) -> None:
-            connection.execute("UPDATE sessions SET archived = 1 WHERE guid = ?", (str(session_id),))
+            if archive:
+                connection.execute("UPDATE sessions SET archived = 1 WHERE guid = ?", (str(session_id),))
             connection.executemany(
                 "INSERT INTO session_parts (session_id, part, state, made_by, maker, tries, trouble)"
                 " VALUES (?1, ?2, ?3, ?4, '', 0, '')"

@@ -29,7 +29,9 @@ class Stock(Generic[T]):
 class Shelf(Generic[T]):
     """One folder of ours and one of the user's with files of one kind; only the user's is ever written."""
 
-    def __init__(self, kind: type[T], shipped: Path, own: Path, trash: Path) -> None:
+    def __init__(self, kind: type[T], shipped: Path, own: Path, trash: Path, *, keeps_values: bool = False) -> None:
+        """With `keeps_values` a file that has not changed is not read again: its value is the same object as before."""
+        self._kept: dict[Path, tuple[tuple[int, int], T]] | None = {} if keeps_values else None
         self._kind = kind
         self._shipped = shipped
         self._own = own
@@ -47,7 +49,7 @@ class Shelf(Generic[T]):
                 continue
             for path in paths:
                 try:
-                    values[path.stem] = read_model(path, self._kind)
+                    values[path.stem] = self._read(path)
                 except FileError as error:
                     problems.append(error)
         return Stock(dict(sorted(values.items(), key=lambda item: (item[1].name.casefold(), item[0]))), problems)
@@ -115,6 +117,19 @@ class Shelf(Generic[T]):
             raise FileError(self._own / name, "is not the name of a file in that folder")
         write_atomically(self._own / name, content)
         return name
+
+    def _read(self, path: Path) -> T:
+        if self._kept is None:
+            return read_model(path, self._kind)
+        try:
+            status = path.stat()
+        except OSError:
+            return read_model(path, self._kind)  # which says what is wrong
+        stamp = (status.st_mtime_ns, status.st_size)
+        known = self._kept.get(path)
+        if known is None or known[0] != stamp:
+            known = self._kept[path] = (stamp, read_model(path, self._kind))
+        return known[1]
 
     def _own_path(self, stem: str) -> Path:
         path = self._own / f"{stem}.json"

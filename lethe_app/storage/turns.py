@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Sequence
 from uuid import UUID
 
 from pydantic import ValidationError
@@ -25,6 +27,20 @@ class TurnMemories:
                 return TurnMemory.model_validate_json(row[0]) if row else None
             except ValidationError:
                 return None
+
+        return await self._database.run(work)
+
+    async def forgotten(self, guids: Sequence[UUID]) -> set[UUID]:
+        """Those of these sessions, memories and facts that were forgotten since: in the trash, or gone for good."""
+        wanted = json.dumps([str(guid) for guid in guids])
+
+        def work(connection: sqlite3.Connection) -> set[UUID]:
+            rows = connection.execute(
+                "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT guid FROM memories WHERE deleted_at IS NULL)"
+                " AND value NOT IN (SELECT guid FROM facts WHERE deleted_at IS NULL)",
+                (wanted,),
+            )
+            return {UUID(guid) for (guid,) in rows}
 
         return await self._database.run(work)
 

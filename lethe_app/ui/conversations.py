@@ -21,7 +21,7 @@ from lethe_app.ui.sidebar_model import PersonaRow, SessionRow
 from lethe_app.ui.words import messages_in_words
 
 if TYPE_CHECKING:
-    from lethe_app.app import House
+    from lethe_app.house import House
     from lethe_app.ui.bridge import Bridge
     from lethe_app.ui.main_window import MainWindow
     from lethe_app.ui.turns import Turns
@@ -43,6 +43,7 @@ class Conversations(QObject):
             house.sessions.changed.add(self._refresh),
             house.library.changed.add(lambda _nothing: self._refresh_all()),
         ]
+        turns.moved.connect(self._follow)
         self._drafts = Drafts(house.paths.window, window.chat.composer)
         self._sidebar.persona_chosen.connect(self.choose_persona)
         self._sidebar.session_chosen.connect(self.choose_session)
@@ -112,6 +113,13 @@ class Conversations(QObject):
         self._give_way()
         self._house.chat.attend(session.guid)
         await self._house.preferences.set(last_persona=session.persona_id, last_session=str(session.guid))
+
+    def _follow(self, session: ChatSession) -> None:
+        """The window shows a new conversation already, which began by itself."""
+        self._open = session
+        self._window.chat.composer.switch_to(str(session.guid))
+        self._sidebar.set_open(session.persona_id, str(session.guid))
+        self._bridge.spawn(self._house.preferences.set(last_persona=session.persona_id, last_session=str(session.guid)))
 
     def _give_way(self) -> None:
         """The sidebar has done its part; now it is the user's turn to write."""

@@ -14,7 +14,7 @@ from lethe_app.ui.gear_menu import add_model_folder, asked_for_file, asked_for_f
 from lethe_app.ui.welcome import Welcome
 
 if TYPE_CHECKING:
-    from lethe_app.app import House
+    from lethe_app.house import House
     from lethe_app.ui.bridge import Bridge
     from lethe_app.ui.conversations import Conversations
     from lethe_app.ui.main_window import MainWindow

@@ -15,7 +15,7 @@ from lethe_app.ui.icons import icon
 from lethe_app.ui.words import counted
 
 if TYPE_CHECKING:
-    from lethe_app.app import House
+    from lethe_app.house import House
     from lethe_app.ui.bridge import Bridge
     from lethe_app.ui.look import Look
     from lethe_app.ui.main_window import MainWindow

@@ -10,6 +10,7 @@ from PySide6.QtGui import QDesktopServices
 
 from lethe_app.domain.chat import Role
 from lethe_app.services.events import NoModel
+from lethe_app.ui.background_desk import BackgroundDesk
 from lethe_app.ui.bridge import Bridge
 from lethe_app.ui.conversations import Conversations
 from lethe_app.ui.dialogs import Question, answered
@@ -22,7 +23,7 @@ from lethe_app.ui.transcript.view import ChatView
 from lethe_app.ui.turns import Turns
 
 if TYPE_CHECKING:
-    from lethe_app.app import House
+    from lethe_app.house import House
     from lethe_app.ui.main_window import MainWindow
 
 
@@ -36,6 +37,7 @@ class Host(QObject):
         self.messages = ChatModel(self)
         self.view = ChatView(self.messages)
         self.desk = ModelDesk(window, house, self.bridge)
+        self.background = BackgroundDesk(window, house)
         self.turns = Turns(window, house, self.messages, self.desk, self.bridge)
         self.conversations = Conversations(window, house, self.turns, self.bridge)
         self.look = Look(window, self.view, self.messages, house.preferences, self.bridge)
@@ -74,7 +76,7 @@ class Host(QObject):
         """Half a reply is kept, every task has ended, and nobody listens to the services any more."""
         await self.turns.stop_all()
         await self.bridge.close()
-        for part in (self.conversations, self.desk, self.look, self.messages):
+        for part in (self.conversations, self.desk, self.background, self.look, self.messages):
             part.close()
 
     def _edit_last(self) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from lethe_app.app import House
+    from lethe_app.house import House
     from lethe_app.paths import Paths
     from lethe_app.ui.chat_panel import ChatPanel
     from lethe_app.ui.host import Host

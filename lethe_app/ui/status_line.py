@@ -6,7 +6,7 @@ from PySide6.QtCore import QElapsedTimer, QLocale, QSize, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
-from lethe_app.ui.words import rounded
+from lethe_app.ui.words import memories_in_words, rounded
 
 RESULT_STAYS_MS = 10_000
 
@@ -20,7 +20,7 @@ class StatusLine(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._resting = self.tr("Opening …")
-        self._passing = ""
+        self._passing = self._background = ""
         self._thinking = QElapsedTimer()
         self._second = QTimer(self, interval=1000)
         self._second.timeout.connect(self._tell_thinking)
@@ -31,7 +31,7 @@ class StatusLine(QPushButton):
     @property
     def words(self) -> str:
         """The whole sentence, also where the line is too narrow for it."""
-        return self._passing or self._resting
+        return self._passing or " · ".join(part for part in (self._resting, self._background) if part)
 
     # what the model is
 
@@ -46,6 +46,11 @@ class StatusLine(QPushButton):
         room = rounded(context)
         words = f"{rounded(used)} / {room}" if used else self.tr("{room} context").format(room=room)
         self._rest(f"● {name} · {words}")
+
+    def show_background(self, words: str) -> None:
+        """What goes on behind the conversation; empty when nothing does."""
+        self._background = words
+        self._tell()
 
     def show_failed(self, name: str) -> None:
         self._rest(self.tr("{name} is not running: choose or reload").format(name=name or self.tr("The model")))
@@ -63,11 +68,12 @@ class StatusLine(QPushButton):
             self._second.start()
         self._tell_thinking()
 
-    def show_result(self, speed: float, reused: int, prompt: int) -> None:
-        """What the last reply cost; fades after some seconds."""
+    def show_result(self, speed: float, reused: int, prompt: int, memories: int = 0) -> None:
+        """What the last reply cost and how many memories came into it; fades after some seconds."""
         locale = QLocale()
         words = self.tr("{speed} tokens/s · reused {reused} of {prompt} tokens")
-        self._pass(words.format(speed=round(speed), reused=locale.toString(reused), prompt=locale.toString(prompt)))
+        told = words.format(speed=round(speed), reused=locale.toString(reused), prompt=locale.toString(prompt))
+        self._pass(f"{told} · {memories_in_words(memories)}" if memories else told)
         self._end.start()
 
     def show_rest(self) -> None:

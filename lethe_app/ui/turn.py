@@ -8,7 +8,19 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.chat import Alternative, Message
 from lethe_app.domain.persona import Persona
-from lethe_app.services.events import Began, Evaluating, Finished, Prompted, Said, Stored, Thought, TurnEvent
+from lethe_app.services.events import (
+    Began,
+    Evaluating,
+    Finished,
+    Moved,
+    Noted,
+    Prompted,
+    Recalled,
+    Said,
+    Stored,
+    Thought,
+    TurnEvent,
+)
 from lethe_app.ui.status_line import StatusLine
 from lethe_app.ui.transcript.model import ChatModel
 from lethe_app.ui.words import tokens_in_words
@@ -29,14 +41,20 @@ class Turn:
         self.began: Message | None = None
         self.said: list[str] = []
         self.thought: list[str] = []
+        self.memories = 0
+        """How many were brought up for it."""
         self.is_new_reply = is_new_reply
         self._is_another_wording = is_another_wording
 
     def note(self, event: TurnEvent) -> None:
         """Keep what `event` told."""
         self.latest = event
-        if isinstance(event, Stored):
+        if isinstance(event, Moved):
+            self.session_id = event.session.guid
+        elif isinstance(event, Stored):
             self.is_draft_safe = True
+        elif isinstance(event, Recalled):
+            self.memories = len(event.memory.recalled)
         elif isinstance(event, Began):
             self.began = with_new_wording(event.message) if self._is_another_wording else event.message
         elif isinstance(event, Said):
@@ -73,6 +91,8 @@ def show_in_messages(model: ChatModel, turn: Turn, event: TurnEvent) -> None:
     """Let the messages follow `event`."""
     if isinstance(event, Stored):
         model.append(event.message)
+    elif isinstance(event, Noted):
+        model.insert_above(event.message, event.above)
     elif isinstance(event, Began) and turn.began is not None:
         model.begin_reply(turn.began)
     elif isinstance(event, Evaluating):
@@ -85,7 +105,7 @@ def show_in_messages(model: ChatModel, turn: Turn, event: TurnEvent) -> None:
         model.finish(event.message)
 
 
-def show_in_status(status: StatusLine, event: TurnEvent) -> None:
+def show_in_status(status: StatusLine, turn: Turn, event: TurnEvent) -> None:
     """Say in the header what `event` means."""
     if isinstance(event, Evaluating):
         status.show_busy(reading(event.done, event.total))
@@ -94,6 +114,7 @@ def show_in_status(status: StatusLine, event: TurnEvent) -> None:
     elif isinstance(event, Said):
         status.show_busy(QCoreApplication.translate("Turn", "Writing…"))
     elif isinstance(event, Finished):
-        status.show_result(event.usage.tokens_per_second, event.usage.reused_tokens, event.usage.prompt_tokens)
+        usage = event.usage
+        status.show_result(usage.tokens_per_second, usage.reused_tokens, usage.prompt_tokens, turn.memories)
     elif isinstance(event, Prompted):
         status.show_busy(QCoreApplication.translate("Turn", "Reading…"))

@@ -8,16 +8,16 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from lethe_app.domain.chat import ChatSession, Message, MessageOutline, Role
 from lethe_app.domain.persona import Persona
-from lethe_app.services.events import Loading, Prompted, Stored, TurnEvent
+from lethe_app.services.events import Loading, Moved, Prompted, Stored, TurnEvent
 from lethe_app.ui.transcript.model import ChatModel
 from lethe_app.ui.turn import Turn, show_in_messages, show_in_status
 
 if TYPE_CHECKING:
-    from lethe_app.app import House
+    from lethe_app.house import House
     from lethe_app.ui.bridge import Bridge
     from lethe_app.ui.main_window import MainWindow
     from lethe_app.ui.model_desk import ModelDesk
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 class Turns(QObject):
     """The replies of all sessions; only those of the session on display are drawn."""
+
+    moved = Signal(object)
+    """The user's words began a new conversation, which is on display now."""
 
     def __init__(self, window: MainWindow, house: House, messages: ChatModel, desk: ModelDesk, bridge: Bridge) -> None:
         super().__init__(window)
@@ -65,7 +68,7 @@ class Turns(QObject):
         if turn is not None:
             turn.show_so_far(self._messages, persona)
             if turn.latest is not None:
-                show_in_status(self._status, turn.latest)
+                show_in_status(self._status, turn, turn.latest)
         self._mark()
 
     def _is_shown(self, session_id: UUID) -> bool:
@@ -189,17 +192,30 @@ class Turns(QObject):
             self._mark()
 
     def _take(self, turn: Turn, event: TurnEvent) -> None:
+        if isinstance(event, Moved):
+            self._move(turn, event.session)
+            return
         turn.note(event)
         if isinstance(event, Prompted):
             self._used[turn.session_id] = event.receipt.prompt_tokens
         if not self._is_shown(turn.session_id):
             return
         show_in_messages(self._messages, turn, event)
-        show_in_status(self._status, event)
+        show_in_status(self._status, turn, event)
         if isinstance(event, Stored):
             self._tell_waiting(turn)
         elif isinstance(event, Prompted):
             self._desk.show_used(self._used[turn.session_id])
+
+    def _move(self, turn: Turn, session: ChatSession) -> None:
+        """The words begin a new conversation: whoever was looking at the old one goes along."""
+        before = turn.session_id
+        was_shown = self._is_shown(before)
+        self._running[session.guid], self._tasks[session.guid] = self._running.pop(before), self._tasks.pop(before)
+        turn.note(Moved(session))
+        if was_shown and self._persona is not None:
+            self.show(session, self._persona, [])
+            self.moved.emit(session)
 
     async def _settle(self, turn: Turn) -> None:
         """A turn ended early: show what of it was kept, and give back what was not."""

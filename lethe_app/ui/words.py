@@ -37,6 +37,12 @@ def messages_in_words(count: int) -> str:
     return counted(count, one, many)
 
 
+def memories_in_words(count: int) -> str:
+    """“1 memory”, “3 memories”."""
+    one, many = QCoreApplication.translate("Count", "{n} memory"), QCoreApplication.translate("Count", "{n} memories")
+    return counted(count, one, many)
+
+
 def tokens_in_words(count: int) -> str:
     """“1 token”, “142 tokens”."""
     one, many = QCoreApplication.translate("Count", "{n} token"), QCoreApplication.translate("Count", "{n} tokens")

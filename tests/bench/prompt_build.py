@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
-from lethe_app.domain.prompt import Turn
+from lethe_app.domain.prompt import Note, Turn
 from lethe_app.llm import starter
 from lethe_app.llm.gguf_header import read_header
 from lethe_app.prompt.builder import Request, build
@@ -36,7 +36,7 @@ def request() -> Request:
         history=[Turn(roles[number % 2], f"{number} words " * 40) for number in range(201)],
         context=32_000,
         reply_reserve=512,
-        volatile=["A note."] * 3,
+        volatile=[Note("A note.")] * 3,
         disarm=Disarmer([f"<|reserved_{number}|>" for number in range(300)]),
     )
 

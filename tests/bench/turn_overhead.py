@@ -21,8 +21,9 @@ from uuid import UUID
 
 import llama_cpp
 
-from lethe_app.app import House, build
+from lethe_app.app import build
 from lethe_app.domain.presets import SamplerPreset
+from lethe_app.house import House
 from lethe_app.llm import starter
 from lethe_app.llm.client import ModelClient
 from lethe_app.paths import Paths

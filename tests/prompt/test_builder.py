@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
-from lethe_app.domain.prompt import Part, Prompt, Turn
+from lethe_app.domain.prompt import Note, Part, Prompt, Turn
 from lethe_app.errors import PromptTooLong
 from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.disarm import JOINER, Disarmer
@@ -74,12 +74,14 @@ def talk(count: int, words: int = 10) -> list[Turn]:
 async def test_the_layout_is_stable_head_then_history_then_notes_then_the_message():
     history = [Turn("assistant", "Welcome."), Turn("user", "Hello."), Turn("assistant", "Sit down."), Turn("user", "Thanks.")]
 
-    prompt = await build(request(history, volatile=["{{user}} likes tea."], extras=Extras(facts=["Ben is late."])), Count())
+    prompt = await build(
+        request(history, volatile=[Note("{{user}} likes tea.")], extras=Extras(facts=["Ben is late."])), Count()
+    )
 
     assert prompt.text == (
         "<|im_start|>system\nYou are Ada. Keeps a lighthouse. Sails.\n\n# Scene\nA storm.\n\n# Style\n- Be short.\n- Be dry."
         "\n\n# Facts\n- Ben is late.<|im_end|>\n<|im_start|>assistant\nWelcome.<|im_end|>\n<|im_start|>user\nHello.<|im_end|>\n"
-        "<|im_start|>assistant\nSit down.<|im_end|>\n<|im_start|>system\nBen likes tea.<|im_end|>\n"
+        "<|im_start|>assistant\nSit down.<|im_end|>\n<|im_start|>system\n# What Ada remembers now\nBen likes tea.<|im_end|>\n"
         "<|im_start|>user\nThanks.<|im_end|>\n<|im_start|>assistant\n"
     )
     assert prompt.stop_strings == ("<|im_end|>", "<|im_start|>user", "\nBen:")
@@ -90,7 +92,7 @@ async def test_the_receipt_accounts_for_every_token():
 
     extras = Extras(world=["An isle."], summaries=["Before."], facts=["Late."])
 
-    prompt = await build(request(talk(5), volatile=["A note."], extras=extras), count)
+    prompt = await build(request(talk(5), volatile=[Note("A note.")], extras=extras), count)
 
     parts = [share.part for share in prompt.receipt.shares]
     assert prompt.receipt.prompt_tokens == (await count([prompt.text]))[0]
@@ -129,7 +131,7 @@ async def test_history_is_dropped_in_blocks_and_the_prompts_beginning_stays():
 
 
 async def test_what_was_cut_is_said_in_the_receipt():
-    prompt = await build(request(talk(301), volatile=["long " * 900, "short"]), Count())
+    prompt = await build(request(talk(301), volatile=[Note("long " * 900), Note("short")]), Count())
 
     shares = {share.part: share for share in prompt.receipt.shares}
     assert shares[Part.HISTORY].cut_tokens > 1000
@@ -155,7 +157,7 @@ async def test_a_context_that_is_all_reserved_is_refused():
 async def test_speaking_again_keeps_the_last_words_and_asks_for_more():
     history = [Turn("user", "Hello."), Turn("assistant", "Well."), Turn("user", "")]
 
-    prompt = await build(request(history, volatile=["A note."]), Count())
+    prompt = await build(request(history, volatile=[Note("A note.")]), Count())
 
     asked = "A note.<|im_end|>\n<|im_start|>user\nHello.<|im_end|>\n"
     assert prompt.text.endswith(asked + "<|im_start|>assistant\nWell.<|im_end|>\n<|im_start|>assistant\n")
@@ -164,7 +166,7 @@ async def test_speaking_again_keeps_the_last_words_and_asks_for_more():
 async def test_a_greeting_alone_and_nothing_at_all_can_be_answered():
     for history in ([Turn("assistant", "Welcome.")], []):
         for renderer in RENDERERS.values():
-            prompt = await build(request(history, renderer=renderer, volatile=["A note."]), Count())
+            prompt = await build(request(history, renderer=renderer, volatile=[Note("A note.")]), Count())
             assert "A note." in prompt.text
             assert all(turn.content in prompt.text for turn in history)
 
@@ -173,7 +175,7 @@ async def test_a_reply_is_continued_where_it_stopped():
     history = [Turn("user", "Hello."), Turn("assistant", "Once upon ")]
 
     for renderer in RENDERERS.values():
-        prompt = await build(request(history, renderer=renderer, continue_last=True, volatile=["A note."]), Count())
+        prompt = await build(request(history, renderer=renderer, continue_last=True, volatile=[Note("A note.")]), Count())
         assert prompt.text.endswith("Once upon ")
         assert prompt.text.index("A note.") < prompt.text.index("Hello.")
         assert not prompt.starts_in_thought
@@ -181,7 +183,7 @@ async def test_a_reply_is_continued_where_it_stopped():
 
 async def test_control_tokens_in_what_people_write_are_disarmed():
     evil = ADA.model_copy(update={"bio": "x<|im_end|>y"})
-    values = {"persona": evil, "volatile": ["<|im_end|>"], "disarm": Disarmer(("<|im_end|>",))}
+    values = {"persona": evil, "volatile": [Note("<|im_end|>")], "disarm": Disarmer(("<|im_end|>",))}
 
     prompt = await build(request([Turn("assistant", "a<|im_end|>"), Turn("user", "b")], **values), Count())
 
@@ -242,7 +244,7 @@ async def test_nothing_is_sent_that_does_not_fit_and_the_message_is_never_lost(
     made = request(
         history,
         renderer=renderer,
-        volatile=volatile,
+        volatile=[Note(text) for text in volatile],
         extras=Extras(*extras),
         context=context,
         reply_reserve=reserve,

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.app import House, build
+from lethe_app.app import build
+from lethe_app.house import House
 from lethe_app.paths import Paths
 
 MIRA = {

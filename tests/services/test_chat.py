@@ -9,10 +9,10 @@ from contextlib import aclosing
 
 import pytest
 
-from lethe_app.app import House
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.model import StopReason
 from lethe_app.errors import FileError, LetheError, ModelCrashed, ModelError, ModelMissing, PromptTooLong
+from lethe_app.house import House
 from lethe_app.services.events import Began, Failed, Finished, Prompted, Ready, Said, Stored, Thought, TurnEvent
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.app import House
+from lethe_app.house import House
 from lethe_app.llm.tokens import TokenCounter, estimate
 from lethe_app.services import counting
 from lethe_app.services.counting import Counting

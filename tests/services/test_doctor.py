@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.app import House, build, check_window
+from lethe_app.app import build, check_window
 from lethe_app.domain.model import EngineCheck
+from lethe_app.house import House
 from lethe_app.paths import Paths
 from lethe_app.services.doctor import Doctor
 from lethe_app.services.events import Ready

@@ -11,8 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lethe_app.app import House, build
+from lethe_app.app import build
 from lethe_app.errors import ModelCrashed, ModelError, ModelMissing, ModelUnreadable
+from lethe_app.house import House
 from lethe_app.paths import Paths
 from lethe_app.services.events import Failed, Loading, ModelState, NoModel, Ready
 

@@ -10,11 +10,11 @@ from itertools import pairwise
 
 import pytest
 
-from lethe_app.app import House
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel, Usage
 from lethe_app.domain.prompt import Receipt
 from lethe_app.errors import FileError
+from lethe_app.house import House
 from lethe_app.services.events import Finished, Prompted, Ready, TurnEvent
 
 Says = Callable[..., object]
@@ -48,7 +48,7 @@ async def next_prompt(house: House, session: ChatSession) -> str:
 
 async def first_number(house: House, session: ChatSession) -> int:
     """Of the numbered things said, the first that is in the next prompt."""
-    found = re.search(r"number (\d+)", await next_prompt(house, session))
+    found = re.search(r"(?<!\")number (\d+)", await next_prompt(house, session))  # not as quoted in the rolling summary
     assert found
     return int(found[1])
 

@@ -8,9 +8,9 @@ from contextlib import aclosing
 
 import pytest
 
-from lethe_app.app import House
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.model import Usage
+from lethe_app.house import House
 from lethe_app.services.events import Finished
 
 

@@ -9,9 +9,9 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.app import House
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.errors import FileError, StorageError
+from lethe_app.house import House
 
 Says = Callable[..., object]
 

@@ -276,3 +276,15 @@ def test_any_name_becomes_one_that_every_system_can_hold(name: str, taken: list[
     assert not set(stem) & set('<>:"/\\|?*. ')
     assert stem.casefold() not in [other.casefold() for other in taken]
     assert stem_for(stem, []) == stem
+
+
+def test_a_shelf_that_keeps_values_reads_a_file_again_only_when_it_changed(shipped: Path, own: Path, tmp_path: Path):
+    shelf = Shelf(Persona, shipped, own, tmp_path / "trash", keeps_values=True)
+    before = shelf.stock().values["mara"]
+    assert shelf.stock().values["mara"] is before
+    put(own, "mara.json", '{"name": "Mara", "bio": "theirs"}')
+    assert shelf.stock().values["mara"].bio == "theirs"
+    put(own, "mara.json", '{"name": "Mara", "bio": "theirs, longer"}')
+    assert shelf.stock().values["mara"].bio == "theirs, longer"
+    (own / "mara.json").unlink()
+    assert shelf.stock().values["mara"] is before

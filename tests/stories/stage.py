@@ -11,7 +11,8 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
-from lethe_app.app import House, build, run
+from lethe_app.app import build, run
+from lethe_app.house import House
 from lethe_app.paths import Paths
 from lethe_app.ui.main_window import MainWindow
 from lethe_app.ui.transcript.model import ChatModel

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication, QDialog
 
-from lethe_app.app import House, build
+from lethe_app.app import build
+from lethe_app.house import House
 from lethe_app.paths import Paths
 from lethe_app.ui.host import Host
 from lethe_app.ui.main_window import MainWindow

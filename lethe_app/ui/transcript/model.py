@@ -177,6 +177,19 @@ class ChatModel(QAbstractListModel):
         self._remember(message)
         self._append_outline(outline_of(message))
 
+    def insert_above(self, message: Message, above: UUID) -> None:
+        """Put a message right above another one; if that is not there, nothing happens."""
+        outline, row = outline_of(message), self._rows.find(above)
+        if row is None or any(each.id == message.id for each in self._rows.all):
+            return
+        self._remember(message)
+        if not self._rows.is_shown(outline):
+            self._rows.insert(outline, above)
+            return
+        self.beginInsertRows(QModelIndex(), row, row)
+        self._rows.insert(outline, above)
+        self.endInsertRows()
+
     def _append_outline(self, outline: MessageOutline) -> None:
         if not self._rows.is_shown(outline):
             self._rows.append(outline)

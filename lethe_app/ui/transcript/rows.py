@@ -49,6 +49,12 @@ class Rows:
             self._shown.append(len(self.all))
         self.all.append(outline)
 
+    def insert(self, outline: MessageOutline, above: UUID) -> None:
+        """Right above another message, which must be there."""
+        position = next(place for place, each in enumerate(self.all) if each.id == above)
+        self.all.insert(position, outline)
+        self.recount()
+
     def replace(self, row: int, outline: MessageOutline) -> None:
         """Another outline in the same row, of the same message or of one that takes its place."""
         del self._row_of[self[row].id]

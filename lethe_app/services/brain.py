@@ -1,0 +1,163 @@
+"""Everything a persona remembers, in the user's hands: memorize, forget, search, and see what a text would bring up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from lethe_app.brain import memorizing
+from lethe_app.brain.memorizing import NAMED, Kept
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.clock import now
+from lethe_app.domain.memory import MemoryType, MemoryUnit
+from lethe_app.domain.passage import PassageKind
+from lethe_app.domain.recollection import Recollection, TurnMemory
+from lethe_app.errors import LetheError
+from lethe_app.retrieval.recall import Recall
+from lethe_app.services.calibration import Calibration
+from lethe_app.services.casting import Casting
+from lethe_app.services.frames import Frames
+from lethe_app.services.holdings import Holdings
+from lethe_app.services.indexing import Indexing, owner_of_waiting
+from lethe_app.services.lore import LoreKeeping
+from lethe_app.services.recollecting import Recollecting
+from lethe_app.services.reminding import Asking, Reminding
+from lethe_app.storage.chats import Chats
+from lethe_app.storage.memories import Memories
+
+MOST = 50
+"""Memories one search may give."""
+USUAL = 3
+
+
+class Brain:
+    """One for all personas; each remembers only what is hers and what her worlds tell."""
+
+    def __init__(
+        self,
+        memories: Memories,
+        holdings: Holdings,
+        chats: Chats,
+        casting: Casting,
+        keeping: LoreKeeping,
+        recollecting: Recollecting,
+        reminding: Reminding,
+        recall: Recall,
+        indexing: Indexing,
+        calibration: Calibration,
+        frames: Frames,
+    ) -> None:
+        self.changed = holdings.changed
+        self._memories = memories
+        self._holdings = holdings
+        self._chats = chats
+        self._casting = casting
+        self._keeping = keeping
+        self._recollecting = recollecting
+        self._reminding = reminding
+        self._recall = recall
+        self._indexing = indexing
+        self._calibration = calibration
+        self._frames = frames
+
+    async def memories(self, persona_id: str) -> Sequence[MemoryUnit]:
+        """All that are neither sessions nor in the trash, newest first."""
+        return await self._holdings.of(persona_id)
+
+    async def memorize(self, persona_id: str, memory: MemoryUnit, *, check: bool = True) -> Kept:
+        """Keep a memory. One that says what is known already takes the place of that, with its guid, sources and counts.
+
+        With `check=False` it is put beside whatever is there.
+        """
+        if memory.category is MemoryType.CHAT_SESSION:
+            raise LetheError("A conversation is remembered by being held.", "Archive it instead.")
+        await self._indexing.settle_all()
+        held = {each.guid: each for each in await self._holdings.of(persona_id)}
+        if not check or memory.guid in held:
+            kept = memorizing.settle(memory, None, None)
+        else:
+            limit = (await self._calibration.thresholds()).same_memory
+            nearest = await self._nearest(persona_id, memory, held)
+            kept = memorizing.settle(memory, self._namesake(memory, held), nearest, limit)
+        await self._holdings.put(persona_id, kept.record)
+        await self._indexing.follow()
+        return kept
+
+    async def edit(self, memory: MemoryUnit) -> None:
+        """Another content under the same guid."""
+        persona_id = await self._memories.owner(memory.guid)
+        await self._holdings.put(persona_id, memory)
+        await self._indexing.follow()
+
+    async def forget(self, guid: UUID) -> None:
+        """Move a memory to the trash; nothing brings it up from now on."""
+        persona_id = await self._memories.owner(guid)
+        await self._holdings.delete(persona_id, [guid])
+        await self._indexing.follow()
+
+    async def restore(self, guid: UUID) -> None:
+        """Take it out of the trash again."""
+        persona_id = await self._memories.owner(guid)
+        await self._holdings.restore(persona_id, [guid])
+        await self._indexing.follow()
+
+    async def search(self, persona_id: str, text: str, count: int = USUAL, *, only_sure: bool = False) -> list[Recollection]:
+        """What a text is nearest to in all she remembers, best first; `count` from 1 to 50. Changes nothing.
+
+        Nothing for an empty text. With `only_sure` no more than would be brought up by itself.
+        """
+        if not text.strip():
+            return []
+        await self._indexing.settle_all()
+        cast = await self._casting.of_persona(persona_id)
+        asking = Asking(
+            persona_id=persona_id,
+            text=text,
+            moment=now(),
+            bound=await self._keeping.bound(cast, None),
+            memories={memory.guid: memory for memory in await self._holdings.of(persona_id)},
+            dates=cast.persona.dates_in_session_summaries,
+        )
+        return await self._reminding.search(asking, min(max(count, 1), MOST), only_sure=only_sure)
+
+    async def would_recall(self, persona_id: str, text: str, session_id: UUID | None = None) -> TurnMemory:
+        """What a message would bring in, from worlds, keywords and meaning, and why. Changes nothing.
+
+        In the given session, or else in one that begins with it.
+        """
+        if session_id is not None:
+            session = await self._chats.session(session_id)
+            return await self._recollecting.preview(session, await self._casting.of_session(session), text)
+        cast = await self._casting.of_persona(persona_id)
+        return await self._recollecting.preview(ChatSession(persona_id=persona_id), cast, text)
+
+    async def reload(self) -> None:
+        """Let go of everything held in memory and read it from storage again when it is needed."""
+        self._holdings.reload()
+        self._recall.reload()
+        await self._indexing.settle_all()
+
+    async def refresh(self, persona_id: str) -> None:
+        """Make anew what stands still in the prompts of her conversations: summaries and core facts."""
+        await self._frames.renew(persona_id)
+
+    def _namesake(self, memory: MemoryUnit, held: dict[UUID, MemoryUnit]) -> MemoryUnit | None:
+        """A person or place of the same name."""
+        if memory.category not in NAMED:
+            return None
+        name = memory.name.strip().casefold()
+        same = (one for one in held.values() if one.category is memory.category and one.name.strip().casefold() == name)
+        return next(same, None)
+
+    async def _nearest(
+        self, persona_id: str, memory: MemoryUnit, held: dict[UUID, MemoryUnit]
+    ) -> tuple[MemoryUnit, float] | None:
+        """The nearest one of the same type, waiting ones included."""
+        text = f"{memory.name}: {memory.content}" if memory.name else memory.content
+        found: list[tuple[float, MemoryUnit]] = []
+        for owner in (persona_id, owner_of_waiting(persona_id)):
+            for guid, distance in await self._recall.nearest(owner, text, PassageKind.MEMORY, MOST):
+                if guid in held and held[guid].category is memory.category:
+                    found.append((distance, held[guid]))
+                    break
+        return min(((one, distance) for distance, one in found), key=lambda pair: pair[1], default=None)

@@ -1,0 +1,52 @@
+"""How near is near: the limits that fit the embedder that is loaded, measured once for each and kept."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from lethe_app.retrieval.calibrate import ORIGINAL, Thresholds, calibrate, load_pairs
+from lethe_app.services.embedding import Embedding
+from lethe_app.services.events import Listeners
+from lethe_app.storage.state import HouseState
+
+SCOPE = "calibration"
+"""Of the limits in the state of the house, by embedder."""
+
+
+class Calibration:
+    """Until an embedder was measured, and where there is none, the limits of the seed hold, which pass next to nothing."""
+
+    def __init__(self, state: HouseState, embedding: Embedding, pairs: Path) -> None:
+        self.changed: Listeners[Thresholds] = Listeners()
+        self._state = state
+        self._embedding = embedding
+        self._pairs = pairs
+        self._known: dict[str, Thresholds] = {}
+
+    async def thresholds(self) -> Thresholds:
+        """For the embedder of this moment."""
+        name = self._embedding.id
+        if name and name not in self._known and (stored := await self._stored(name)):
+            self._known[name] = stored
+        return self._known.get(name, ORIGINAL)
+
+    async def measure(self) -> None:
+        """Fit the limits to the embedder, unless that was done before; some seconds. Raises what the embedder raises."""
+        name = self._embedding.id
+        if not name or await self._stored(name) is not None:
+            return
+        pairs = await asyncio.to_thread(load_pairs, self._pairs)
+        fitted = await calibrate(self._embedding.embed, name, pairs)
+        self._known[name] = fitted
+        await self._state.set(SCOPE, name, fitted.model_dump(mode="json"))
+        self.changed.tell(fitted)
+
+    async def _stored(self, name: str) -> Thresholds | None:
+        stored = await self._state.get(SCOPE, name)
+        try:
+            return Thresholds.model_validate(stored) if stored is not None else None
+        except ValidationError:
+            return None

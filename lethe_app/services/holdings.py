@@ -1,0 +1,56 @@
+"""A persona's memories at hand: read once, kept while nobody changes them, so that a turn need not read them again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.services.events import Listeners
+from lethe_app.storage.memories import Memories
+
+
+class Holdings:
+    """Everything that changes memories goes through here; `changed` names the persona."""
+
+    def __init__(self, memories: Memories) -> None:
+        self.changed: Listeners[str] = Listeners()
+        self._memories = memories
+        self._held: dict[str, list[MemoryUnit]] = {}
+
+    async def of(self, persona_id: str) -> Sequence[MemoryUnit]:
+        """All that are not in the trash, newest first."""
+        if persona_id not in self._held:
+            self._held[persona_id] = await self._memories.of(persona_id)
+        return self._held[persona_id]
+
+    async def put(self, persona_id: str, *memories: MemoryUnit) -> None:
+        """New ones, or others in the place of those with the same guid."""
+        await self._memories.put(persona_id, *memories)
+        self._tell(persona_id)
+
+    async def delete(self, persona_id: str, guids: Sequence[UUID]) -> None:
+        """Move them to the trash."""
+        if guids:
+            await self._memories.delete(guids)
+            self._tell(persona_id)
+
+    async def restore(self, persona_id: str, guids: Sequence[UUID]) -> None:
+        """Take them out of it again."""
+        await self._memories.restore(guids)
+        self._tell(persona_id)
+
+    async def touch(self, persona_id: str, guids: Sequence[UUID], moment: datetime) -> None:
+        """They were brought up anew."""
+        if guids:
+            await self._memories.touch(guids, moment)
+            self._held.pop(persona_id, None)
+
+    def reload(self) -> None:
+        """Read everything again when it is needed."""
+        self._held.clear()
+
+    def _tell(self, persona_id: str) -> None:
+        self._held.pop(persona_id, None)
+        self.changed.tell(persona_id)

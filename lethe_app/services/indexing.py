@@ -1,0 +1,258 @@
+"""Keeps the passages true to what they were taken from: every change is taken over, and every text gets its meaning."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from uuid import UUID
+
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.facts import ExtractedFact
+from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.domain.passage import Passage, PassageKind
+from lethe_app.domain.worldinfo import World
+from lethe_app.errors import LetheError, StorageError
+from lethe_app.retrieval import render
+from lethe_app.retrieval.recall import Recall
+from lethe_app.services.calibration import Calibration
+from lethe_app.services.embedding import Embedding
+from lethe_app.services.events import Listeners
+from lethe_app.services.library import Library
+from lethe_app.services.quiet import Quiet
+from lethe_app.storage.chats import Chats
+from lethe_app.storage.debts import Debt, Debts
+from lethe_app.storage.facts import Facts
+from lethe_app.storage.memories import Memories
+from lethe_app.storage.state import HouseState
+
+AT_ONCE = 100
+"""Changes taken over in one transaction."""
+EMBEDDED_AT_ONCE = 8
+"""Passages whose meaning is asked for together: a question that comes meanwhile waits for no more than these."""
+LOOK_AGAIN = 60.0
+"""Seconds after which it looks for changes nobody told it of."""
+NEVER_FOUND = frozenset({MemoryType.IMAGE, MemoryType.FILE})
+MOST_SOURCES = 3
+"""A fact leads to the newest of the sessions in which it was said; a frequent one would flood the few places."""
+WORLDS = "worlds"
+"""Scope of the digests of the worlds whose entries are in the passages."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What is still to be done; 0 and 0 when everything can be found by word and by meaning."""
+
+    changes: int = 0
+    without_meaning: int = 0
+
+
+class Indexing:
+    """Settles what is owed to the passages: at once when asked to, and otherwise in the background."""
+
+    def __init__(
+        self,
+        debts: Debts,
+        chats: Chats,
+        memories: Memories,
+        facts: Facts,
+        state: HouseState,
+        library: Library,
+        recall: Recall,
+        embedding: Embedding,
+        calibration: Calibration,
+        quiet: Quiet,
+    ) -> None:
+        self.progress = Progress()
+        self.changed: Listeners[Progress] = Listeners()
+        self._debts = debts
+        self._chats = chats
+        self._memories = memories
+        self._facts = facts
+        self._state = state
+        self._library = library
+        self._recall = recall
+        self._embedding = embedding
+        self._calibration = calibration
+        self._quiet = quiet
+        self._wanted = asyncio.Event()
+        self._one_at_a_time = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self, pause: float = 0.0) -> None:
+        """Begin to work in the background, after `pause` seconds."""
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._work(pause))
+
+    def wake(self) -> None:
+        """Something changed."""
+        self._wanted.set()
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def settle(self, most: int = AT_ONCE) -> int:
+        """Take over up to `most` changes, newest first; returns how many were."""
+        async with self._one_at_a_time:
+            owed = await self._debts.next(most)
+            if owed:
+                passages = [passage for kind, make in self._makers().items() for passage in await make(_of(owed, kind))]
+                await self._recall.replace([debt.id for debt in owed], passages, [debt.number for debt in owed])
+            return len(owed)
+
+    async def settle_all(self) -> None:
+        """Until nothing is owed."""
+        while await self.settle():
+            pass
+
+    async def follow(self) -> None:
+        """Take over what was just changed, and give it its meaning if there is an embedder: found at once from now on."""
+        await self.settle_all()
+        await self._give_meaning()
+        self.wake()
+
+    async def catch_up(self) -> None:
+        """Everything: changes, worlds, meanings."""
+        while await self.settle():
+            await self._report()
+            await self._quiet.wait()
+        await self.sync_worlds()
+        if await self._embedding.ready():
+            await self._calibration.measure()
+        while await self._give_meaning():
+            await self._report()
+            await self._quiet.wait()
+        await self._report()
+
+    async def sync_worlds(self) -> None:
+        """Take over worlds that were changed, added or deleted as files."""
+        worlds = await self._library.worlds()
+        known = await self._state.all(WORLDS)
+        for name in known.keys() - worlds.keys():
+            await self._recall.forget(owner=owner_of_world(name))
+            await self._state.set(WORLDS, name, None)
+        for name, world in worlds.items():
+            digest = hashlib.blake2b(world.model_dump_json().encode(), digest_size=16).hexdigest()
+            if known.get(name) != digest:
+                await self._recall.forget(owner=owner_of_world(name))
+                await self._recall.keep(entries(name, world))
+                await self._state.set(WORLDS, name, digest)
+
+    async def _work(self, pause: float) -> None:
+        await asyncio.sleep(pause)
+        while True:
+            self._wanted.clear()
+            with suppress(LetheError):  # storage that fails is told by whoever the user is waiting for
+                await self.catch_up()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wanted.wait(), LOOK_AGAIN)
+
+    async def _give_meaning(self) -> int:
+        try:
+            return await self._recall.catch_up(EMBEDDED_AT_ONCE)
+        except LetheError:
+            return 0  # the embedder died; what has no meaning yet is found by its words
+
+    async def _report(self) -> None:
+        progress = Progress(await self._debts.count(), await self._recall.waiting())
+        if progress != self.progress:
+            self.progress = progress
+            self.changed.tell(progress)
+
+    # What each kind of thing has to say
+
+    def _makers(self) -> dict[str, Callable[[Sequence[UUID]], Awaitable[list[Passage]]]]:
+        return {"message": self._lines, "session": self._summaries, "memory": self._memory_texts, "fact": self._fact_texts}
+
+    async def _lines(self, ids: Sequence[UUID]) -> list[Passage]:
+        spoken = await self._debts.spoken(ids) if ids else []
+        return [
+            passage
+            for one in spoken
+            if not one.is_opening
+            for passage in render.message(one.persona_id, one.session, one.id, one.place, one.speaker_name, one.text, one.time)
+        ]
+
+    async def _summaries(self, ids: Sequence[UUID]) -> list[Passage]:
+        sessions = [session for id_ in ids if (session := await self._session(id_))]
+        return [passage for session in sessions for passage in of_session(session)]
+
+    async def _memory_texts(self, ids: Sequence[UUID]) -> list[Passage]:
+        found: list[Passage] = []
+        for id_ in ids:
+            with suppress(StorageError):  # it was deleted: it has nothing to say any more
+                memory = await self._memories.get(id_)
+                found += of_memory(await self._memories.owner(id_), memory)
+        return found
+
+    async def _fact_texts(self, ids: Sequence[UUID]) -> list[Passage]:
+        found: list[Passage] = []
+        for id_ in ids:
+            with suppress(StorageError):
+                fact = await self._facts.get(id_)
+                sessions = [session for source in fact.source_memories if (session := await self._session(source))]
+                found += of_fact(await self._facts.owner(id_), fact, sessions)
+        return found
+
+    async def _session(self, guid: UUID) -> ChatSession | None:
+        try:
+            return await self._chats.session(guid)
+        except StorageError:
+            return None
+
+
+def owner_of_world(name: str) -> str:
+    """Whose passages the entries of a world are: every persona bound to it finds them."""
+    return f"world:{name}"
+
+
+def owner_of_waiting(persona_id: str) -> str:
+    """Whose passages memories are that wait for their moment: compared with what is said, but found by no search."""
+    return f"waiting:{persona_id}"
+
+
+def of_session(session: ChatSession) -> list[Passage]:
+    """Its title and the sentences of its summary."""
+    text = "\n".join(part for part in (session.name, session.content) if part.strip())
+    return render.summary(session.persona_id, session.guid, text, session.added)
+
+
+def of_memory(owner: str, memory: MemoryUnit) -> list[Passage]:
+    """Nothing where it is never brought up by what it says."""
+    if memory.category in NEVER_FOUND or not memory.enabled:
+        return []
+    if memory.insertion is MemoryInsertion.TRIGGER:
+        return render.memory(PassageKind.MEMORY, owner, memory.guid, memory.name, memory.content, memory.added)
+    if memory.insertion in {MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED}:
+        waiting = owner_of_waiting(owner)
+        return render.memory(PassageKind.MEMORY, waiting, memory.guid, memory.name, memory.content, memory.added)
+    return []
+
+
+def of_fact(owner: str, fact: ExtractedFact, sessions: Sequence[ChatSession]) -> list[Passage]:
+    """One passage for each of the newest sessions in which it was said; without any it stands for itself."""
+    if fact.superseded:
+        return []
+    newest = sorted(sessions, key=lambda session: session.added, reverse=True)[:MOST_SOURCES]
+    if not newest:
+        return render.fact(owner, fact.guid, fact.guid, fact.fact, fact.last_seen)
+    return [passage for session in newest for passage in render.fact(owner, session.guid, fact.guid, fact.fact, session.added)]
+
+
+def entries(name: str, world: World) -> list[Passage]:
+    """The entries of a world that are found by meaning too."""
+    owner = owner_of_world(name)
+    return [
+        passage
+        for entry in world.entries
+        if entry.enabled and (world.do_embeds if entry.do_embeds is None else entry.do_embeds)
+        for passage in render.memory(PassageKind.WORLD, owner, entry.guid, entry.name, entry.content, entry.added)
+    ]
+
+
+def _of(owed: Sequence[Debt], kind: str) -> list[UUID]:
+    return [debt.id for debt in owed if debt.kind == kind]

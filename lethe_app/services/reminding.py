@@ -1,0 +1,190 @@
+"""What a text reminds a persona of: the search over everything she remembers, turned into memories with their reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from lethe_app.brain.snippets import form_of, one_line, snippet
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.memory import MemoryType, MemoryUnit
+from lethe_app.domain.passage import Meaning, Passage, PassageKind
+from lethe_app.domain.recollection import Because, Lead, Recollection, Way
+from lethe_app.errors import StorageError
+from lethe_app.retrieval.rank import Hit
+from lethe_app.retrieval.recall import Recall
+from lethe_app.services.indexing import owner_of_world
+from lethe_app.services.lore import Bound, entry_recollection
+from lethe_app.storage.chats import Chats
+from lethe_app.storage.facts import Facts
+from lethe_app.storage.passages import Passages
+
+DEPTH = 3
+"""Messages from the newest one upwards at which sessions stand."""
+MOST_REASONS = 4
+LONGEST_SUMMARY = 700
+"""Characters of a session's summary beside the lines that led to it."""
+SPARE = 8
+"""Hits looked at besides those wanted: some may not be brought up now."""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """One question to everything a persona remembers."""
+
+    persona_id: str
+    text: str
+    moment: datetime
+    bound: Bound
+    memories: Mapping[UUID, MemoryUnit]
+    """All of hers that are not sessions, facts or world entries."""
+    in_view: Collection[UUID] = field(default_factory=tuple)
+    """Sessions that are in the prompt word for word."""
+    summarised: Collection[UUID] = field(default_factory=tuple)
+    """Sessions whose summaries are in the prompt; of these only the lines that matter are brought up."""
+    known: Collection[UUID] = field(default_factory=tuple)
+    """Facts that are in the prompt."""
+    dates: bool = True
+    """Does the persona want dates with sessions?"""
+    meaning: Meaning | None = None
+
+
+class Reminding:
+    """Changes nothing: neither durations nor counts."""
+
+    def __init__(self, recall: Recall, passages: Passages, chats: Chats, facts: Facts) -> None:
+        self._recall = recall
+        self._passages = passages
+        self._chats = chats
+        self._facts = facts
+
+    async def search(self, asking: Asking, count: int, *, only_sure: bool = True) -> list[Recollection]:
+        """The best `count` of what the text reminds of; with `only_sure` no more than is really meant."""
+        if count == 0:
+            return []
+        owners = [asking.persona_id, *map(owner_of_world, asking.bound.worlds)]
+        found = await self._recall.search(
+            owners, asking.text, limit=count + SPARE, at=asking.moment, without=asking.in_view, meaning=asking.meaning
+        )
+        hits = [hit for hit in found.hits if hit.is_sure or not only_sure]
+        texts = await self._passages.read([lead.passage for hit in hits for lead in hit.leads])
+        recollections: list[Recollection] = []
+        for hit in hits:
+            recollection = await self._recollection(asking, hit, texts)
+            if recollection is not None and len(recollections) < count:
+                recollections.append(recollection)
+        return recollections
+
+    async def _recollection(self, asking: Asking, hit: Hit, texts: Mapping[int, Passage]) -> Recollection | None:
+        """None where it is not there any more, or may not be brought up."""
+        leads, because = leads_of(hit, texts), reasons_of(hit)
+        if hit.source in asking.memories:
+            memory = asking.memories[hit.source]
+            return of_memory(memory, hit, because, leads) if is_open(memory, asking.moment) else None
+        woken = asking.bound.entry(hit.source)
+        if woken is not None:
+            given = entry_recollection(*woken, Way.MEANING, because)
+            found = given.model_copy(update={"leads": leads, "score": hit.score, "likelihood": hit.likelihood})
+            return found if is_open(woken[1], asking.moment) else None
+        with suppress(StorageError):
+            return self._session(asking, await self._chats.session(hit.source), hit, because, leads)
+        return await self._fact(asking, hit, because, leads)
+
+    async def _fact(self, asking: Asking, hit: Hit, because: list[Because], leads: list[Lead]) -> Recollection | None:
+        """One that stands for itself, unless it is in the prompt already."""
+        with suppress(StorageError):
+            fact = await self._facts.get(hit.source)
+            if fact.guid not in asking.known:
+                return Recollection(
+                    memory=fact.guid,
+                    category=MemoryType.GENERAL,
+                    text=one_line(fact.fact),
+                    way=Way.FACT,
+                    because=because,
+                    leads=leads,
+                    score=hit.score,
+                    likelihood=hit.likelihood,
+                )
+        return None
+
+    def _session(
+        self, asking: Asking, session: ChatSession, hit: Hit, because: list[Because], leads: list[Lead]
+    ) -> Recollection:
+        by_fact = bool(leads) and leads[0].kind == PassageKind.FACT
+        return Recollection(
+            memory=session.guid,
+            category=MemoryType.CHAT_SESSION,
+            title=session.name,
+            text=session_text(session, leads, dates=asking.dates, told=session.guid in asking.summarised),
+            way=Way.FACT if by_fact else Way.MEANING,
+            because=because,
+            leads=leads,
+            score=hit.score,
+            likelihood=hit.likelihood,
+            priority=session.priority,
+            position_index=DEPTH,
+        )
+
+
+def is_open(memory: MemoryUnit, moment: datetime) -> bool:
+    """May it be brought up now?"""
+    return memory.enabled and memory.is_due(moment)
+
+
+def of_memory(memory: MemoryUnit, hit: Hit, because: list[Because], leads: list[Lead]) -> Recollection:
+    """A memory that stands for itself."""
+    return Recollection(
+        memory=memory.guid,
+        category=memory.category,
+        title=memory.name,
+        text=snippet(memory, form_of(memory.category, dates=True)),
+        way=Way.MEANING,
+        because=because,
+        leads=leads,
+        score=hit.score,
+        likelihood=hit.likelihood,
+        priority=memory.priority,
+        position_index=memory.position_index,
+    )
+
+
+def session_text(session: ChatSession, leads: Sequence[Lead], *, dates: bool, told: bool) -> str:
+    """Title, date, summary and the lines that led there; `told`: the summary is in the prompt already."""
+    summary = "" if told else shortened(session.content)
+    head = session.model_copy(update={"content": summary, "name": session.name or "An earlier conversation"})
+    lines = [f"- {one_line(lead.text)}" for lead in leads if lead.kind in {PassageKind.FACT, PassageKind.MESSAGE}]
+    if told:
+        lines = lines or [f"- {one_line(lead.text)}" for lead in leads[:1]]
+    return "\n".join([snippet(head, form_of(MemoryType.CHAT_SESSION, dates=dates)), *lines])
+
+
+def shortened(summary: str) -> str:
+    """As many whole lines of it as belong beside the lines that matter."""
+    if len(summary) <= LONGEST_SUMMARY:
+        return summary
+    end = max(summary.rfind(mark, 0, LONGEST_SUMMARY) for mark in ("\n", ". ", "! ", "? ", "。"))
+    return summary[: end + 1 if end > 0 else LONGEST_SUMMARY].rstrip()
+
+
+def leads_of(hit: Hit, texts: Mapping[int, Passage]) -> list[Lead]:
+    """The texts that led to it, as far as they are still there."""
+    return [
+        Lead(
+            kind=passage.kind.value,
+            text=passage.text,
+            origin=passage.origin,
+            words=list(lead.words),
+            cosine=round(lead.cosine, 4),
+        )
+        for lead in hit.leads
+        if (passage := texts.get(lead.passage)) is not None
+    ]
+
+
+def reasons_of(hit: Hit) -> list[Because]:
+    """What spoke for it, strongest first."""
+    reasons = [Because(what=reason.meaning, value=round(reason.value, 4)) for reason in hit.reasons[:MOST_REASONS]]
+    return [Because(what=f"“{hit.time_words}” is when it was"), *reasons] if hit.time_words else reasons

@@ -1,0 +1,71 @@
+"""The words of the clerk's errands, as they ship."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lethe_app.errors import FileError
+from lethe_app.prompt.errands import Errands, Task, parse
+
+SHIPPED = Errands(Path(__file__).parent.parent.parent / "resources" / "prompts")
+
+
+@pytest.mark.parametrize("task", Task)
+def test_every_errand_ships_with_examples_and_gaps(task: Task):
+    errand = SHIPPED.of(task)
+
+    assert errand.instructions
+    assert errand.gaps
+    assert errand.examples
+
+
+@pytest.mark.parametrize("task", Task)
+def test_the_examples_look_like_the_question(task: Task):
+    errand = SHIPPED.of(task)
+    last_words = errand.frame.splitlines()[-1].split("{")[0][:12]
+
+    for question, _answer in errand.examples:
+        assert question.splitlines()[-1].startswith(last_words)
+        assert "{" not in question
+
+
+def test_an_errand_is_told_as_a_conversation():
+    errand = parse("greet", "Say hello to {who}.\n\n# Material\nNow: {text}\n\n# Example\nNow: hi\n\n# Answer\nHello.\n")
+
+    turns = errand.turns({"who": "Mira", "text": "good evening"})
+
+    assert [(turn.role, turn.content) for turn in turns] == [
+        ("system", "Say hello to Mira."),
+        ("user", "Now: hi"),
+        ("assistant", "Hello."),
+        ("user", "Now: good evening"),
+    ]
+
+
+@given(st.text())
+def test_material_is_taken_as_it_is(text: str):
+    errand = parse("echo", "Repeat.\n\n# Material\n{text}|{other}")
+
+    assert errand.turns({"text": text, "other": "{text}"})[-1].content == f"{text}|{{text}}"
+
+
+def test_material_that_is_missing_is_a_mistake_of_ours():
+    with pytest.raises(AssertionError, match="who"):
+        parse("greet", "Hello.\n\n# Material\n{who}").turns({})
+
+
+@pytest.mark.parametrize("text", ["", "No headings.", "Hi.\n# Example\nx\n# Answer\ny", "Hi.\n# Material\nx\n# Example\ny"])
+def test_a_file_without_its_headings_is_named(tmp_path: Path, text: str):
+    (tmp_path / "title.md").write_text(text, encoding="utf-8")
+
+    with pytest.raises(FileError, match=r"title\.md"):
+        Errands(tmp_path).of(Task.TITLE)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path):
+    with pytest.raises(FileError, match=r"facts\.md"):
+        Errands(tmp_path).of(Task.FACTS)

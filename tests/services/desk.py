@@ -1,0 +1,72 @@
+"""A clerk at work on the scripted engine, without the rest of the house."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+from lethe_app.brain.said import Said
+from lethe_app.domain.chat import Role
+from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile
+from lethe_app.domain.presets import InstructPreset
+from lethe_app.llm.client import ModelClient
+from lethe_app.prompt.errands import Errands
+from lethe_app.prompt.instruct import Choice, InstructRenderer
+from lethe_app.services.clerk import Clerk
+
+ROOT = Path(__file__).parent.parent.parent
+ERRANDS = Errands(ROOT / "resources" / "prompts")
+SELF_TEST = ROOT / "resources" / "selftest"
+CHATML = InstructPreset.model_validate_json((ROOT / "resources/presets/instruct/chatml.json").read_bytes())
+LONG_AGO = datetime(2026, 5, 2, tzinfo=UTC)
+
+
+@dataclass
+class Desk:
+    """The clerk, the model's process, and what the house around them would say."""
+
+    client: ModelClient
+    model: LoadedModel | None = None
+    busy: bool = False
+    rendered: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.clerk = Clerk(self.client, ERRANDS, lambda: self.model, self._form, self.client.count, lambda: self.busy)
+
+    async def load(self, folder: Path, *answers: object, name: str = "script", **script: object) -> None:
+        """A model that gives these answers; what is no text is spelled as JSON."""
+        path = folder / f"{name}.json"
+        texts = [answer if isinstance(answer, str) else json.dumps(answer) for answer in answers]
+        path.write_text(json.dumps({"answers": texts, **script}), encoding="utf-8")
+        file = ModelFile(path=path, name=name, size=7, architecture="echo")
+        self.model = await self.client.load(file, LoadOptions(), lambda _fraction: None)
+
+    async def _form(self, model: LoadedModel) -> Choice:
+        return Choice(InstructRenderer(CHATML, adds_bos=model.adds_bos), "chosen: ChatML")
+
+
+@asynccontextmanager
+async def open_desk() -> AsyncIterator[Desk]:
+    desk = Desk(ModelClient("echo"))
+    yield desk
+    await desk.client.close()
+
+
+def talk(*lines: str) -> list[Said]:
+    """“Tomas: Hello.” as something said, a minute apart; Tomas is the user."""
+    found = []
+    for number, line in enumerate(lines):
+        name, text = line.split(": ", 1)
+        role = Role.USER if name == "Tomas" else Role.ASSISTANT
+        found.append(Said(uuid4(), role, name, text, LONG_AGO + timedelta(minutes=number)))
+    return found
+
+
+def spelled(texts: Sequence[str]) -> dict[str, list[str]]:
+    """An answer of paragraphs."""
+    return {"paragraphs": list(texts)}

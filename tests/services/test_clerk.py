@@ -1,0 +1,202 @@
+"""The model as a clerk, on the scripted engine: it asks again, makes way, gives up, and reads everything."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lethe_app.brain.answers import Roleplay, Title
+from lethe_app.domain.presets import SamplerPreset
+from lethe_app.errors import ModelCrashed, ModelMissing, PromptTooLong
+from lethe_app.llm.protocol import Chunk
+from lethe_app.prompt.errands import Task
+from lethe_app.services.clerk import AnswerUnusable
+from lethe_app.services.minutes import Minutes
+from tests.services.desk import Desk, open_desk, spelled, talk
+
+TITLE = {"title": "The green boat"}
+LINES = talk("Mira: You are late.", "Tomas: I walked from Oldgate.", "Mira: So far!", "Tomas: I live there.")
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    async with open_desk() as desk:
+        yield desk
+
+
+async def chat(desk: Desk) -> str:
+    said = ""
+    async with aclosing(desk.client.generate("Hello.", SamplerPreset(name="chat"), 50)) as reports:
+        async for report in reports:
+            said += report.text if isinstance(report, Chunk) else ""
+    return said
+
+
+async def test_an_answer_comes_back_in_its_shape(desk: Desk, tmp_path: Path):
+    await desk.load(tmp_path, TITLE)
+
+    assert (await desk.clerk.ask(Task.TITLE, Title, conversation="Mira: Hello.")).title == "The green boat"
+
+
+async def test_a_useless_answer_is_asked_for_again(desk: Desk, tmp_path: Path):
+    await desk.load(tmp_path, {}, '{"title": "', TITLE)
+
+    assert (await desk.clerk.ask(Task.TITLE, Title, conversation="")).title == "The green boat"
+
+
+async def test_after_three_useless_answers_the_clerk_gives_up(desk: Desk, tmp_path: Path):
+    await desk.load(tmp_path, {}, {}, {}, TITLE)
+
+    with pytest.raises(AnswerUnusable, match="title"):
+        await desk.clerk.ask(Task.TITLE, Title, conversation="")
+    assert (await desk.clerk.ask(Task.TITLE, Title, conversation="")).title == "The green boat"
+
+
+async def test_the_chat_comes_first_and_costs_no_try(desk: Desk, tmp_path: Path):
+    slow = '{"title": ' + " " * 3 + "x " * 60 + "}"
+    await desk.load(tmp_path, slow, {}, TITLE, replies=["Hi."] * 9, delay=0.005)
+    asked = asyncio.create_task(desk.clerk.ask(Task.TITLE, Title, conversation=""))
+
+    for _ in range(3):
+        await asyncio.sleep(0.1)
+        assert await chat(desk) == "Hi."
+    answer = await asked
+
+    assert answer.title == "The green boat"
+
+
+async def test_nothing_is_begun_while_the_house_is_busy(desk: Desk, tmp_path: Path):
+    await desk.load(tmp_path, TITLE)
+    desk.busy = True
+    asked = asyncio.create_task(desk.clerk.ask(Task.TITLE, Title, conversation=""))
+    await asyncio.sleep(0.1)
+    was_done = asked.done()
+
+    desk.busy = False
+
+    assert (await asked).title == "The green boat"
+    assert not was_done
+
+
+async def test_cancelling_frees_the_model(desk: Desk, tmp_path: Path):
+    await desk.load(tmp_path, "x " * 2000, TITLE, replies=["Hi."], delay=0.05)
+    asked = asyncio.create_task(desk.clerk.ask(Task.TITLE, Title, conversation=""))
+    await asyncio.sleep(0.1)
+
+    asked.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asked
+
+    assert await chat(desk) == "Hi."
+
+
+async def test_without_a_model_nothing_is_loaded_and_the_clerk_says_so(desk: Desk):
+    with pytest.raises(ModelMissing):
+        await desk.clerk.ask(Task.TITLE, Title, conversation="")
+    with pytest.raises(ModelMissing):
+        await desk.clerk.portions(Task.TITLE, Title, LINES)
+    assert not desk.client.is_running
+
+
+async def test_a_dead_model_is_told_as_such(desk: Desk, tmp_path: Path):
+    await desk.load(tmp_path, "x " * 20, crash_after=3)
+
+    with pytest.raises(ModelCrashed):
+        await desk.clerk.ask(Task.TITLE, Title, conversation="")
+
+
+async def test_what_looks_like_control_tokens_is_disarmed(desk: Desk, tmp_path: Path):
+    await desk.load(tmp_path, TITLE)
+    assert desk.model is not None
+
+    text = await desk.clerk._prompt(desk.model, Task.TITLE, {"conversation": "Tomas: <|im_end|>"})
+
+    assert "Tomas: <\u200d|im_end|>" in text
+
+
+async def test_portions_fit_the_context_and_hold_every_line(desk: Desk, tmp_path: Path):
+    await desk.load(tmp_path)
+    lines = talk(*("Tomas: " + "word " * 200 for _ in range(60)))
+
+    portions = await desk.clerk.portions(Task.TITLE, Title, lines)
+
+    assert len(portions) > 3
+    assert [said for part in portions for said in part] == lines
+
+
+async def test_a_context_too_short_for_the_errand_is_refused(desk: Desk, tmp_path: Path):
+    await desk.load(tmp_path)
+    assert desk.model is not None
+    desk.model = replace(desk.model, context=200)
+
+    with pytest.raises(PromptTooLong):
+        await desk.clerk.portions(Task.ROLEPLAY, Roleplay, LINES)
+
+
+async def test_a_short_conversation_is_summed_up_in_one_go(desk: Desk, tmp_path: Path):
+    await desk.load(tmp_path, spelled(["Tomas came late, for he had walked."]))
+
+    assert await Minutes(desk.clerk).summary(LINES) == "Tomas came late, for he had walked."
+
+
+async def test_a_long_conversation_is_summed_up_part_by_part(desk: Desk, tmp_path: Path):
+    lines = talk(*("Tomas: " + "word " * 200 for _ in range(45)))
+    parts = [spelled([f"In part {number} much was said."]) for number in range(4)]
+    await desk.load(tmp_path, *parts, spelled(["Much was said at first.", "Much was said later on."]))
+
+    summary = await Minutes(desk.clerk).summary(lines)
+
+    assert summary == "Much was said at first.\n\nMuch was said later on."
+
+
+async def test_facts_come_with_their_lines_and_only_those_that_stand_alone(desk: Desk, tmp_path: Path):
+    stated = [
+        {"line": 2, "fact": "Tomas walked from Oldgate."},
+        {"line": 4, "fact": "I live there."},
+        {"line": 9, "fact": "Tomas lives in Oldgate."},
+        {"line": 4, "fact": "tomas walked from oldgate."},
+    ]
+    await desk.load(tmp_path, {"facts": stated})
+
+    noted = await Minutes(desk.clerk).facts(LINES, "Tomas")
+
+    assert [(each.fact, each.source) for each in noted] == [("Tomas walked from Oldgate.", LINES[1])]
+
+
+async def test_facts_are_looked_for_a_dozen_lines_at_a_time(desk: Desk, tmp_path: Path):
+    lines = talk(*(f"Tomas: Line {number}." for number in range(30)))
+    await desk.load(tmp_path, *({"facts": [{"line": 1, "fact": f"Tomas said {number}."}]} for number in range(3)))
+
+    noted = await Minutes(desk.clerk).facts(lines, "Tomas")
+
+    assert [each.source.text for each in noted] == ["Line 0.", "Line 12.", "Line 24."]
+
+
+async def test_all_other_errands_give_plain_values(desk: Desk, tmp_path: Path):
+    words = ["boat", "rope", "tide", "Luis"]
+    await desk.load(
+        tmp_path,
+        TITLE,
+        {"keywords": words},
+        {"goals": ["Tomas will bring bread."]},
+        {"relevance": 10},
+        {"is_roleplay": True},
+        {"verdict": "update"},
+        spelled(["They met, and Tomas was late."]),
+        {"notes": [{"key": "place", "value": "the cove"}]},
+    )
+    minutes = Minutes(desk.clerk)
+
+    assert await minutes.title(LINES, "") == "The green boat"
+    assert await minutes.keywords(LINES, "") == words
+    assert await minutes.goals(LINES, "") == ["Tomas will bring bread."]
+    assert await minutes.relevance("They met.") == 5
+    assert await minutes.is_roleplay(LINES)
+    assert await minutes.settle("Tomas lives in Oldgate.", "Tomas moved to Bray.") == "update"
+    assert await minutes.recap("", LINES) == "They met, and Tomas was late."
+    assert await minutes.scratch({"place": "the pier", "hour": "late"}, LINES) == {"place": "the cove", "hour": "late"}
