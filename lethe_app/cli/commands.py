@@ -1,4 +1,4 @@
-"""The same wishes from a terminal: `lethe` opens the window, `lethe chat` talks here, `lethe doctor` checks the set-up."""
+"""The same wishes from a terminal: `lethe` opens the window, the commands talk, recall, archive and check the set-up here."""
 
 from __future__ import annotations
 
@@ -65,11 +65,29 @@ def parser() -> argparse.ArgumentParser:
     chat.add_argument("--json", action="store_true", help="one JSON object per reply")
     chat.set_defaults(run=run_chat)
 
+    recall = commands.add_parser("recall", help="show what a text would remind a persona of, and why")
+    recall.add_argument("text", nargs="+", help="what would be said")
+    recall.add_argument("--persona", help="its name or file name; without it, the last one or the first")
+    recall.add_argument("--all", action="store_true", help="whatever is nearest, sure or not")
+    recall.add_argument("--count", type=int, default=10, metavar="N", help="with --all: how many, up to 50")
+    recall.add_argument("--json", action="store_true", help="one JSON object")
+    recall.set_defaults(run=run_recall)
+
+    archive = commands.add_parser("archive", help="end a persona's open conversations and remember them")
+    archive.add_argument("--persona", help="its name or file name; without it, the last one or the first")
+    archive.add_argument("--again", action="store_true", help="make anew what was archived before, too")
+    archive.add_argument("--rules", action="store_true", help="by rules alone, without loading a model")
+    archive.add_argument(
+        "--model", type=Path, metavar="PATH", help="a GGUF file; without it, the one chosen before or found first"
+    )
+    archive.add_argument("--json", action="store_true", help="one JSON object per conversation")
+    archive.set_defaults(run=run_archive)
+
     doctor = commands.add_parser("doctor", help="check the set-up and explain what is wrong")
     doctor.add_argument("--json", action="store_true", help="one JSON object")
     doctor.set_defaults(run=run_doctor)
 
-    for command in (chat, doctor):
+    for command in (chat, recall, archive, doctor):
         command.add_argument("--home", type=Path, default=argparse.SUPPRESS, help="folder for all data")
     return top
 
@@ -81,6 +99,28 @@ async def run_chat(wanted: argparse.Namespace, paths: Paths, build: Build) -> in
     house = await build(paths)
     try:
         return await converse(house, wanted)
+    finally:
+        await house.close()
+
+
+async def run_recall(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
+    """`lethe recall`."""
+    from lethe_app.cli.recall import recall
+
+    house = await build(paths)
+    try:
+        return await recall(house, wanted)
+    finally:
+        await house.close()
+
+
+async def run_archive(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
+    """`lethe archive`."""
+    from lethe_app.cli.archive import archive
+
+    house = await build(paths)
+    try:
+        return await archive(house, wanted)
     finally:
         await house.close()
 

@@ -1,0 +1,109 @@
+"""Archiving conversations in the terminal, with every part told as it is made."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from lethe_app.cli.chat import choose_persona, show_loading
+from lethe_app.domain.archive import PartRecord, SessionPart
+from lethe_app.domain.chat import ChatSession
+from lethe_app.errors import ModelError
+from lethe_app.services.archiving import Archived
+
+if TYPE_CHECKING:
+    from lethe_app.house import House
+
+
+async def archive(house: House, wanted: argparse.Namespace) -> int:
+    """`lethe archive`: end what is open, make title, summary, facts and the rest, and print what came out."""
+    persona = await choose_persona(house, wanted.persona)
+    if not wanted.rules:
+        await load(house, wanted)
+    forget = house.archiving.changed.add(tell) if sys.stderr.isatty() and not wanted.json else None
+    await house.embedding.ready()
+    await house.indexing.catch_up()
+    done = []
+    for summary in await house.sessions.list(persona.unique_name):
+        if summary.archived and not wanted.again:
+            continue
+        begin = house.archiving.update if summary.archived else house.archiving.begin
+        if await begin(summary.guid):
+            done.append(summary.guid)
+    await house.archiving.finish()
+    await house.indexing.catch_up()
+    if forget:
+        forget()
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    facts = await house.knowing.all(persona.unique_name)
+    for guid in done:
+        session, parts = await house.sessions.open(guid), await house.archiving.parts(guid)
+        known = [fact.fact for fact in facts if guid in fact.source_memories and not fact.superseded]
+        print(as_object(session, parts, known) if wanted.json else as_lines(session, parts, known), flush=True)
+    if not done and not wanted.json:
+        print(f"There is nothing to archive for {persona.name}.")
+    return 0
+
+
+async def load(house: House, wanted: argparse.Namespace) -> None:
+    """A model that cannot be had is no reason not to archive: rules do what they can."""
+    forget = house.models.changed.add(show_loading) if sys.stderr.isatty() else None
+    try:
+        await house.models.load(wanted.model and wanted.model.expanduser().absolute())
+        if not wanted.json:
+            print("Trying what the model may write …", file=sys.stderr, flush=True)
+        verdict = await house.trust.check()
+        if verdict is not None and not wanted.json:
+            print(f"{verdict.model}: {verdict.detail}", file=sys.stderr, flush=True)
+    except ModelError as error:
+        print(f"lethe: {error.message} What rules can make is made.", file=sys.stderr)
+    finally:
+        if forget:
+            forget()
+
+
+def tell(progress: Archived) -> None:
+    """One line that moves on."""
+    if progress.part is not None:
+        words = f"{progress.title or 'A conversation'}: {progress.part.value} ({progress.done + 1} of {progress.total})"
+        print(f"\r\033[K{words}", end="", file=sys.stderr, flush=True)
+
+
+def as_lines(session: ChatSession, parts: dict[SessionPart, PartRecord], facts: list[str]) -> str:
+    """The session as a person would note it, and who made which part."""
+    lines = [f"\n{session.name or 'Untitled'} · {session.added:%d %B %Y} · relevance {session.relevance} of 5"]
+    lines += [f"  {line}" for line in session.content.splitlines()]
+    lines.append(f"  Keywords: {', '.join(session.keywords_main) or 'none'}")
+    lines += [f"  Planned: {goal}" for goal in session.future_goals]
+    lines += [f"  Fact: {fact}" for fact in facts]
+    if session.is_roleplay:
+        lines.append("  Nearly all of it is roleplay.")
+    lines.append("  Made by: " + ", ".join(f"{part.value} {by(record)}" for part, record in parts.items()))
+    return "\n".join(lines)
+
+
+def by(record: PartRecord) -> str:
+    """Who made a part, and why it was not the model where one was asked."""
+    maker = record.maker or record.made_by.value
+    return f"{maker} ({record.trouble})" if record.trouble else maker
+
+
+def as_object(session: ChatSession, parts: dict[SessionPart, PartRecord], facts: list[str]) -> str:
+    """The same for programs."""
+    told = {
+        "session": str(session.guid),
+        "title": session.name,
+        "summary": session.content,
+        "keywords": session.keywords_main,
+        "future_goals": session.future_goals,
+        "relevance": session.relevance,
+        "is_roleplay": session.is_roleplay,
+        "facts": facts,
+        "parts": {
+            part.value: {"state": record.state.value, "made_by": record.made_by.value, "maker": record.maker}
+            for part, record in parts.items()
+        },
+    }
+    return json.dumps(told, ensure_ascii=False)

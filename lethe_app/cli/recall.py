@@ -1,0 +1,59 @@
+"""Asking in the terminal what a text reminds a persona of, and why."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import textwrap
+from typing import TYPE_CHECKING
+
+from lethe_app.cli.chat import choose_persona
+from lethe_app.domain.recollection import NotRecalled, Recollection, TurnMemory
+
+if TYPE_CHECKING:
+    from lethe_app.house import House
+
+MARKS = {"meaning": "◆", "fact": "◆", "keyword": "▤", "title": "▤", "woken": "▤", "constant": "•", "active": "•"}
+WIDTH = 96
+
+
+async def recall(house: House, wanted: argparse.Namespace) -> int:
+    """`lethe recall`: what would be brought up, or with `--all` whatever is nearest. Changes nothing."""
+    persona = await choose_persona(house, wanted.persona)
+    text = " ".join(wanted.text)
+    by_meaning = await house.embedding.ready()
+    await house.indexing.catch_up()
+    if wanted.all:
+        found = await house.brain.search(persona.unique_name, text, wanted.count)
+        memory = TurnMemory(recalled=found)
+    else:
+        memory = await house.brain.would_recall(persona.unique_name, text)
+    if wanted.json:
+        told = {"persona": persona.unique_name, "text": text, "by_meaning": by_meaning, **memory.model_dump(mode="json")}
+        print(json.dumps(told, ensure_ascii=False))
+    else:
+        print(as_lines(persona.name, memory))
+    return 0
+
+
+def as_lines(name: str, memory: TurnMemory) -> str:
+    """Each memory with its reasons; then what was kept back."""
+    if not memory.recalled:
+        kept = "\n".join(_kept_back(each) for each in memory.blocked)
+        return f"{name} would not be reminded of anything." + (f"\n{kept}" if kept else "")
+    return "\n\n".join([*map(_recalled, memory.recalled), *map(_kept_back, memory.blocked)])
+
+
+def _recalled(one: Recollection) -> str:
+    world = f" · {one.world}" if one.world else ""
+    sure = f" · {one.likelihood:.0%}" if one.likelihood < 1 else ""
+    title = one.title or "a fact"
+    lines = [f"{MARKS.get(one.way.value, '◆')} {title}{world} ({one.way.value}{sure})"]
+    lines += [f"  because {reason.what}" for reason in one.because]
+    lines += [f"  from “{lead.text}”" for lead in one.leads]
+    text = textwrap.shorten(" ".join(one.text.split()), 4 * WIDTH, placeholder=" …")
+    return "\n".join([*lines, textwrap.indent(textwrap.fill(text, WIDTH - 4), "    ")])
+
+
+def _kept_back(one: NotRecalled) -> str:
+    return f"– {one.title or one.memory} was mentioned but kept back: {one.detail or one.why}"
