@@ -27,6 +27,7 @@ from lethe_app.llm.protocol import (
     Embedded,
     EmbedTokens,
     Generate,
+    Lane,
     Load,
     Loaded,
     LoadProgress,
@@ -35,6 +36,7 @@ from lethe_app.llm.protocol import (
     Refused,
     Report,
     Request,
+    Rest,
     Stop,
     Tokenize,
     TokensEmbedded,
@@ -78,10 +80,21 @@ class ModelClient:
         raise ModelError(f"The engine said nothing about {file.name}.")
 
     async def generate(
-        self, prompt: str, sampler: SamplerPreset, max_tokens: int, stop: Sequence[str] = (), grammar: str = ""
+        self,
+        prompt: str,
+        sampler: SamplerPreset,
+        max_tokens: int,
+        stop: Sequence[str] = (),
+        grammar: str = "",
+        schema: str = "",
+        lane: Lane = Lane.CHAT,
     ) -> AsyncGenerator[Reading | Chunk | Done]:
-        """Continue `prompt`. Closing the generator stops the model and waits until it did; then it can be asked again."""
-        request = Generate(next(self._jobs), prompt, sampler, max_tokens, tuple(stop), grammar)
+        """Continue `prompt`, with a `schema` as JSON that obeys it.
+
+        Closing the generator stops the model and waits until it did; then it can be asked again. A quiet job ends with
+        `StopReason.PREEMPTED` as soon as anything else is asked of the model.
+        """
+        request = Generate(next(self._jobs), prompt, sampler, max_tokens, tuple(stop), grammar, schema, lane)
         async with aclosing(self._reports(request)) as reports:
             async for report in reports:
                 if isinstance(report, Reading | Chunk | Done):
@@ -94,6 +107,13 @@ class ModelClient:
                 if isinstance(report, Done):
                     return report.usage
         raise ModelError("The engine did not read ahead.")
+
+    async def rest(self) -> None:
+        """Free the memory that quiet jobs hold, after those that wait; nothing happens where no model is loaded."""
+        if self.is_running:
+            async with aclosing(self._reports(Rest(next(self._jobs)))) as reports:
+                async for _report in reports:
+                    pass
 
     async def count(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text by the model's own tokenizer; waits while a reply is being generated."""

@@ -1,7 +1,8 @@
 """A scripted model for tests and demonstrations: it says the lines of a JSON file, one reply per line, word by word.
 
-The script is `{"replies": [...], "delay": seconds per word, "crash_after": words, "context": tokens, "template": "..."}`; every
-field is optional. When the lines are used up it repeats the last words it was told.
+The script is `{"replies": [...], "answers": [...], "delay": seconds per word, "crash_after": words, "context": tokens,
+"template": "..."}`; every field is optional. When the lines are used up it repeats the last words it was told; jobs with a
+schema get the answers instead, and then empty objects.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from lethe_app.domain.model import LoadOptions, StopReason, Usage
 from lethe_app.domain.passage import Meaning
 from lethe_app.errors import ModelError, ModelUnreadable, PromptTooLong
-from lethe_app.llm.protocol import Facts, Generate
+from lethe_app.llm.protocol import Facts, Generate, Lane
 from lethe_app.llm.stops import StopStrings
 
 WORD = re.compile(r"\s*\S+|\s+")
@@ -31,6 +32,8 @@ class Script(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     replies: list[str] = []
+    answers: list[str] = []
+    """JSON texts for jobs that carry a schema; one that was interrupted is given again."""
     delay: float = 0.0
     reading_delay: float = 0.0
     """Seconds spent evaluating the prompt, in steps of a hundredth."""
@@ -47,7 +50,9 @@ class EchoEngine:
         self.stop = threading.Event()
         self._script = Script()
         self._said = 0
-        self._cached: list[str] = []
+        self._answered = 0
+        self._room = {Lane.CHAT: 0, Lane.QUIET: 0}
+        self._cached: dict[Lane, list[str]] = {Lane.CHAT: [], Lane.QUIET: []}
 
     def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> Facts:
         try:
@@ -55,8 +60,10 @@ class EchoEngine:
         except (OSError, ValueError, ValidationError) as error:
             raise ModelUnreadable(f"{path.name} is not a script: {error}") from error
         progress(1.0)
+        context = options.context or self._script.context
+        self._room = {Lane.CHAT: context, Lane.QUIET: min(context, options.quiet_context)}
         return Facts(
-            context=options.context or self._script.context,
+            context=context,
             threads=1,
             template=self._script.template,
             bos="",
@@ -73,22 +80,24 @@ class EchoEngine:
 
     def generate(self, job: Generate, reading: Callable[[int, int], None], say: Callable[[str], None]) -> Usage:
         words = WORD.findall(job.prompt)
-        if len(words) >= self._script.context:
-            raise PromptTooLong(f"The prompt has {len(words)} tokens, the model holds {self._script.context}.")
-        evaluated = len(words) - common_prefix(self._cached, words)
+        if len(words) >= self._room[job.lane]:
+            raise PromptTooLong(f"The prompt has {len(words)} tokens, the model holds {self._room[job.lane]}.")
+        evaluated = len(words) - common_prefix(self._cached[job.lane], words)
         started = time.monotonic()
         self._read(evaluated, reading)
-        self._cached = words
+        self._cached[job.lane] = words
         read = time.monotonic()
-        count, reason = self._speak(self._next_reply(job.prompt), job, say)
+        count, reason = self._speak(self._next_answer(job) if job.schema else self._next_reply(job.prompt), job, say)
+        if job.schema and reason is not StopReason.STOPPED:
+            self._answered += 1
         return Usage(len(words), evaluated, count, read - started, time.monotonic() - read, reason)
 
     def read_ahead(self, prompt: str) -> Usage:
         words = WORD.findall(prompt)
-        evaluated = len(words) - common_prefix(self._cached, words)
+        evaluated = len(words) - common_prefix(self._cached[Lane.CHAT], words)
         self._read(evaluated, lambda _done, _total: None)
         if not self.stop.is_set():
-            self._cached = words
+            self._cached[Lane.CHAT] = words
         return Usage(len(words), evaluated)
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
@@ -100,8 +109,11 @@ class EchoEngine:
     def settle(self) -> None:
         """There is nothing to prepare."""
 
+    def rest(self) -> None:
+        self._cached[Lane.QUIET] = []
+
     def close(self) -> None:
-        self._cached = []
+        self._cached = {Lane.CHAT: [], Lane.QUIET: []}
 
     def _read(self, tokens: int, reading: Callable[[int, int], None]) -> None:
         reading(0, tokens)
@@ -109,6 +121,13 @@ class EchoEngine:
         while time.monotonic() < until and not self.stop.is_set():
             self.stop.wait(0.01)
         reading(tokens, tokens)
+
+    def _next_answer(self, job: Generate) -> str:
+        try:
+            json.loads(job.schema)
+        except ValueError as error:
+            raise ModelError(f"This JSON schema cannot be turned into a grammar: {error}.") from error
+        return self._script.answers[self._answered] if self._answered < len(self._script.answers) else "{}"
 
     def _next_reply(self, prompt: str) -> str:
         if self._said < len(self._script.replies):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from lethe_app.domain.model import LoadOptions, Usage
 from lethe_app.domain.passage import Meaning
@@ -36,7 +36,10 @@ class Engine(Protocol):
         ...
 
     def generate(self, job: Generate, reading: Callable[[int, int], None], say: Callable[[str], None]) -> Usage:
-        """Evaluate the prompt, then say pieces until the end; looks at `stop` all the while."""
+        """Evaluate the prompt, then say pieces until the end; looks at `stop` all the while.
+
+        Quiet jobs leave no trace in what the next chat job finds.
+        """
         ...
 
     def read_ahead(self, prompt: str) -> Usage:
@@ -56,3 +59,12 @@ class Engine(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class HasQuietLane(Protocol):
+    """An engine that keeps something apart for quiet jobs; an embedder does not."""
+
+    def rest(self) -> None:
+        """Give it back; the next quiet job makes it anew."""
+        ...

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import llama_cpp
 
 from lethe_app.errors import ModelError
-from lethe_app.llm.llama_weights import NativeFlag, Weights
+from lethe_app.llm.llama_weights import NativeFlag
 
 ABORTED = 2
 SEQUENCE = 0
@@ -16,10 +17,12 @@ SEQUENCE = 0
 class Cache:
     """Evaluates tokens behind those already cached; a stop in the middle leaves only whole batches, never a lie."""
 
-    def __init__(self, weights: Weights, stop: NativeFlag) -> None:
-        self._context = weights.context
-        self._memory = llama_cpp.llama_get_memory(weights.context)
-        self._batch_size = weights.batch
+    def __init__(self, context: Any, batch: int, stop: NativeFlag) -> None:  # noqa: ANN401 - a pointer of llama.cpp
+        """On an empty context, which reads `batch` tokens at once."""
+        self.context = context
+        self.room = int(llama_cpp.llama_n_ctx(context))
+        self._memory = llama_cpp.llama_get_memory(context)
+        self._batch_size = batch
         self._stop = stop
         self._tokens: list[int] = []
 
@@ -46,6 +49,10 @@ class Cache:
         """Evaluate one token drawn; False when the stop flag ended it."""
         return self._decode([token])
 
+    def free(self) -> None:
+        """Give the context back; the last thing asked of it."""
+        llama_cpp.llama_free(self.context)
+
     def _rewind(self, length: int) -> int:
         """Forget everything behind the first `length` tokens; a model that cannot forget a part forgets all."""
         if length < self.length and not llama_cpp.llama_memory_seq_rm(self._memory, SEQUENCE, length, -1):
@@ -59,11 +66,11 @@ class Cache:
             return False
         array = (llama_cpp.llama_token * len(tokens))(*tokens)
         batch = llama_cpp.llama_batch_get_one(array, len(tokens))
-        code = llama_cpp.llama_decode(self._context, batch)
+        code = llama_cpp.llama_decode(self.context, batch)
         if code == 0:
             self._tokens += tokens
             return True
-        llama_cpp.llama_synchronize(self._context)
+        llama_cpp.llama_synchronize(self.context)
         self._drop_half_done()
         if code == ABORTED or self._stop.is_set():
             return False

@@ -19,6 +19,8 @@ DEFAULT_CONTEXT = 8192
 SEQUENCES = 64
 """Texts that are embedded in one batch, at most."""
 GGML_TYPES = {KvType.F16: 1, KvType.Q8_0: 8, KvType.Q4_0: 2}
+BITS = {KvType.F16: 16, KvType.Q8_0: 9, KvType.Q4_0: 5}
+"""Of one value in the cache, its share of the scales included and rounded up."""
 LOG_ERROR = 3  # GGML_LOG_LEVEL_ERROR
 CONTROL, USER_DEFINED = 1 << 3, 1 << 4  # bits of llama_token_attr
 STRIPS = 1 << 7 | 1 << 8  # LSTRIP, RSTRIP
@@ -69,18 +71,24 @@ ENGINE_LOG = EngineLog()  # llama.cpp has one log per process and calls into it 
 
 
 class Weights:
-    """A loaded model and its context; free it before dropping it."""
+    """A loaded model and its contexts; free it before dropping it."""
 
     def __init__(self, path: Path, options: LoadOptions, progress: Callable[[float], None], stop: NativeFlag) -> None:
         if not path.is_file():
             raise ModelMissing(f"The model file {path} is not there.", "Choose another model.")
         ENGINE_LOG.lines = []
         llama_cpp.llama_backend_init()
+        self._name, self._options, self._stop = path.name, options, stop
         self.model = self._load_model(path, options, progress, stop)
         self.vocab = llama_cpp.llama_model_get_vocab(self.model)
         self.threads = options.threads or physical_cores()
         self.batch = options.batch
-        self.context = self._make_context(path, options, stop)
+        trained = int(llama_cpp.llama_model_n_ctx_train(self.model)) or DEFAULT_CONTEXT
+        try:
+            self.context = self.new_context(options.context or min(trained, DEFAULT_CONTEXT), self.threads)
+        except ModelOutOfMemory:
+            llama_cpp.llama_model_free(self.model)
+            raise
         self.context_length = int(llama_cpp.llama_n_ctx(self.context))
         self._piece_buffer = ctypes.create_string_buffer(256)
 
@@ -105,30 +113,54 @@ class Weights:
             raise ModelUnreadable(f"The model {path.name} cannot be loaded: {why}.", "Choose another model.")
         return model
 
-    def _make_context(self, path: Path, options: LoadOptions, stop: NativeFlag) -> Any:  # noqa: ANN401
-        trained = int(llama_cpp.llama_model_n_ctx_train(self.model)) or DEFAULT_CONTEXT
+    def new_context(self, length: int, threads: int) -> Any:  # noqa: ANN401 - a pointer of llama.cpp
+        """Room for `length` tokens of one conversation; whoever asks for it frees it. Raises ModelOutOfMemory."""
+        options, stop = self._options, self._stop
+        ENGINE_LOG.lines = []
         params = llama_cpp.llama_context_default_params()
-        params.n_ctx = options.context or min(trained, DEFAULT_CONTEXT)
+        params.n_ctx = length
         params.n_batch = params.n_ubatch = self.batch
         if options.embedding:  # such a model sees its whole window in one piece, shared by the texts of a batch
             params.embeddings = True
             params.n_batch = params.n_ubatch = params.n_ctx
             params.n_seq_max = SEQUENCES
             params.kv_unified = True
-        params.n_threads = params.n_threads_batch = self.threads
+        params.n_threads = params.n_threads_batch = threads
         params.type_k = params.type_v = GGML_TYPES[options.kv_type]
         params.flash_attn_type = flash_attention(options)
         params.abort_callback = stop.callback
         params.abort_callback_data = ctypes.cast(stop.buffer, ctypes.c_void_p)
         context = llama_cpp.llama_init_from_model(self.model, params)
         if not context:
-            llama_cpp.llama_model_free(self.model)
             reason = ENGINE_LOG.first_reason
             raise ModelOutOfMemory(
-                f"A context of {params.n_ctx} tokens for {path.name} could not be made{': ' + reason if reason else ''}.",
+                f"A context of {params.n_ctx} tokens for {self._name} could not be made{': ' + reason if reason else ''}.",
                 "Choose a smaller context or model.",
             )
         return context
+
+    def new_quiet_context(self) -> Any:  # noqa: ANN401 - a pointer of llama.cpp
+        """One for background work, never longer than the chat's; it leaves a core to the user. Raises ModelOutOfMemory.
+
+        Systems lend memory they do not have and end the process when it is used, so the room is looked for before.
+        """
+        length = min(self._options.quiet_context, self.context_length)
+        needed = self._cache_bytes(length)
+        if not self._options.gpu_layers and needed > psutil.virtual_memory().available:
+            raise ModelOutOfMemory(
+                f"There is no memory for background work with {self._name}: it needs {needed >> 20} MB more.",
+                "Close other programs, or choose a smaller model or context.",
+            )
+        return self.new_context(length, max(1, self.threads - 1))
+
+    def _cache_bytes(self, length: int) -> int:
+        """Keys and values of `length` tokens in all layers, and as much as the computation holds besides."""
+        model = self.model
+        heads = max(int(llama_cpp.llama_model_n_head(model)), 1)
+        width = int(llama_cpp.llama_model_n_embd(model)) * int(llama_cpp.llama_model_n_head_kv(model)) // heads
+        cells = 2 * length * int(llama_cpp.llama_model_n_layer(model)) * width
+        logits = 4 * self.batch * int(llama_cpp.llama_vocab_n_tokens(self.vocab))
+        return cells * BITS[self._options.kv_type] // 8 + logits
 
     def facts(self) -> Facts:
         template = llama_cpp.llama_model_chat_template(self.model, None)
@@ -199,6 +231,7 @@ class Weights:
         return bool(llama_cpp.llama_vocab_is_eog(self.vocab, token))
 
     def free(self) -> None:
+        """The model and its first context; whoever asked for others has freed them before."""
         llama_cpp.llama_free(self.context)
         llama_cpp.llama_model_free(self.model)
 

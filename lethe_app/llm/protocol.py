@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from lethe_app.domain.model import LoadOptions, Usage
@@ -10,6 +11,15 @@ from lethe_app.domain.passage import Meaning
 from lethe_app.domain.presets import SamplerPreset
 
 # To the worker
+
+
+class Lane(StrEnum):
+    """Whether somebody waits for the answer."""
+
+    CHAT = "chat"
+    """The conversation: it goes before all quiet work, and its KV cache is touched by nothing else."""
+    QUIET = "quiet"
+    """Background work, in a context of its own on the same weights; ends at once when the chat wants the model."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,9 @@ class Generate:
     stop: tuple[str, ...] = ()
     grammar: str = ""
     """GBNF with a rule `root`; empty for free text."""
+    schema: str = ""
+    """A JSON schema as text, which the worker turns into a grammar; empty for free text."""
+    lane: Lane = Lane.CHAT
 
 
 @dataclass(frozen=True)
@@ -67,13 +80,20 @@ class EmbedTokens:
 
 
 @dataclass(frozen=True)
+class Rest:
+    """Give back what quiet jobs hold; the next one makes it anew. Takes its turn among them; answered by `Done`."""
+
+    job: int
+
+
+@dataclass(frozen=True)
 class Stop:
     """End that job now; its `Done` still comes."""
 
     job: int
 
 
-Request = Load | Generate | ReadAhead | Tokenize | Embed | EmbedTokens | Stop
+Request = Load | Generate | ReadAhead | Tokenize | Embed | EmbedTokens | Rest | Stop
 
 # From the worker
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import queue
 import signal
 import threading
+from dataclasses import replace
 from multiprocessing.connection import Connection
 
+from lethe_app.domain.model import StopReason, Usage
 from lethe_app.errors import LetheError, ModelError, ModelOutOfMemory
-from lethe_app.llm.engine import Engine
+from lethe_app.llm.engine import Engine, HasQuietLane
 from lethe_app.llm.protocol import (
     Chunk,
     Counted,
@@ -19,6 +20,7 @@ from lethe_app.llm.protocol import (
     Embedded,
     EmbedTokens,
     Generate,
+    Lane,
     Load,
     Loaded,
     LoadProgress,
@@ -27,10 +29,12 @@ from lethe_app.llm.protocol import (
     Refused,
     Report,
     Request,
+    Rest,
     Stop,
     Tokenize,
     TokensEmbedded,
 )
+from lethe_app.llm.turnstile import Turnstile, lane_of
 
 SMALLER = "Choose a smaller model or context."
 
@@ -59,50 +63,34 @@ def make_engine(kind: str) -> Engine:
 
 
 class Worker:
-    """Takes one request after the other; a `Stop` overtakes them all."""
+    """Takes one request after the other, those of the chat before the quiet ones; a `Stop` overtakes them all."""
 
     def __init__(self, pipe: Connection, engine: Engine) -> None:
         self._pipe = pipe
         self._engine = engine
-        self._requests: queue.Queue[Request] = queue.Queue()
-        self._running = 0
-        self._stopped: set[int] = set()
-        self._guard = threading.Lock()
+        self._turnstile = Turnstile(engine.stop)
+        self._sending = threading.Lock()
 
     def listen(self) -> None:
-        """Thread: read the pipe. A stop for the running job raises the flag, one for a waiting job is remembered."""
+        """Thread: read the pipe. A stop for the running job raises the flag, a job that still waits is ended here."""
         while True:
             try:
                 request = self._pipe.recv()
             except (EOFError, OSError):
                 self._engine.stop.set()
                 os._exit(0)  # nobody is left to answer; the computing thread may be deep in native code
-            if isinstance(request, Stop):
-                self._stop(request.job)
-            else:
-                self._requests.put(request)
-
-    def _stop(self, job: int) -> None:
-        with self._guard:
-            if job == self._running:
-                self._engine.stop.set()
-            else:
-                self._stopped.add(job)
+            if not isinstance(request, Stop):
+                self._turnstile.put(request)
+            elif self._turnstile.stop(request.job):
+                self._send(Done(request.job, Usage(reason=StopReason.STOPPED)))
 
     def serve(self) -> None:
         while True:
-            request = self._requests.get()
-            with self._guard:
-                self._running = request.job
-                self._engine.stop.clear()
-                if request.job in self._stopped:
-                    self._stopped.discard(request.job)
-                    self._engine.stop.set()
+            request = self._turnstile.take()
             self._answer(request)
-            if isinstance(request, Generate):
+            if isinstance(request, Generate) and lane_of(request) is Lane.CHAT:
                 self._engine.settle()
-            with self._guard:
-                self._running = 0
+            self._turnstile.leave()
 
     def _answer(self, request: Request) -> None:
         job = request.job
@@ -121,23 +109,37 @@ class Worker:
             case Load(path=path, options=options):
                 return Loaded(job, self._engine.load(path, options, lambda part: self._send(LoadProgress(job, part))))
             case Generate():
-                usage = self._engine.generate(
-                    request,
-                    reading=lambda done, total: self._send(Reading(job, done, total)),
-                    say=lambda text: self._send(Chunk(job, text)),
-                )
-                return Done(job, usage)
+                return Done(job, self._generate(request))
             case ReadAhead(prompt=prompt):
                 return Done(job, self._engine.read_ahead(prompt))
             case Tokenize(texts=texts):
                 return Counted(job, tuple(self._engine.count(text) for text in texts))
-            case Embed(texts=texts):
-                return Embedded(job, tuple(self._engine.embed(texts)))
-            case EmbedTokens(texts=texts):
-                return TokensEmbedded(job, tuple(self._engine.embed_tokens(texts)))
+            case Embed() | EmbedTokens():
+                return self._embed(request)
+            case Rest():
+                if isinstance(self._engine, HasQuietLane):
+                    self._engine.rest()
+                return Done(job, Usage())
             case Stop():
                 raise AssertionError("stops never reach the queue")
 
+    def _generate(self, request: Generate) -> Usage:
+        job = request.job
+        usage = self._engine.generate(
+            request,
+            reading=lambda done, total: self._send(Reading(job, done, total)),
+            say=lambda text: self._send(Chunk(job, text)),
+        )
+        if usage.reason is StopReason.STOPPED and self._turnstile.made_way:
+            return replace(usage, reason=StopReason.PREEMPTED)
+        return usage
+
+    def _embed(self, request: Embed | EmbedTokens) -> Report:
+        if isinstance(request, Embed):
+            return Embedded(request.job, tuple(self._engine.embed(request.texts)))
+        return TokensEmbedded(request.job, tuple(self._engine.embed_tokens(request.texts)))
+
     def _send(self, report: Report) -> None:
-        with contextlib.suppress(BrokenPipeError, OSError):  # the listening thread notices and ends the process
+        """From either thread. If the pipe is broken, the listening thread notices and ends the process."""
+        with contextlib.suppress(BrokenPipeError, OSError), self._sending:
             self._pipe.send(report)

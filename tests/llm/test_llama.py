@@ -12,8 +12,9 @@ import pytest
 from lethe_app.domain.model import LoadOptions, StopReason
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError, ModelMissing, ModelUnreadable, PromptTooLong
-from lethe_app.llm.llama import LlamaEngine, Outlet
+from lethe_app.llm.llama import LlamaEngine
 from lethe_app.llm.llama_cache import common_prefix
+from lethe_app.llm.llama_lane import Outlet
 from lethe_app.llm.protocol import Generate
 
 GREEDY = SamplerPreset(name="greedy", temperature=0)
@@ -163,6 +164,17 @@ def test_a_grammar_is_obeyed(engine: LlamaEngine):
     text, _ = ask(engine, QUESTION, grammar='root ::= "yes" | "no"')
 
     assert text in {"yes", "no"}
+
+
+def test_guessing_first_says_the_same_as_asking_the_grammar_about_every_word(engine: LlamaEngine):
+    grammar = r'root ::= "{\"city\": \"" [A-Za-z ]+ "\", \"country\": \"" [A-Z] [a-z]+ "\"}"'
+    strict = GREEDY.model_copy(update={"presence_penalty": 1e-9})  # a preset that remembers allows no guesses
+
+    guessed, _usage = ask(engine, QUESTION, grammar=grammar)
+    plain, _usage = ask(engine, QUESTION, strict, grammar=grammar)
+
+    assert guessed == plain
+    assert guessed.startswith('{"city": "')
 
 
 def test_a_broken_grammar_is_refused(engine: LlamaEngine):

@@ -168,6 +168,15 @@ async def test_facts_come_with_their_lines_and_only_those_that_stand_alone(desk:
     assert [(each.fact, each.source) for each in noted] == [("Tomas walked from Oldgate.", LINES[1])]
 
 
+async def test_a_fact_with_a_wrong_number_is_given_to_the_line_that_says_it(desk: Desk, tmp_path: Path):
+    stated = [{"line": 4, "fact": "Tomas walked from Oldgate."}, {"line": 4, "fact": "Tomas keeps bees."}]
+    await desk.load(tmp_path, {"facts": stated})
+
+    noted = await Minutes(desk.clerk).facts(LINES, "Tomas")
+
+    assert [each.source for each in noted] == [LINES[1], LINES[3]]
+
+
 async def test_facts_are_looked_for_a_dozen_lines_at_a_time(desk: Desk, tmp_path: Path):
     lines = talk(*(f"Tomas: Line {number}." for number in range(30)))
     await desk.load(tmp_path, *({"facts": [{"line": 1, "fact": f"Tomas said {number}."}]} for number in range(3)))

@@ -120,6 +120,16 @@ async def test_a_model_is_tried_only_once(desk: Desk, trust: Trust, state: House
     assert again == first == after_restart
 
 
+async def test_two_who_ask_at_once_get_the_verdict_of_one_trial(desk: Desk, trust: Trust, tmp_path: Path):
+    await desk.load(tmp_path, *ALL_RIGHT)
+
+    one, other = await asyncio.gather(trust.check(), trust.check())
+
+    assert one == other
+    assert one is not None
+    assert one.may_write_facts
+
+
 async def test_an_interrupted_trial_goes_on_where_it_was(desk: Desk, trust: Trust, state: HouseState, tmp_path: Path):
     await desk.load(tmp_path, *ALL_RIGHT, delay=0.01)
     assert desk.model is not None

@@ -1,0 +1,233 @@
+"""What a model may answer to an errand: the shape it is held to, and the manners it is taught afterwards."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+_PREAMBLE = re.compile(
+    r"^(?:(?:certainly|sure(?: thing)?|of course|absolutely|okay|ok|great|no problem|understood)\b[!,.:]+\s*"
+    r"|(?:here(?:'s|’s| is| are)|this is|the following is|below is)\b[^.!?:\n]{0,80}:\s*"
+    r"|(?:summary|title|fact|keywords?|record|account)\s*:\s*"
+    r"|in (?:this|the) (?:conversation|session|chat|dialogue|exchange),\s*)+",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"```[a-z]*\s*|\s*```", re.IGNORECASE)
+_MARKS = re.compile(r"^(?:[-*•#>]+\s+|\d+[.)]\s+)|\*\*|__")
+_SPACE = re.compile(r"\s+")
+_SENTENCE_END = re.compile(r"[.!?…][\"”’)]*(?=\s|$)")
+_SPEAKING = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|us|[Oo]ur|[Oo]urs|[Yy]ou|[Yy]our|[Yy]ours)\b")
+_POINTING = re.compile(
+    r"(?:he|she|it|they|this|that|these|those|there|his|her|their|its|someone|somebody|the|an?|if|when|what|and|but)\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r".+?(?:[.!?…][\"”’)]*(?=\s|$)|(?<=[a-z])[.!?](?=[A-Z])|$)")
+_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
+_ENDS = (".", "!", "?", "…", "”", '"')
+SHORTEST_PARAGRAPH = 20
+LONGEST_PARAGRAPH = 700
+"""Characters. A model that loses its thread is cut off here, and the last whole sentence kept."""
+LONGEST_SENTENCE = 200
+CUT_OFF = 12
+"""What comes this near to the longest allowed was cut off by it."""
+
+
+def tidy(text: str) -> str:
+    """Without fences, list marks, preambles such as “Certainly! Here is the title:”, and superfluous space."""
+    plain = _SPACE.sub(" ", _FENCE.sub("", text)).strip()
+    bare = _PREAMBLE.sub("", _MARKS.sub("", plain)).strip()
+    return bare[:1].upper() + bare[1:] if bare != plain else bare
+
+
+def whole_sentences(text: str) -> str:
+    """Up to the end of the last sentence; empty where none ended."""
+    ends = list(_SENTENCE_END.finditer(text))
+    return text[: ends[-1].end()] if ends else ""
+
+
+def _paragraph(text: str) -> str:
+    """With its full stop; where the longest allowed was reached, only as far as the sentences are whole."""
+    if text.endswith(_ENDS):
+        return text
+    return whole_sentences(text) if len(text) >= LONGEST_PARAGRAPH - CUT_OFF else text + "."
+
+
+def _one_sentence(text: str) -> str:
+    """The first sentence, with its full stop."""
+    end = next((found.end() for found in _SENTENCE_END.finditer(text) if not _is_title(text[: found.end()])), None)
+    if end is None and len(text) >= LONGEST_SENTENCE - CUT_OFF:
+        raise ValueError("it was broken off")
+    first = text[:end]
+    return first if first.endswith(_ENDS) else first + "."
+
+
+def stands_alone(fact: str) -> bool:
+    """Is it said of somebody named, so that it is understood apart from the talk? No “I”, no “you”, no “She …”, no “The …”."""
+    return not _SPEAKING.search(fact) and not _POINTING.match(fact)
+
+
+def _is_title(text: str) -> bool:
+    return text.endswith((" Mr.", " Mrs.", " Ms.", " Dr.", " St.", "Mr.", "Mrs.", "Dr.", "St."))
+
+
+def _tidy_any(value: object) -> object:
+    return tidy(value) if isinstance(value, str) else value
+
+
+def _tidy_title(value: object) -> object:
+    return tidy(value).strip("\"“”'«»").rstrip(".") if isinstance(value, str) else value
+
+
+def _distinct(values: list[str]) -> list[str]:
+    """Without empty ones and repetitions, whatever their case; the first of each stays where it is."""
+    kept: dict[str, str] = {}
+    for value in filter(None, values):
+        kept.setdefault(value.casefold(), value)
+    return list(kept.values())
+
+
+def _few(values: list[str]) -> list[str]:
+    distinct = _distinct(values)
+    if len(distinct) < 4:
+        raise ValueError("too few keywords are left when repetitions are taken away")
+    return distinct
+
+
+def _without_loops(text: str) -> str:
+    """Each sentence once. A model that mostly repeated itself had nothing to say."""
+    sentences = _SENTENCE.findall(text)
+    distinct = _distinct([sentence.strip() for sentence in sentences])
+    if len(distinct) * 2 < len(sentences):
+        raise ValueError("it repeats itself")
+    return " ".join(distinct)
+
+
+Tidy = BeforeValidator(_tidy_any)
+Paragraph = Annotated[
+    str,
+    Tidy,
+    AfterValidator(_paragraph),
+    AfterValidator(_without_loops),
+    Field(min_length=SHORTEST_PARAGRAPH, max_length=LONGEST_PARAGRAPH),
+]
+Keyword = Annotated[str, BeforeValidator(_tidy_title), Field(min_length=2, max_length=40)]
+Sentence = Annotated[str, Tidy, AfterValidator(_one_sentence), Field(min_length=8, max_length=LONGEST_SENTENCE)]
+
+
+class Answer(BaseModel):
+    """One JSON object. `most_tokens` is room enough for the longest that its schema allows in plain English."""
+
+    model_config = ConfigDict(frozen=True)
+    most_tokens: ClassVar[int] = 64
+    ending: ClassVar[str] = ""
+    """What closes an answer that ran out of tokens, where a part of it is still worth something."""
+
+    @classmethod
+    def schema_text(cls) -> str:
+        """The JSON schema the model is held to."""
+        return json.dumps(cls.model_json_schema())
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """From what a model said, also where it put a fence or a preamble around the object. Raises ValueError."""
+        found = _OBJECT.search(text) or _OBJECT.search(whole_sentences(text) + cls.ending)
+        if found is None:
+            raise ValueError("there is no JSON object in the answer")
+        return cls.model_validate(json.loads(found[0], strict=False))  # models break lines inside strings
+
+
+class Title(Answer):
+    """What to call a session."""
+
+    title: Annotated[str, BeforeValidator(_tidy_title), Field(min_length=3, max_length=60)]
+
+
+class Summary(Answer):
+    """A session in one or two paragraphs."""
+
+    most_tokens: ClassVar[int] = 450
+    ending: ClassVar[str] = '"]}'
+    paragraphs: list[Paragraph] = Field(min_length=1, max_length=2)
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(_distinct(self.paragraphs))
+
+
+class LongSummary(Summary):
+    """A session above forty messages, in two to four paragraphs."""
+
+    most_tokens: ClassVar[int] = 850
+    paragraphs: list[Paragraph] = Field(min_length=2, max_length=4)
+
+
+class Keywords(Answer):
+    """Four to six words by which a session is found again."""
+
+    most_tokens: ClassVar[int] = 128
+    keywords: Annotated[list[Keyword], AfterValidator(_few), Field(min_length=4, max_length=6)]
+
+
+class Goals(Answer):
+    """What somebody still means to do, most important first."""
+
+    most_tokens: ClassVar[int] = 320
+    goals: Annotated[list[Sentence], AfterValidator(_distinct), Field(max_length=5)]
+
+
+class Relevance(Answer):
+    """How much a session matters, from 1 to 10, as the model feels it."""
+
+    relevance: Literal[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+
+    @property
+    def stars(self) -> int:
+        """From 1 to 5, for models inflate: round(clamp(r − 3, 0, 7) / 7 · 4 + 1)."""
+        return round(min(max(self.relevance - 3, 0), 7) / 7 * 4 + 1)
+
+
+class Roleplay(Answer):
+    """Was nearly all of a session roleplay?"""
+
+    is_roleplay: bool
+
+
+class StatedFact(BaseModel):
+    """One sentence, and the number of the line that says it, counted from 1."""
+
+    model_config = ConfigDict(frozen=True)
+
+    line: int = Field(ge=1, le=999)
+    fact: Sentence
+
+
+class Facts(Answer):
+    """What some lines say that lasts."""
+
+    most_tokens: ClassVar[int] = 512
+    facts: list[StatedFact] = Field(max_length=8)
+
+
+class Settlement(Answer):
+    """What a new fact is to an old one."""
+
+    verdict: Literal["same", "update", "contradiction", "new"]
+
+
+class Note(BaseModel):
+    """One thing that is true right now."""
+
+    model_config = ConfigDict(frozen=True)
+
+    key: Annotated[str, Tidy, Field(min_length=2, max_length=40)]
+    value: Annotated[str, Tidy, Field(min_length=1, max_length=120)]
+
+
+class Scratch(Answer):
+    """What is new on the slip, or has changed."""
+
+    most_tokens: ClassVar[int] = 400
+    notes: list[Note] = Field(max_length=8)

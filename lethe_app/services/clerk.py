@@ -1,0 +1,143 @@
+"""Has the loaded model do small written work in the background, in answers of a given shape, whenever nobody else wants it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
+from typing import TypeVar
+
+from lethe_app.brain.answers import Answer
+from lethe_app.brain.portions import portion
+from lethe_app.brain.said import Said
+from lethe_app.domain.model import LoadedModel, StopReason
+from lethe_app.domain.presets import SamplerPreset
+from lethe_app.errors import ModelError, ModelMissing, PromptTooLong
+from lethe_app.llm.client import ModelClient
+from lethe_app.llm.protocol import Chunk, Done, Lane
+from lethe_app.prompt.disarm import Disarmer
+from lethe_app.prompt.errands import Errands, Task
+from lethe_app.prompt.instruct import Choice
+
+T = TypeVar("T", bound=Answer)
+WAIT = 0.2
+"""Seconds between two looks at whether the model is free."""
+TEMPERATURES = (0.1, 0.4, 0.7)
+"""Of the first try and of those after it: whoever fails at one wording may find another."""
+SEED = 11
+MARGIN = 24
+"""Tokens kept free, for parts counted one by one may be shorter than the whole."""
+LEAST_ROOM = 64
+"""Tokens of material below which an errand makes no sense."""
+LOG = logging.getLogger(__name__)
+
+
+class AnswerUnusable(ModelError):
+    """The model answered, more than once, but never so that it could be used."""
+
+
+class Clerk:
+    """One errand at a time, in the quiet lane: the chat never waits for it and loses nothing of its cache."""
+
+    def __init__(
+        self,
+        client: ModelClient,
+        errands: Errands,
+        ready: Callable[[], LoadedModel | None],
+        form: Callable[[LoadedModel], Awaitable[Choice]],
+        count: Callable[[list[str]], Awaitable[list[int]]],
+        busy: Callable[[], bool],
+    ) -> None:
+        """`ready` is the model loaded now, `form` how it wants to be spoken to; while `busy` nothing is begun."""
+        self._client = client
+        self._errands = errands
+        self._ready = ready
+        self._form = form
+        self._count = count
+        self._busy = busy
+        self._desk = asyncio.Lock()
+        self._disarm: tuple[LoadedModel | None, Disarmer] = (None, Disarmer(()))
+
+    @property
+    def model(self) -> LoadedModel | None:
+        """Who would do the work now."""
+        return self._ready()
+
+    async def ask(self, task: Task, answer: type[T], **material: str) -> T:
+        """The model's answer to an errand whose gaps `material` fills. Cancelling frees the model at once.
+
+        Waits for a free model and begins again when the chat wanted it. Raises AnswerUnusable after three useless answers, and
+        whatever ModelError there is: no model, no room, no memory, a dead process.
+        """
+        async with self._desk:
+            tries = 0
+            while True:
+                await self._wait()
+                text, reason = await self._hear(task, answer, material, tries)
+                if reason in {StopReason.PREEMPTED, StopReason.STOPPED}:
+                    await asyncio.sleep(WAIT)
+                    continue
+                try:
+                    return answer.read(text)
+                except ValueError as problem:
+                    LOG.info("errand %s, try %d: %s", task, tries + 1, type(problem).__name__)
+                    tries += 1
+                    if tries == len(TEMPERATURES):
+                        raise AnswerUnusable(f"The model gave no usable {answer.__name__.lower()}.") from problem
+
+    async def room(self, task: Task, answer: type[Answer], **material: str) -> int:
+        """Tokens that the gaps of an errand not named in `material` may take together. Raises ModelError."""
+        model = self._loaded()
+        gaps = dict.fromkeys(self._errands.of(task).gaps, "")
+        (fixed,) = await self._count([await self._prompt(model, task, gaps | material)])
+        return min(model.options.quiet_context, model.context) - fixed - answer.most_tokens - MARGIN
+
+    async def portions(
+        self, task: Task, answer: type[Answer], lines: Sequence[Said], most: int = 0, spare: int = 0, **material: str
+    ) -> list[list[Said]]:
+        """All of `lines`, in portions that the errand can take; at most `most` in each unless that is 0.
+
+        `spare` tokens are kept free for material that is not known yet. Raises PromptTooLong where the model's context is too
+        short for this errand.
+        """
+        room = await self.room(task, answer, **material) - spare
+        if room < LEAST_ROOM:
+            raise PromptTooLong("The model's context is too short for this work.", "Choose a longer context.")
+        return await portion(lines, room, self._count, most)
+
+    async def count(self, texts: list[str]) -> list[int]:
+        """Tokens of each text."""
+        return await self._count(texts)
+
+    async def _wait(self) -> None:
+        while self._busy():  # noqa: ASYNC110 - a turn of the chat sets no event, and nobody waits for this
+            await asyncio.sleep(WAIT)
+
+    def _loaded(self) -> LoadedModel:
+        model = self._ready()
+        if model is None:
+            raise ModelMissing("No model is loaded.")
+        return model
+
+    async def _prompt(self, model: LoadedModel, task: Task, material: dict[str, str]) -> str:
+        if self._disarm[0] is not model:
+            self._disarm = (model, Disarmer(model.control_tokens))  # takes a while with thousands of control tokens
+        disarm = self._disarm[1]
+        turns = self._errands.of(task).turns({gap: disarm(text) for gap, text in material.items()})
+        return (await self._form(model)).renderer.render(turns, thinking=False)
+
+    async def _hear(self, task: Task, answer: type[Answer], material: dict[str, str], tries: int) -> tuple[str, StopReason]:
+        """What the model says, and why it ended. No stop strings: the schema ends the answer, and they may occur in it."""
+        prompt = await self._prompt(self._loaded(), task, material)
+        sampler = SamplerPreset(name="clerk", temperature=TEMPERATURES[tries], top_p=0.9, seed=SEED + tries)
+        said: list[str] = []
+        reason = StopReason.STOPPED
+        stream = self._client.generate(prompt, sampler, answer.most_tokens, schema=answer.schema_text(), lane=Lane.QUIET)
+        async with aclosing(stream) as reports:
+            async for report in reports:
+                if isinstance(report, Chunk):
+                    said.append(report.text)
+                elif isinstance(report, Done):
+                    reason = report.usage.reason
+        return "".join(said), reason

@@ -1,0 +1,168 @@
+"""What models answer, and what is made of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lethe_app.brain.answers import (
+    Answer,
+    Facts,
+    Goals,
+    Keywords,
+    LongSummary,
+    Relevance,
+    Roleplay,
+    Scratch,
+    Settlement,
+    Summary,
+    Title,
+    stands_alone,
+    tidy,
+)
+from lethe_app.errors import ModelError
+from lethe_app.llm.llama_schema import grammar_of
+from lethe_app.prompt.errands import Errands, Task
+
+KINDS: dict[Task, type[Answer]] = {
+    Task.TITLE: Title,
+    Task.SUMMARY: Summary,
+    Task.MERGE: Summary,
+    Task.KEYWORDS: Keywords,
+    Task.GOALS: Goals,
+    Task.RELEVANCE: Relevance,
+    Task.ROLEPLAY: Roleplay,
+    Task.FACTS: Facts,
+    Task.SETTLE: Settlement,
+    Task.RECAP: Summary,
+    Task.SCRATCH: Scratch,
+}
+
+
+@pytest.mark.parametrize("task", Task)
+def test_the_worked_examples_are_answers_we_would_take_as_they_are(task: Task):
+    for _question, answer in Errands(Path(__file__).parent.parent.parent / "resources" / "prompts").of(task).examples:
+        assert KINDS[task].read(answer).model_dump() == json.loads(answer)
+
+
+@pytest.mark.parametrize("kind", [*set(KINDS.values()), LongSummary], ids=lambda kind: kind.__name__)
+def test_every_schema_becomes_a_grammar(kind: type[Answer]):
+    assert "root ::=" in grammar_of(kind.schema_text())
+
+
+def test_what_is_no_schema_becomes_no_grammar():
+    with pytest.raises(ModelError):
+        grammar_of('{"type": "unheard-of"}')
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("Certainly! Here is the title: A green boat", "A green boat"),
+        ("Sure thing, here's a summary of the conversation: Tomas came late.", "Tomas came late."),
+        ("In this conversation, the boat was painted.", "The boat was painted."),
+        ("Summary: it rained.", "It rained."),
+        ("```json\nIt rained.\n```", "It rained."),
+        ("- **Tomas** came late.", "Tomas came late."),
+        ("Of course Tomas came late.", "Of course Tomas came late."),
+        ("Here lies the boat.", "Here lies the boat."),
+        ("eBay was mentioned.", "eBay was mentioned."),
+    ],
+)
+def test_preambles_and_markup_are_taken_away_and_nothing_else(said: str, meant: str):
+    assert tidy(said) == meant
+
+
+@given(st.text())
+def test_tidying_adds_nothing_and_leaves_one_line(text: str):
+    once = tidy(text)
+
+    assert len(once) <= len(text)
+    assert "\n" not in once
+
+
+def test_an_object_is_found_between_fences_and_pleasantries():
+    assert Title.read('Sure!\n```json\n{"title": "\\"The green boat.\\""}\n```\nAnything else?').title == "The green boat"
+
+
+@pytest.mark.parametrize("text", ["", "no object", "{", '{"title": ""}', '{"title": "Certainly!"}', '{"name": "x"}', "[1]"])
+def test_useless_answers_are_refused(text: str):
+    with pytest.raises(ValueError):
+        Title.read(text)
+
+
+def test_a_sentence_broken_off_is_left_out():
+    long = "Tomas came much too late. " * 2 + "He had walked " + "on and " * 200
+
+    assert Summary.read(json.dumps({"paragraphs": [long[:700]]})).text == "Tomas came much too late."
+
+
+def test_a_sentence_that_lacks_its_full_stop_gets_it():
+    answer = Summary.read('{"paragraphs": ["Tomas came much too late. Mira waited"]}')
+
+    assert answer.text == "Tomas came much too late. Mira waited."
+
+
+def test_a_fact_broken_off_is_refused():
+    with pytest.raises(ValueError, match="broken off"):
+        Facts.read(json.dumps({"facts": [{"line": 1, "fact": ("Tomas does not " + "ever " * 80)[:200]}]}))
+
+
+def test_a_summary_that_ran_out_of_tokens_is_kept_as_far_as_it_came():
+    assert Summary.read('{"paragraphs": ["Tomas came much too late. He had').text == "Tomas came much too late."
+    with pytest.raises(ValueError):
+        Facts.read('{"facts": [{"line": 1, "fact": "Tomas doesn')
+
+
+def test_a_summary_says_nothing_twice_and_one_that_goes_round_in_circles_is_refused():
+    once = Summary.read('{"paragraphs": ["Tomas came late. Mira waited. Tomas came late."]}')
+
+    assert once.text == "Tomas came late. Mira waited."
+    with pytest.raises(ValueError, match="repeats"):
+        Summary.read(json.dumps({"paragraphs": ["Tomas came late. " + "She is a baker. " * 5]}))
+    with pytest.raises(ValueError, match="repeats"):
+        Summary.read(json.dumps({"paragraphs": ["Tomas came late. " + "She is a baker." * 5]}))
+
+
+def test_lines_broken_inside_a_string_are_no_trouble():
+    assert Summary.read('{"paragraphs": ["Tomas came late.\nMira waited."]}').text == "Tomas came late. Mira waited."
+
+
+def test_keywords_are_distinct_and_enough():
+    assert Keywords.read('{"keywords": ["boat", "Boat", "rope", "tide", "Luis"]}').keywords == ["boat", "rope", "tide", "Luis"]
+    with pytest.raises(ValueError, match="too few"):
+        Keywords.read('{"keywords": ["boat", "Boat", "BOAT", "rope"]}')
+
+
+@pytest.mark.parametrize(("felt", "stars"), [(1, 1), (3, 1), (4, 2), (5, 2), (6, 3), (7, 3), (8, 4), (9, 4), (10, 5)])
+def test_relevance_is_brought_down_to_five_steps(felt: int, stars: int):
+    assert Relevance.read(json.dumps({"relevance": felt})).stars == stars
+
+
+def test_a_fact_is_one_sentence():
+    answer = Facts.read('{"facts": [{"line": 2, "fact": "Tomas met Dr. Vale in Leeds. He liked her"}]}')
+
+    assert answer.facts[0].fact == "Tomas met Dr. Vale in Leeds."
+
+
+@pytest.mark.parametrize(
+    ("fact", "alone"),
+    [
+        ("Tomas can't swim.", True),
+        ("Ada and Rosa turned five in spring.", True),
+        ("Tomas moved to the US.", True),
+        ("I can't swim.", False),
+        ("Tomas is my brother.", False),
+        ("She lives in Leeds.", False),
+        ("That is where Tomas lives.", False),
+        ("Tomas likes you.", False),
+        ("The chair would have been warm.", False),
+        ("Andrea keeps bees.", True),
+    ],
+)
+def test_a_fact_stands_alone_only_if_it_names_whom_it_is_about(fact: str, alone: bool):
+    assert stands_alone(fact) is alone

@@ -1,0 +1,123 @@
+"""Whose turn it is, step by step and without threads."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from lethe_app.domain.presets import SamplerPreset
+from lethe_app.llm.protocol import Generate, Lane, ReadAhead, Request, Rest, Tokenize
+from lethe_app.llm.turnstile import Turnstile
+
+PRESET = SamplerPreset(name="test")
+
+
+def quiet(job: int) -> Generate:
+    return Generate(job, "", PRESET, 1, lane=Lane.QUIET)
+
+
+def chat(job: int) -> Generate:
+    return Generate(job, "", PRESET, 1)
+
+
+@pytest.fixture
+def flag() -> threading.Event:
+    return threading.Event()
+
+
+@pytest.fixture
+def turnstile(flag: threading.Event) -> Turnstile:
+    return Turnstile(flag)
+
+
+def test_the_chat_goes_before_quiet_work_and_each_in_its_order(turnstile: Turnstile):
+    for request in (quiet(1), chat(2), Rest(3), chat(4), quiet(5)):
+        turnstile.put(request)
+
+    order = []
+    for _ in range(5):
+        order.append(turnstile.take().job)
+        turnstile.leave()
+
+    assert order == [2, 4, 1, 3, 5]
+
+
+@pytest.mark.parametrize("request_", [chat(2), ReadAhead(2, ""), Tokenize(2, ())], ids=lambda request: type(request).__name__)
+def test_quiet_work_that_runs_makes_way(turnstile: Turnstile, flag: threading.Event, request_: Request):
+    turnstile.put(quiet(1))
+    turnstile.take()
+
+    turnstile.put(request_)
+
+    assert flag.is_set()
+    assert turnstile.made_way
+
+
+@pytest.mark.parametrize("running", [chat(1), quiet(1)])
+def test_quiet_work_ends_nobodys_turn(turnstile: Turnstile, flag: threading.Event, running: Generate):
+    turnstile.put(running)
+    turnstile.take()
+
+    turnstile.put(quiet(2))
+    turnstile.put(Rest(3))
+
+    assert not flag.is_set()
+    assert not turnstile.made_way
+
+
+def test_the_next_turn_begins_with_a_clear_flag(turnstile: Turnstile, flag: threading.Event):
+    turnstile.put(quiet(1))
+    turnstile.take()
+    turnstile.put(chat(2))
+    turnstile.leave()
+
+    assert turnstile.take().job == 2
+    assert not flag.is_set()
+    assert not turnstile.made_way
+
+
+def test_the_chat_arriving_between_two_turns_ends_nothing(turnstile: Turnstile, flag: threading.Event):
+    turnstile.put(quiet(1))
+    turnstile.take()
+    turnstile.leave()
+
+    turnstile.put(chat(2))
+
+    assert not flag.is_set()
+
+
+def test_a_job_stopped_by_its_asker_did_not_make_way(turnstile: Turnstile, flag: threading.Event):
+    turnstile.put(quiet(1))
+    turnstile.take()
+    stopped_while_waiting = turnstile.stop(1)
+    turnstile.put(chat(2))
+
+    assert not stopped_while_waiting
+    assert flag.is_set()
+    assert not turnstile.made_way
+
+
+def test_a_job_stopped_while_it_waits_never_runs(turnstile: Turnstile, flag: threading.Event):
+    for request in (chat(1), quiet(2), chat(3)):
+        turnstile.put(request)
+    turnstile.take()
+
+    assert turnstile.stop(2)
+    assert turnstile.stop(3)
+    turnstile.put(chat(4))
+    turnstile.leave()
+
+    assert turnstile.take().job == 4
+    assert not flag.is_set()
+
+
+def test_a_stop_that_comes_too_late_stops_nobody(turnstile: Turnstile, flag: threading.Event):
+    turnstile.put(chat(1))
+    turnstile.take()
+    turnstile.leave()
+    turnstile.put(chat(2))
+    turnstile.take()
+
+    assert not turnstile.stop(1)
+    assert not flag.is_set()
