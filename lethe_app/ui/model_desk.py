@@ -94,12 +94,28 @@ class ModelDesk(QObject):
             action.triggered.connect(lambda _checked=False, path=model.path: self.load(path))
         if not usable:
             menu.addAction(self.tr("No model was found on this computer")).setEnabled(False)
+        if present is not None and (words := self._verdict_words()):
+            menu.addSeparator()
+            menu.addAction(words).setEnabled(False)
         menu.addSeparator()
         menu.addAction(icon("model", colour), self.tr("Choose a GGUF file…"), self._pick_file)
         menu.addAction(icon("folder", colour), self.tr("Add a folder of models…"), self._pick_folder)
         if present is not None or isinstance(state, Failed):
             menu.addAction(icon("refresh", colour), self.tr("Reload the model"), self.restart)
         return menu
+
+    def _verdict_words(self) -> str:
+        """Who writes facts and summaries while this model is loaded; nothing before it was tried."""
+        verdict = self._house.trust.verdict
+        if verdict is None:
+            return ""
+        if verdict.may_write_facts and verdict.may_write_summaries:
+            return self.tr("It writes facts and summaries of your conversations.")
+        if verdict.may_write_summaries:
+            return self.tr("It writes summaries; facts are taken from your own words, for it invents some.")
+        if verdict.may_write_facts:
+            return self.tr("It notes facts; summaries are made of your own words.")
+        return self.tr("It invents things, so facts and summaries are made of your own words.")
 
     def _pick_file(self) -> None:
         self._bridge.spawn(self._load_picked(), lane="pick")

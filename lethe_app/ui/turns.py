@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from lethe_app.ui.main_window import MainWindow
     from lethe_app.ui.model_desk import ModelDesk
 
+FULL = 0.9
+"""Part of the room for the prompt from which a conversation counts as long."""
+
 
 class Turns(QObject):
     """The replies of all sessions; only those of the session on display are drawn."""
@@ -40,6 +43,9 @@ class Turns(QObject):
         self._persona: Persona | None = None
         self._running: dict[UUID, Turn] = {}
         self._used: dict[UUID, int] = {}
+        self._told_full: set[UUID] = set()
+        """Sessions of which the user was told that they fill the context."""
+        self._notifier, self._new = window.notifier, window.actions_["new"]
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._composer.sent.connect(self.send)
         self._composer.stop_wanted.connect(self.stop)
@@ -206,6 +212,21 @@ class Turns(QObject):
             self._tell_waiting(turn)
         elif isinstance(event, Prompted):
             self._desk.show_used(self._used[turn.session_id])
+            if event.receipt.prompt_tokens > FULL * (event.receipt.context - event.receipt.reply_reserve):
+                self._suggest_a_new_one(turn.session_id)
+
+    def _suggest_a_new_one(self, session_id: UUID) -> None:
+        """Once for each conversation; nothing is wrong, its beginning is only told in fewer words."""
+        if session_id in self._told_full or self._persona is None:
+            return
+        self._told_full.add(session_id)
+        words = self.tr("This conversation has grown long, and {name} now knows its beginning only as a summary.")
+        self._notifier.tell(
+            words.format(name=self._persona.name),
+            detail=self.tr("A new one starts quickly. This one will be remembered."),
+            button=self.tr("New conversation"),
+            action=self._new.trigger,
+        )
 
     def _move(self, turn: Turn, session: ChatSession) -> None:
         """The words begin a new conversation: whoever was looking at the old one goes along."""
