@@ -49,6 +49,17 @@ class SessionHandling(StrEnum):
     CURRENT_ONLY = "current_only"
 
 
+class PromptLayout(StrEnum):
+    """Where in the prompt stands what is brought up for one turn."""
+
+    LATE = "late"
+    """Just above the newest message."""
+    SYSTEM = "system"
+    """In the system prompt."""
+    DEPTH = "depth"
+    """As many messages above the newest one as each memory asks for."""
+
+
 class Settings(BaseModel):
     """All settings with their values; read and written as one JSON file by `storage/files`."""
 
@@ -117,6 +128,13 @@ class Settings(BaseModel):
     )
     instruct: str = setting(
         Section.PROMPT, "", "Instruct format", "Empty uses the model's own template; a preset replaces it.", max_length=100
+    )
+    layout: PromptLayout = setting(
+        Section.PROMPT,
+        PromptLayout.LATE,
+        "Place of memories",
+        "Just above your newest message, which costs nothing; in the system prompt, which has the whole conversation read again"
+        " every turn; or among the messages, which has the messages behind them read again.",
     )
     temperature_override: float = setting(
         Section.PROMPT, -1.0, "Temperature", "Replaces the sampler's temperature when zero or more.", ge=-1.0, le=5.0

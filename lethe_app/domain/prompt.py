@@ -84,3 +84,5 @@ class Note:
     """Who seems to say it."""
     order: int = 100
     """The higher stands later."""
+    depth: int = 0
+    """Messages from the newest one upwards; what is nearer stands later."""

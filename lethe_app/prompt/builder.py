@@ -15,11 +15,13 @@ from lethe_app.domain.prompt import Note, Part, Prompt, Receipt, Share, Turn
 from lethe_app.errors import PromptTooLong
 from lethe_app.prompt.budget import CAPS, HISTORY_TARGET, Demand, Plan, plan
 from lethe_app.prompt.disarm import Disarmer
+from lethe_app.prompt.layout import Pieces, arrange
 from lethe_app.prompt.macros import Scene, expand
 from lethe_app.prompt.receipt import explain, write_receipt
 from lethe_app.prompt.renderer import Renderer
 from lethe_app.prompt.sections import Compiled, Extras, compile_system
 from lethe_app.prompt.thinking import opens_thought
+from lethe_app.settings import PromptLayout
 
 Counter = Callable[[list[str]], Awaitable[list[int]]]
 """Exact token counts, one for each text; it may be asked for the same text again and again, so it remembers."""
@@ -46,6 +48,7 @@ class Request:
     extras: Extras = field(default_factory=Extras)
     volatile: Sequence[Note] = ()
     """Memories and notes for this turn only, the most important first."""
+    layout: PromptLayout = PromptLayout.LATE
     history_target: float = HISTORY_TARGET
     """Fraction of the history's room that is kept when it has to be cut."""
     previous_cut: int = 0
@@ -83,22 +86,15 @@ class _Draft:
         return [(section.part, section.text) for section in sections if section.text]
 
     def turns(self, kept: Plan) -> list[Turn]:
-        head = self.request.disarm(self.compiled.spell(kept.kept))
-        notes = self.notes(kept)
-        system = [Turn("system", head)] if head else []
-        old = self.old[kept.cut :]
-        if self.tail and self.tail[0].role == "user":
-            return [*system, *old, *notes, *self.tail]
-        closing = self.tail if self.request.continue_last else ()
-        return [*system, *old, *(() if closing else self.tail), *notes, *closing]
-
-    def notes(self, kept: Plan) -> list[Turn]:
-        """What is only true for this turn: the system's notes as one turn, those that somebody seems to say each by itself."""
-        chosen = sorted((self.volatile[place] for place in kept.kept.get(Part.MEMORIES, ())), key=lambda note: note.order)
-        system = [note.text for note in chosen if note.role == "system"]
-        text = "\n".join(part for part in (self.title, *system) if part)
-        spoken = [Turn(note.role, note.text) for note in chosen if note.role != "system"]
-        return [Turn("system", text), *spoken] if system else spoken
+        pieces = Pieces(
+            head=self.request.disarm(self.compiled.spell(kept.kept)),
+            old=self.old[kept.cut :],
+            tail=self.tail,
+            notes=[self.volatile[place] for place in kept.kept.get(Part.MEMORIES, ())],
+            title=self.title,
+            continue_last=self.request.continue_last,
+        )
+        return arrange(self.request.layout, pieces)
 
     def text(self, kept: Plan) -> str:
         request = self.request

@@ -13,7 +13,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.domain.prompt import Note, Prompt, Turn
-from lethe_app.domain.recollection import LOGGED, Recollection, TurnMemory
+from lethe_app.domain.recollection import LOGGED, TurnMemory
 from lethe_app.errors import StorageError
 from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.disarm import Disarmer
@@ -153,6 +153,7 @@ class Prompting:
             reply_reserve=min(settings.max_reply, model.context // 2),
             extras=frame.extras(heads),
             volatile=notes(memory),
+            layout=settings.layout,
             history_target=settings.history_target,
             thinking=settings.thinking,
             add_names=settings.add_names,
@@ -217,10 +218,7 @@ def as_turns(messages: Sequence[Message]) -> list[Turn]:
 def notes(memory: TurnMemory) -> list[Note]:
     """What was brought up for this turn alone, the most important first."""
     chosen = [one for one in memory.recalled if one.position_index >= 0 and one.way not in LOGGED]
-    ranked = sorted(chosen, key=lambda one: -one.priority)
-    return [Note(one.text, one.role.value, place_of(one)) for one in ranked]
-
-
-def place_of(recollection: Recollection) -> int:
-    """The nearer to the newest message it belongs, the later it stands."""
-    return recollection.order - 1000 * recollection.position_index
+    ranked = [
+        Note(one.text, one.role.value, one.order, one.position_index) for one in sorted(chosen, key=lambda one: -one.priority)
+    ]
+    return [*ranked, Note(memory.scratch, order=1000)] if memory.scratch else ranked

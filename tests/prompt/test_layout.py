@@ -1,0 +1,71 @@
+"""What is only true for a turn stands where the user wants it, and never behind what is to be continued."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lethe_app.domain.prompt import Note, Turn
+from lethe_app.prompt.layout import Pieces, arrange
+from lethe_app.settings import PromptLayout
+
+OLD = [Turn("assistant", "Welcome."), Turn("user", "Hello."), Turn("assistant", "Sit down.")]
+NOTES = [Note("far", depth=3), Note("near", order=200), Note("nearer still", order=300), Note("said", role="assistant")]
+PIECES = Pieces("You are Ada.", OLD, [Turn("user", "Thanks.")], NOTES, "# Now")
+
+
+def contents(layout: PromptLayout, pieces: Pieces = PIECES) -> list[str]:
+    return [turn.content for turn in arrange(layout, pieces)]
+
+
+def test_late_notes_stand_just_above_the_newest_message_the_nearest_last():
+    assert contents(PromptLayout.LATE) == [
+        "You are Ada.", "Welcome.", "Hello.", "Sit down.", "# Now\nfar\nnear\nnearer still", "said", "Thanks.",
+    ]  # fmt: skip
+
+
+def test_in_the_system_prompt_they_stand_at_its_end():
+    assert contents(PromptLayout.SYSTEM) == [
+        "You are Ada.\n\n# Now\nfar\nnear\nnearer still", "Welcome.", "Hello.", "Sit down.", "said", "Thanks.",
+    ]  # fmt: skip
+
+
+def test_at_depth_each_stands_so_many_messages_up():
+    assert contents(PromptLayout.DEPTH) == [
+        "You are Ada.", "# Now\nfar", "Welcome.", "Hello.", "Sit down.", "# Now\nnear\nnearer still", "said", "Thanks.",
+    ]  # fmt: skip
+
+
+def test_a_depth_beyond_the_history_is_its_beginning():
+    deep = replace(PIECES, notes=[Note("deep", depth=99)])
+    assert contents(PromptLayout.DEPTH, deep)[:2] == ["You are Ada.", "# Now\ndeep"]
+
+
+@pytest.mark.parametrize("layout", PromptLayout)
+def test_without_notes_every_layout_is_the_same(layout: PromptLayout):
+    assert contents(layout, replace(PIECES, notes=[])) == ["You are Ada.", "Welcome.", "Hello.", "Sit down.", "Thanks."]
+
+
+@pytest.mark.parametrize("layout", PromptLayout)
+def test_nothing_stands_behind_a_reply_that_goes_on(layout: PromptLayout):
+    going_on = replace(PIECES, tail=[Turn("user", "Thanks."), Turn("assistant", "You are")], continue_last=True)
+    assert contents(layout, going_on)[-1] == "You are"
+
+
+@given(
+    st.sampled_from(list(PromptLayout)),
+    st.lists(st.builds(Note, st.text("ab", min_size=1), depth=st.integers(0, 9), order=st.integers(0, 5)), max_size=6),
+    st.integers(0, 5),
+)
+def test_nothing_is_lost_or_said_twice_in_any_layout(layout: PromptLayout, notes: list[Note], messages: int):
+    old = [Turn("user" if place % 2 else "assistant", f"m{place}") for place in range(messages)]
+    turns = arrange(layout, Pieces("head", old, [Turn("user", "last")], notes, ""))
+    text = "\n".join(turn.content for turn in turns)
+    assert sorted(text.replace("\n\n", "\n").split("\n")) == sorted(
+        ["head", "last", *(turn.content for turn in old), *(note.text for note in notes)]
+    )
+    assert [turn.content for turn in turns if turn.content.startswith("m")] == [turn.content for turn in old]
+    assert turns[-1].content == "last"
