@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from lethe_app.ui.main_window import MainWindow
 
 
-async def build(paths: Paths, engine: str = "llama") -> House:
+async def build(paths: Paths, engine: str = "llama", *, by_meaning: bool | None = None) -> House:
     """Open the home at `paths` and put the rooms together; `engine` is `llama` or, for scripted models, `echo`.
 
-    With scripted models nothing is found by meaning. Raises StorageError when the home cannot be used and FileError when the
-    settings cannot be read. Imports no Qt.
+    `by_meaning`: may an embedding model be loaded? Where nothing is said, not beside scripted models. Raises StorageError when
+    the home cannot be used and FileError when the settings cannot be read. Imports no Qt.
     """
     from lethe_app.house import furnish
     from lethe_app.services.preferences import Preferences
@@ -34,7 +34,9 @@ async def build(paths: Paths, engine: str = "llama") -> House:
     settings_file = SettingsFile(paths.settings, paths.trash)
     settings = settings_file.load()
     database = await Database.open(paths.database)
-    return furnish(paths, engine, Preferences(settings, settings_file, database), database, check_window)
+    preferences = Preferences(settings, settings_file, database)
+    wanted = engine != "echo" if by_meaning is None else by_meaning
+    return furnish(paths, engine, preferences, database, check_window, by_meaning=wanted)
 
 
 def check_window() -> EngineCheck:

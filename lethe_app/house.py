@@ -51,8 +51,8 @@ from lethe_app.storage.passages import Passages
 from lethe_app.storage.state import HouseState, SessionState, TokenCounts
 from lethe_app.storage.turns import TurnMemories
 
-BACKGROUND_AFTER = 2.0
-"""Seconds: the start itself belongs to the user."""
+INDEX_AFTER, ARCHIVE_AFTER = 2.0, 20.0
+"""Seconds: the start itself belongs to the user, and the first words do too."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class House:
 
     def wake(self) -> None:
         """Begin to work in the background."""
-        self.indexing.start(BACKGROUND_AFTER)
-        self.archiving.start(BACKGROUND_AFTER)
+        self.indexing.start(INDEX_AFTER)
+        self.archiving.start(ARCHIVE_AFTER)
 
     async def close(self) -> None:
         """End the models' processes, finish what is being written, give the home back."""
@@ -92,7 +92,7 @@ class House:
 class Wiring:
     """One of each; everything is built when it is first asked for, with what it needs."""
 
-    def __init__(self, paths: Paths, engine: str, preferences: Preferences, database: Database) -> None:
+    def __init__(self, paths: Paths, engine: str, preferences: Preferences, database: Database, *, by_meaning: bool) -> None:
         self.paths = paths
         self.engine = engine
         self.preferences = preferences
@@ -114,7 +114,7 @@ class Wiring:
         self.casting = Casting(self.library, preferences)
         self.frames = Frames(self.chats, self.facts, self.state, preferences, self.counting)
         self.holdings = Holdings(self.memories)
-        self.embedding = Embedding(ModelClient("embed"), self.recall, preferences, paths, enabled=engine != "echo")
+        self.embedding = Embedding(ModelClient("embed"), self.recall, preferences, paths, enabled=by_meaning)
         self.calibration = Calibration(self.house_state, self.embedding, paths.calibration)
         self.prompting = Prompting(self.chats, self.frames, self.library, preferences, self.counting)
 
@@ -234,9 +234,11 @@ def furnish(
     preferences: Preferences,
     database: Database,
     check_window: Callable[[], EngineCheck],
+    *,
+    by_meaning: bool,
 ) -> House:
-    """All rooms of a home whose database is open."""
-    made = Wiring(paths, engine, preferences, database)
+    """All rooms of a home whose database is open; without `by_meaning` memories are found by words alone."""
+    made = Wiring(paths, engine, preferences, database, by_meaning=by_meaning)
     made.models.changed.add(lambda state: made.archiving.model_changed() if isinstance(state, Ready) else None)
     probe, safekeeping = ModelClient("embed"), Safekeeping(database.path)
     return House(
