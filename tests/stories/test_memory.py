@@ -1,0 +1,288 @@
+"""What the name promises: she remembers, and says why; what is not yet to be told waits; what is forgotten stays forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from lethe_app.app import build
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
+from lethe_app.domain.recollection import TurnMemory, Way
+from lethe_app.house import House
+from lethe_app.paths import Paths
+from lethe_app.services.events import Noted, Prompted, Recalled
+from lethe_app.storage.chats import Chats
+from tests.stories.stage import Stage
+
+ROOT = Path(__file__).parent.parent.parent
+MIRA = {"name": "Mira", "bio": "{{char}} is the navigator of the Petrel.", "worlds": ["bay"], "sense_of_time": True}
+TOMAS = {"is_user": True, "name": "Tomas"}
+BAY = {
+    "name": "The bay",
+    "scan_depth": 0,
+    "entries": [
+        {"name": "The bell buoy", "content": "It rings by itself.", "keywords_main": ["buoy"], "duration": 2, "cooldown": 2}
+    ],
+}
+MONDAY = [
+    ("Tomas", "Keep the cook's cake away from me, I'm allergic to walnuts."),
+    ("Mira", "No walnuts for you, then. I will tell him."),
+    ("Tomas", "My grandmother still lives in the keeper's cottage on Skerry Point."),
+    ("Mira", "Then somebody there still knows the rocks by name."),
+    ("Tomas", "I have been restoring an old dinghy since spring."),
+    ("Mira", "Clinker built, I hope."),
+]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Mira, Tomas and the bay; nothing else of this machine is seen."""
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    paths = Paths.standard(tmp_path / "home")
+    for folder, name, content in (
+        (paths.personas, "mira-test", MIRA),
+        (paths.personas, "tomas", TOMAS),
+        (paths.worlds, "bay", BAY),
+    ):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    paths.settings.write_text(json.dumps({"user_persona": "tomas", "welcomed": True, "rotation_minutes": 0}))
+    return paths.home
+
+
+@pytest.fixture
+async def house(home: Path, echo_model: Callable[..., Path]) -> AsyncIterator[House]:
+    house = await opened(home, echo_model)
+    yield house
+    await house.close()
+
+
+async def opened(home: Path, echo_model: Callable[..., Path], *, by_meaning: bool = False) -> House:
+    house = await build(Paths.standard(home), "echo", by_meaning=by_meaning)
+    await house.models.load(echo_model(*["Aye."] * 40))
+    return house
+
+
+async def talked(house: House, days_ago: float = 4.0, lines: list[tuple[str, str]] = MONDAY) -> ChatSession:
+    """A conversation of some days ago, in a session of its own."""
+    chats: Chats = house.sessions._chats
+    begun = now() - timedelta(days=days_ago)
+    session = await chats.add_session(ChatSession(persona_id="mira-test", user_id="tomas", added=begun))
+    await chats.add_messages(
+        [
+            Message(
+                session_id=session.guid,
+                role=Role.USER if name == "Tomas" else Role.ASSISTANT,
+                speaker=name.lower(),
+                speaker_name=name,
+                time=begun + timedelta(minutes=number),
+                alternatives=[Alternative(content=text, created=begun)],
+            )
+            for number, (name, text) in enumerate(lines)
+        ]
+    )
+    return session
+
+
+async def say(house: House, session: ChatSession, text: str) -> tuple[TurnMemory, str]:
+    """What came to her mind, and the hidden line above the words, if there is one."""
+    memory, note = TurnMemory(), ""
+    async with aclosing(house.chat.send(session.guid, text)) as events:
+        async for event in events:
+            if isinstance(event, Recalled):
+                memory = event.memory
+            elif isinstance(event, Noted):
+                note = event.message.content
+    return memory, note
+
+
+def titles(memory: TurnMemory) -> list[str]:
+    return [one.title for one in memory.recalled]
+
+
+async def test_what_was_said_on_monday_is_remembered_on_friday_with_its_reason(home: Path, echo_model: Callable[..., Path]):
+    house = await opened(home, echo_model, by_meaning=True)
+    try:
+        assert await house.embedding.ready()
+        await house.preferences.set(session_handling="current_only", session_memory_system=False, core_facts_tokens=0)
+        monday = await talked(house)
+        friday = await house.sessions.new("mira-test")
+        while await house.indexing.settle() or await house.indexing._recall.catch_up():
+            pass
+
+        memory, _note = await say(house, friday, "Which nuts is it that I am allergic to?")
+        small_talk, _note = await say(house, friday, "haha ok")
+
+        (recalled,) = (one for one in memory.recalled if one.memory == monday.guid)
+        assert recalled.way in {Way.FACT, Way.MEANING}
+        assert any("walnuts" in lead.text for lead in recalled.leads)
+        assert recalled.because
+        assert all(reason.what for reason in recalled.because)
+        assert "walnuts" in recalled.text
+        assert small_talk.recalled == []
+    finally:
+        await house.close()
+
+
+async def test_what_is_remembered_is_what_the_model_reads(house: House):
+    await house.preferences.set(session_handling="current_only", session_memory_system=False, core_facts_tokens=0)
+    await talked(house)
+    session = await house.sessions.new("mira-test")
+    receipts = []
+    async with aclosing(house.chat.send(session.guid, "Is my grandmother still in the keeper's cottage?")) as events:
+        async for event in events:
+            if isinstance(event, Prompted):
+                receipts.append({share.part.value: share.tokens for share in event.receipt.shares})
+    assert receipts[0]["memories"] > 10
+
+
+async def test_a_memory_of_the_future_keeps_silent_until_its_day(house: House):
+    session = await house.sessions.new("mira-test")
+    launch = MemoryUnit(name="The launch", content="The dinghy is launched today.", keywords_main=["dinghy"])
+    await house.brain.memorize("mira-test", launch.model_copy(update={"added": now() + timedelta(hours=1)}))
+
+    before, _note = await say(house, session, "How is the dinghy?")
+    await house.brain.edit(launch.model_copy(update={"added": now() - timedelta(hours=1)}))
+    after, _note = await say(house, session, "How is the dinghy?")
+
+    assert "The launch" not in titles(before)
+    assert "The launch" in titles(after)
+
+
+async def test_something_that_waits_for_its_moment_is_told_once_and_then_only_when_it_is_asked_for(house: House):
+    session = await house.sessions.new("mira-test")
+    waiting = MemoryUnit(
+        name="The letter",
+        content="A letter from Skerry Point has come.",
+        insertion=MemoryInsertion.NATURAL,
+        keywords_main=["letter"],
+        priority=3,
+    )
+    await house.brain.memorize("mira-test", waiting)
+
+    _memory, nothing = await say(house, session, "What a wind.")
+    _memory, told = await say(house, session, "Is there a letter for me?")
+    again, note = await say(house, session, "Give me that letter.")
+
+    assert "A letter from Skerry Point" in told
+    assert nothing == note == ""
+    assert "The letter" in titles(again)
+    outline = await house.sessions.outline(session.guid)
+    messages = await house.sessions.page(session.guid, 0, len(outline))
+    line = next(place for place, message in enumerate(messages) if message.hidden)
+    assert messages[line + 1].content == "Is there a letter for me?"
+
+
+async def test_who_comes_back_after_a_day_is_greeted_with_what_waited(house: House):
+    session = await talked(house, days_ago=1.0)
+    news = MemoryUnit(name="News", content="The harbour master asked for {{user}}.", insertion=MemoryInsertion.USER_RETURN)
+    await house.brain.memorize("mira-test", news)
+
+    memory, note = await say(house, session, "I am back.")
+    _memory, later = await say(house, session, "Anything else?")
+
+    assert "The harbour master asked for Tomas." in note
+    assert [one.way for one in memory.recalled if one.title == "News"] == [Way.RETURN]
+    assert later == ""
+    (kept,) = await house.brain.memories("mira-test")
+    assert kept.insertion is MemoryInsertion.NONE
+
+
+async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_when_the_talk_is_archived_again(
+    home: Path, echo_model: Callable[..., Path]
+):
+    house = await opened(home, echo_model)
+    session = await talked(house)
+    await house.archiving.begin(session.guid)
+    known = {fact.fact: fact for fact in await house.knowing.all("mira-test")}
+    secret = next(fact for text, fact in known.items() if "walnuts" in text)
+
+    await house.knowing.forget(secret.guid)
+    await house.close()
+    house = await opened(home, echo_model)
+    await house.archiving.update(session.guid)
+    await house.archiving.finish()
+
+    after = {fact.fact for fact in await house.knowing.all("mira-test")}
+    await house.close()
+    assert secret.fact not in after
+    assert after == known.keys() - {secret.fact}
+
+
+async def test_a_world_entry_wakes_stays_and_cools_down(house: House):
+    session = await house.sessions.new("mira-test")
+    came = []
+    for text in ("I heard the buoy.", "And now?", "The buoy again?", "The buoy!", "Listen, the buoy."):
+        memory, _note = await say(house, session, text)
+        came.append("The bell buoy" in titles(memory))
+    assert came == [True, True, False, False, True]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_an_archive_that_is_killed_at_any_moment_is_finished_by_the_next_start(home: Path, echo_model: Callable[..., Path]):
+    asyncio.run(begun(home, echo_model))
+    command = [sys.executable, "-m", "lethe_app", "--home", str(home), "archive", "--persona", "mira-test", "--rules", "--json"]
+    surroundings = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for patience in (0.3, 0.6, 0.9, 1.2):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=surroundings)
+        try:
+            process.wait(patience)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+
+    interrupted, facts = asyncio.run(finished(home, echo_model))
+
+    assert interrupted.archived
+    assert interrupted.name
+    assert "walnuts" in interrupted.content
+    assert len(facts) == len(set(facts)) >= 2
+    assert "Tomas is allergic to walnuts." in facts
+
+
+async def begun(home: Path, echo_model: Callable[..., Path]) -> None:
+    house = await opened(home, echo_model)
+    await talked(house)
+    await house.close()
+
+
+async def finished(home: Path, echo_model: Callable[..., Path]) -> tuple[ChatSession, list[str]]:
+    house = await opened(home, echo_model)
+    (summary,) = await house.sessions.list("mira-test")
+    if not summary.archived:  # killed before it had begun
+        await house.archiving.begin(summary.guid)
+    await house.archiving.finish()
+    facts = await house.knowing.all("mira-test")
+    session = await house.sessions.open(summary.guid)
+    await house.close()
+    assert all(fact.reference_count == 1 for fact in facts)
+    return session, [fact.fact for fact in facts]
+
+
+def test_in_the_window_a_new_conversation_remembers_the_one_before(qapp: object, home: Path, echo_model: Callable[..., Path]):
+    asyncio.run(begun(home, echo_model))
+    settings = json.loads((home / "settings.json").read_text())
+    settings |= {"model_path": str(echo_model("Walnuts.")), "last_persona": "mira-test", "session_handling": "current_only"}
+    (home / "settings.json").write_text(json.dumps(settings))
+
+    async def evening(stage: Stage) -> None:
+        await stage.until(lambda: len(stage.messages()) == len(MONDAY), "Monday is there")
+        stage.window.actions_["new"].trigger()
+        await stage.until(lambda: not stage.messages(), "a new conversation begins")
+        await stage.write("Was it walnuts that I am allergic to?")
+        await stage.until(lambda: [text for _name, text in stage.messages()][-1:] == ["Walnuts."], "she answers")
+        await stage.until(lambda: "1 memory" in stage.window.chat.status.words, "the window says that she remembered")
+
+    Stage(home, "echo").play(evening)
