@@ -8,19 +8,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lethe_app.retrieval.shelf import Columns, Rows
-from lethe_app.storage.passages import Occurrences
+from lethe_app.retrieval.spread import Spread, rarity_of
+from lethe_app.storage.passage_words import Occurrences
 
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
 
-ALL_UP_TO = 5_000
-"""Up to so many passages every one is weighed; of more only those that are near or share words."""
-NEAREST, WORDIEST = 400, 400
-"""How many of each are weighed then."""
-LATE = (100, 100, 60)
-"""How many passages of each group (lines, facts, summaries) are compared word by word."""
+LATE = (100, 100, 60, 100)
+"""How many passages of each group (lines, facts, summaries, what stands alone) are compared word by word."""
 SATURATION, LENGTH_SHARE = 1.2, 0.75
 """k1 and b of BM25."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where words of the question stand, one entry per place."""
+
+    word: Rows
+    """Position of the word in the question."""
+    passage: Rows
+    """By number."""
+    offset: Rows
 
 
 @dataclass(frozen=True)
@@ -29,58 +37,46 @@ class Evidence:
 
     rows: Rows
     """Their places in the columns."""
-    group: Rows
+    group: NDArray[np.int8]
     source: Rows
-    """Position in `Columns.sources`."""
+    """Position in `sources` of this."""
     cosine: Floats
     bm25: Floats
     shares: Flags
     """Does this word stand in that passage, in any form?"""
-    rarity: Floats
-    """Per word: inverse document frequency over sources (Robertson–Spärck Jones, never negative)."""
     rarity_in_passages: Floats
-    """The same over single passages."""
+    """Per word: inverse document frequency over single passages (Robertson–Spärck Jones, never negative)."""
     beside: Floats
     """Per weighed source of `sources`: rarity of the neighbouring words of the question that stand together there."""
     covered: Floats
     """Per source: the share of the question's words, by rarity, that stand anywhere in it."""
-    sources: Rows
+    sources: NDArray[np.int32]
     """The sources that are weighed, by position in `Columns.sources`."""
 
 
 def gather(
     columns: Columns,
-    allowed: Flags,
-    words: int,
+    rows: Rows,
     neighbours: tuple[tuple[int, int], ...],
-    occurrences: Occurrences,
+    places: Places,
+    spread: Spread,
     near: tuple[Rows, Floats],
 ) -> Evidence:
-    """Put together what meaning (`near`: numbers and cosines) and words say; only `allowed` rows count."""
-    word, row, offset = _places(columns, allowed, occurrences)
-    counts = _counts(len(columns.number), words, word, row)
-    stands = np.zeros((words, len(columns.sources)), bool)
-    stands[word, columns.source[row]] = True
-    rarity = _rarity(stands.sum(1), len(columns.sources))
-    in_passages = _rarity((counts > 0).sum(1), max(1, len(columns.number)))
-    bm25 = _bm25(counts, columns.length, rarity)
-    cosine = np.zeros(len(columns.number), np.float32)
-    near_rows, known = columns.rows_of(near[0])
-    cosine[near_rows[known]] = near[1][known]
-    rows = _weighed(allowed, cosine, bm25)
-    sources = np.unique(columns.source[rows])
-    covered = (rarity @ stands / max(float(rarity.sum()), 1e-9))[sources] if words else np.zeros(len(sources))
+    """Put together what meaning (`near`: numbers and cosines) and words say of these rows, which are in rising order."""
+    sources, source = np.unique(columns.source[rows], return_inverse=True)
+    word, place, offset = _known(columns.number[rows], places)
+    words = len(spread.rarity)
+    counts = np.bincount(word * len(rows) + place, minlength=words * len(rows)).reshape(words, len(rows)).astype(np.float32)
     return Evidence(
         rows=rows,
         group=columns.group[rows],
-        source=np.searchsorted(sources, columns.source[rows]),
-        cosine=cosine[rows],
-        bm25=bm25[rows],
-        shares=counts[:, rows] > 0,
-        rarity=rarity,
-        rarity_in_passages=in_passages,
-        beside=_beside(columns, neighbours, word, row, offset)[sources],
-        covered=covered.astype(np.float32),
+        source=source,
+        cosine=cosines_of(columns.number[rows], *near),
+        bm25=_bm25(counts, columns.length[rows] / columns.mean_length, spread.rarity),
+        shares=counts > 0,
+        rarity_in_passages=spread.rarity_in_passages,
+        beside=_beside(source, len(sources), spread.sources, neighbours, (word, place, offset)),
+        covered=_covered(columns, spread, sources),
         sources=sources,
     )
 
@@ -91,12 +87,17 @@ def standard(values: Floats) -> Floats:
     return ((values - values.mean()) / spread).astype(np.float32) if spread > 1e-6 else np.zeros(len(values), np.float32)
 
 
-def to_compare(evidence: Evidence) -> Rows:
-    """Places in the evidence of the passages that deserve to be compared word by word."""
+def places_of(occurrences: Occurrences) -> Places:
+    """As columns."""
+    return Places(*(np.array(values, np.int64) for values in (occurrences.word, occurrences.passage, occurrences.offset)))
+
+
+def to_compare(group: NDArray[np.int8], cosine: Floats, worth: Floats) -> Rows:
+    """Which passages deserve to be compared word by word, by nearness and what their words are worth."""
     chosen = []
-    for group, most in enumerate(LATE):
-        members = np.flatnonzero(evidence.group == group)
-        promise = standard(evidence.cosine[members]) + standard(evidence.bm25[members])
+    for number, most in enumerate(LATE):
+        members = np.flatnonzero(group == number)
+        promise = standard(cosine[members]) + standard(worth[members])
         chosen.append(members[np.argsort(-promise, kind="stable")[:most]])
     return np.concatenate(chosen)
 
@@ -111,54 +112,52 @@ def highest(values: Floats, owner: Rows, owners: int) -> Floats:
     return found
 
 
-def _places(columns: Columns, allowed: Flags, occurrences: Occurrences) -> tuple[Rows, Rows, Rows]:
-    """The occurrences in passages of this persona, by row."""
-    rows, known = columns.rows_of(np.array(occurrences.passage, np.int64))
-    if len(allowed):
-        known &= allowed[rows]
-    word, offset = np.array(occurrences.word, np.int64), np.array(occurrences.offset, np.int64)
-    return word[known], rows[known], offset[known]
+def _known(numbers: Rows, places: Places) -> tuple[Rows, Rows, Rows]:
+    """The places in these passages, by position among them."""
+    position = np.minimum(np.searchsorted(numbers, places.passage), max(0, len(numbers) - 1))
+    known = numbers[position] == places.passage if len(numbers) else np.zeros(len(position), bool)
+    return places.word[known], position[known], places.offset[known]
 
 
-def _counts(passages: int, words: int, word: Rows, row: Rows) -> Floats:
-    flat = np.bincount(word * passages + row, minlength=words * passages)
-    return flat.reshape(words, passages).astype(np.float32)
+def cosines_of(numbers: Rows, near: Rows, cosines: Floats, otherwise: float = 0.0) -> Floats:
+    """The cosine of each passage, or what is said for those whose was not measured."""
+    found = np.full(len(numbers), otherwise, np.float32)
+    if len(numbers):
+        place = np.minimum(np.searchsorted(numbers, near), len(numbers) - 1)
+        known = numbers[place] == near
+        found[place[known]] = cosines[known]
+    return found
 
 
-def _rarity(found_in: Rows, of: int) -> Floats:
-    rarity: Floats = np.log(1 + (of - found_in + 0.5) / (found_in + 0.5)).astype(np.float32)
-    return rarity
-
-
-def _bm25(counts: Floats, length: Rows, rarity: Floats) -> Floats:
-    """Robertson's BM25; length in characters serves as well as in words."""
-    if counts.size == 0:
-        return np.zeros(len(length), np.float32)
-    slow = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length / max(1.0, float(length.mean())))
+def _bm25(counts: Floats, length: NDArray[np.float64], rarity: Floats) -> Floats:
+    """Robertson's BM25; length in characters, against the mean, serves as well as in words."""
+    slow = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length)
     score: Floats = (rarity[:, None] * counts * (SATURATION + 1) / (counts + slow)).sum(0).astype(np.float32)
     return score
 
 
-def _weighed(allowed: Flags, cosine: Floats, bm25: Floats) -> Rows:
-    """Rows worth weighing."""
-    if len(allowed) <= ALL_UP_TO:
-        return np.flatnonzero(allowed)
-    promising = np.zeros(len(allowed), bool)
-    for values, most in ((cosine, NEAREST), (bm25, WORDIEST)):
-        best = np.argpartition(-values, most)[:most]
-        promising[best[values[best] > 0]] = True
-    return np.flatnonzero(promising & allowed)
+def _covered(columns: Columns, spread: Spread, sources: NDArray[np.int32]) -> Floats:
+    stands = np.zeros((len(spread.rarity), len(sources)), bool)
+    source = columns.source[spread.row]
+    place = np.minimum(np.searchsorted(sources, source), max(0, len(sources) - 1))
+    known = sources[place] == source if len(sources) else np.zeros(len(source), bool)
+    stands[spread.word[known], place[known]] = True
+    share: Floats = (spread.rarity @ stands / max(float(spread.rarity.sum()), 1e-9)).astype(np.float32)
+    return share
 
 
-def _beside(columns: Columns, neighbours: tuple[tuple[int, int], ...], word: Rows, row: Rows, offset: Rows) -> Floats:
+def _beside(
+    source: Rows, sources: int, of: int, neighbours: tuple[tuple[int, int], ...], places: tuple[Rows, Rows, Rows]
+) -> Floats:
     """Per source: how rare the pairs of the question are that stand together in a passage of it, in their order."""
-    total = np.zeros(len(columns.sources), np.float32)
+    word, place, offset = places
+    total = np.zeros(sources, np.float32)
     step = int(offset.max()) + 8 if len(offset) else 1
-    place = row * step + offset
+    spot = place * step + offset
     for left, right in neighbours:
-        first, second = place[word == left], place[word == right]
+        first, second = spot[word == left], spot[word == right]
         met = np.concatenate([first[np.isin(first + gap, second)] for gap in (1, 2, 3)])  # stop words may lie between
-        there = np.unique(columns.source[met // step])
+        there = np.unique(source[met // step])
         if len(there):
-            total[there] += _rarity(np.array([len(there)]), len(columns.sources))[0]
+            total[there] += rarity_of(np.array([len(there)]), of)[0]
     return total

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import hnswlib
@@ -14,112 +15,145 @@ from lethe_app.errors import StorageError
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 
-EXACT_UP_TO = 20_000
-"""Vectors compared one by one; that takes under a millisecond for 384 dimensions."""
-LINKS, BUILD_WIDTH, SEARCH_WIDTH = 16, 200, 256
-"""M, ef_construction and least ef of the graph."""
+LINKS, BUILD_WIDTH, LEAST_WIDTH = 16, 200, 128
+"""M, ef_construction and least ef of the graph (Malkov and Yashunin, 2018)."""
+SLICE = 16
+"""Vectors put into the graph while nobody may ask; ten milliseconds."""
+NOTHING = np.zeros(0, np.int64), np.zeros(0, np.float32)
 
 
-class VectorIndex:
-    """Unit vectors under the numbers of their passages. Derived from storage: throwing it away loses nothing."""
+class Table:
+    """Unit vectors under the numbers of their passages, compared one by one."""
 
-    def __init__(self, size: int, exact_up_to: int = EXACT_UP_TO) -> None:
-        self._size = size
-        self._exact_up_to = exact_up_to
+    def __init__(self, size: int) -> None:
         self._row: dict[int, int] = {}
         self._number = np.zeros(64, np.int64)
         self._vector = np.zeros((64, size), np.float32)
-        self._graph: hnswlib.Index | None = None
-        self._members: set[int] = set()
-        """What is in the graph and not marked as gone."""
 
     def __len__(self) -> int:
-        return len(self._members) if self._graph is not None else len(self._row)
+        return len(self._row)
 
-    def __contains__(self, number: int) -> bool:
-        return number in self._members or number in self._row
-
-    @property
-    def is_exact(self) -> bool:
-        return self._graph is None
-
-    def add(self, numbers: Sequence[int], vectors: Vectors) -> None:
+    def add(self, numbers: Iterable[int], vectors: Vectors) -> None:
         """Put in, or replace where the number is known. One row of `vectors` per number."""
-        if self._graph is None and len(self._row) + len(numbers) > self._exact_up_to:
-            self._begin_graph(len(self._row) + len(numbers))
-        if self._graph is not None:
-            self._make_room(len(numbers))
-            self._graph.add_items(vectors, np.asarray(numbers, np.int64))
-            self._members.update(numbers)
-            return
         for number, vector in zip(numbers, vectors, strict=True):
-            row = self._row.setdefault(number, len(self._row))
+            row = self._row.setdefault(int(number), len(self._row))
             if row == len(self._number):
                 self._number = np.concatenate([self._number, np.zeros_like(self._number)])
                 self._vector = np.concatenate([self._vector, np.zeros_like(self._vector)])
             self._number[row], self._vector[row] = number, vector
 
-    def remove(self, numbers: Sequence[int]) -> None:
+    def remove(self, numbers: Iterable[int]) -> None:
         """Take out; numbers that are not in it are passed over."""
         for number in numbers:
-            if number in self._members:
-                assert self._graph is not None, "only the graph has members"
-                self._graph.mark_deleted(number)
-                self._members.discard(number)
             row = self._row.pop(number, None)
-            if row is not None:
-                last = len(self._row)
-                if row != last:
-                    self._number[row], self._vector[row] = self._number[last], self._vector[last]
-                    self._row[int(self._number[row])] = row
+            last = len(self._row)
+            if row is not None and row != last:
+                self._number[row], self._vector[row] = self._number[last], self._vector[last]
+                self._row[int(self._number[row])] = row
 
     def nearest(self, vector: Vectors, count: int) -> tuple[Numbers, Vectors]:
         """The numbers of up to `count` nearest vectors and their cosines, nearest first."""
         count = min(count, len(self))
         if count == 0:
-            return np.zeros(0, np.int64), np.zeros(0, np.float32)
-        if self._graph is not None:
-            self._graph.set_ef(max(SEARCH_WIDTH, 2 * count))
-            labels, distances = self._graph.knn_query(vector, k=count)
-            return labels[0].astype(np.int64), (1.0 - distances[0]).astype(np.float32)
-        cosines = self._vector[: len(self._row)] @ vector
+            return NOTHING
+        cosines = self._vector[: len(self)] @ vector
         best = np.argpartition(-cosines, count - 1)[:count] if count < len(cosines) else np.arange(count)
         best = best[np.argsort(-cosines[best], kind="stable")]
         return self._number[best], cosines[best]
 
-    def save(self, path: Path) -> None:
-        """Keep the graph for the next start; an exact index is read from storage as fast."""
-        if self._graph is not None:
-            self._graph.save_index(str(path))
+    def everything(self) -> tuple[Numbers, Vectors]:
+        """A copy of all numbers and vectors."""
+        return self._number[: len(self)].copy(), self._vector[: len(self)].copy()
 
-    def load(self, path: Path, numbers: Sequence[int]) -> bool:
-        """Take the graph from a file if it holds exactly these numbers; else change nothing and say so."""
-        graph = hnswlib.Index("ip", self._size)
-        try:
-            graph.load_index(str(path), max_elements=len(numbers) + 1024)
-        except (RuntimeError, OSError):
-            return False
-        if set(graph.get_ids_list()) != set(numbers):
-            return False
-        self._graph, self._members, self._row = graph, set(numbers), {}
-        return True
 
-    def _begin_graph(self, expected: int) -> None:
-        """From here on there are too many to compare one by one."""
-        graph = hnswlib.Index("ip", self._size)
+class Graph:
+    """The same for very many, found nearly always. Put in and save from one thread; ask and take out from any other."""
+
+    def __init__(self, size: int, room: int = 1024, width: int = LEAST_WIDTH) -> None:
+        self._index = hnswlib.Index("ip", size)
+        self._gone: set[int] = set()
+        self._asking = threading.Lock()
+        self.size = size
+        self.width = width
+        """ef: how many candidates a search keeps; more is slower and finds more."""
+        self.tuned_for = 0
+        """How many vectors there were when that was measured."""
         try:
-            graph.init_index(expected + 1024, ef_construction=BUILD_WIDTH, M=LINKS, random_seed=1)
+            self._index.init_index(room, ef_construction=BUILD_WIDTH, M=LINKS, random_seed=1)
         except RuntimeError as error:
             raise StorageError("There is not enough memory for the index of memories.") from error
-        self._graph = graph
-        known = len(self._row)
-        if known:
-            graph.add_items(self._vector[:known], self._number[:known])
-        self._members = set(self._row)
-        self._row, self._number, self._vector = {}, self._number[:1], self._vector[:1]
+
+    def __len__(self) -> int:
+        return int(self._index.get_current_count()) - len(self._gone)
+
+    @property
+    def gone(self) -> frozenset[int]:
+        """Numbers that were taken out; the graph still goes by their vectors."""
+        return frozenset(self._gone)
+
+    def add(self, numbers: Numbers, vectors: Vectors, threads: int = 1) -> None:
+        """Put in, or replace where the number is known."""
+        self._make_room(len(numbers))
+        for start in range(0, len(numbers), SLICE * threads):
+            some = slice(start, start + SLICE * threads)
+            with self._asking:
+                self._index.add_items(vectors[some], numbers[some], num_threads=threads)
+                self._gone.difference_update(numbers[some].tolist())
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """Take out; numbers that are not in it are passed over."""
+        with self._asking:
+            for number in numbers:
+                try:
+                    self._index.mark_deleted(number)
+                except RuntimeError:  # not in it, or taken out before
+                    continue
+                self._gone.add(number)
+
+    def nearest(self, vector: Vectors, count: int, width: int = 0) -> tuple[Numbers, Vectors]:
+        """The numbers of up to `count` nearest vectors and their cosines, nearest first, searched at least so widely."""
+        count, width = min(count, len(self)), max(width or self.width, count)
+        while count > 0:
+            with self._asking:
+                self._index.set_ef(width)
+                try:
+                    labels, distances = self._index.knn_query(vector, k=count, num_threads=1)
+                except RuntimeError:  # so many around there were taken out that there are not enough left
+                    width, count = 4 * width, count if width < len(self) else count // 2
+                    continue
+            return labels[0].astype(np.int64), (1.0 - distances[0]).astype(np.float32)
+        return NOTHING
+
+    def numbers(self) -> Numbers:
+        """All that are in it, in rising order."""
+        every = np.sort(np.array(self._index.get_ids_list(), np.int64))
+        return every[~np.isin(every, np.array(sorted(self._gone), np.int64))]
+
+    def stored(self, numbers: Numbers) -> Vectors:
+        """The vectors under these numbers, all of which must be in it."""
+        found: Vectors = np.asarray(self._index.get_items(numbers, return_type="numpy"), np.float32)
+        return found.reshape(len(numbers), self.size)
+
+    def save(self, path: Path) -> None:
+        """Write all of it; do not put in meanwhile."""
+        self._index.save_index(str(path))
+
+    @classmethod
+    def load(cls, path: Path, size: int, width: int, gone: Sequence[int]) -> Graph:
+        """What `save` wrote, whole; raises `StorageError` where that cannot be."""
+        graph = cls(size, 1, width)
+        index = hnswlib.Index("ip", size)
+        try:
+            index.load_index(str(path))
+        except (RuntimeError, OSError) as error:
+            raise StorageError(f"{path} is not an index of memories.") from error
+        graph._index = index
+        graph.remove(gone)  # those that were taken out while the rest was being written are not marked in the file
+        graph._gone.update(gone)
+        return graph
 
     def _make_room(self, more: int) -> None:
-        assert self._graph is not None, "called for a graph"
-        needed = self._graph.get_current_count() + more
-        if needed > self._graph.get_max_elements():
-            self._graph.resize_index(needed + needed // 2)
+        needed = int(self._index.get_current_count()) + more
+        if needed > int(self._index.get_max_elements()):
+            with self._asking:
+                self._index.resize_index(needed + needed // 10 + 1024)

@@ -71,6 +71,8 @@ class Found:
     hits: tuple[Hit, ...] = ()
     lines: tuple[int, ...] = ()
     """Numbers of the messages that say it, best first."""
+    by_meaning: bool = False
+    """Was meaning compared too? Without an embedder, or before its vectors are there, words alone find."""
 
     def brought_up(self, slots: int) -> tuple[Hit, ...]:
         """What would be inserted: the best, as far as they are sure."""
@@ -88,7 +90,7 @@ class Weighing:
     compared: Rows
     weighed: Weighed
     by_meaning: bool
-    """Was there an embedder to say what the question means?"""
+    """Were there vectors to compare with that of the question?"""
 
     def found(self, limit: int) -> Found:
         """The best sources and lines."""
@@ -98,10 +100,10 @@ class Weighing:
         strength = self._strength()
         parts = shares(self.weighed.values)
         hits = tuple(self._hit(int(place), float(likely[place]), gate.sure, strength, parts) for place in order)
-        return Found(hits, self._lines(strength))
+        return Found(hits, self._lines(strength), self.by_meaning)
 
     def _hit(self, place: int, likely: float, sure: float, strength: Floats, parts: dict[str, Floats]) -> Hit:
-        source = UUID(self.columns.sources[self.evidence.sources[place]])
+        source = self.columns.sources[int(self.evidence.sources[place])]
         reasons = [
             Reason(name, SIGNALS[name].meaning, float(self.weighed.values[name][place]), float(part[place]))
             for name, part in parts.items()

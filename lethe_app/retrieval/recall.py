@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from uuid import UUID
 
 import numpy as np
 
 from lethe_app.domain.clock import now
-from lethe_app.domain.passage import Meaning, Passage
-from lethe_app.retrieval import evidence, late, render
+from lethe_app.domain.passage import Meaning, Passage, PassageKind
+from lethe_app.errors import LetheError
+from lethe_app.retrieval import late, nearness, render
 from lethe_app.retrieval.evidence import Floats
-from lethe_app.retrieval.index import EXACT_UP_TO, VectorIndex
+from lethe_app.retrieval.looking import Looked, Looker
 from lethe_app.retrieval.rank import Found, Weighing
-from lethe_app.retrieval.shelf import Columns, Rows, Shelf
+from lethe_app.retrieval.shelf import Columns
 from lethe_app.retrieval.signals import weigh
+from lethe_app.retrieval.vectors import EXACT_UP_TO
+from lethe_app.retrieval.views import Views
 from lethe_app.retrieval.when import moment
 from lethe_app.retrieval.words import Question, question
-from lethe_app.storage.passages import Card, Passages, Vectors
+from lethe_app.storage.passages import Passages, Vectors
 
 Embed = Callable[[Sequence[str]], Awaitable[list[Meaning]]]
 """Texts in, their meanings out, in the same order."""
@@ -29,9 +34,10 @@ BATCH = 64
 
 
 class Recall:
-    """Storage is the truth; the shelf and the index of a persona are read from it when they are first needed.
+    """Storage is the truth; what is needed of it to search for some owners is read when they are first asked about.
 
-    Without `embed` everything is found by words alone. Use it from one event loop.
+    An owner is a persona, or a world that several personas know. Without an embedder everything is found by words alone.
+    Vectors of owners with very many are kept in files in `folder` besides. Use it from one event loop.
     """
 
     def __init__(
@@ -41,137 +47,177 @@ class Recall:
         embedder: str = "",
         clock: Callable[[], datetime] = now,
         exact_up_to: int = EXACT_UP_TO,
+        folder: Path | None = None,
     ) -> None:
         self._passages = passages
         self._embed = embed
         self._embedder = embedder
         self._clock = clock
-        self._exact_up_to = exact_up_to
-        self._shelves: dict[str, Shelf] = {}
-        self._indexes: dict[str, VectorIndex] = {}
+        self._views = Views(passages, embedder, folder, exact_up_to)
+        self._changing = asyncio.Lock()
+
+    def use(self, embed: Embed | None, embedder: str) -> None:
+        """From now on this embedder says what texts mean, or nobody does. Vectors of another are no longer compared."""
+        self._embed, self._embedder = embed, embedder if embed is not None else ""
+        if embed is not None:
+            self._views.use(embedder)
 
     # Keeping
 
     async def keep(self, passages: Sequence[Passage]) -> list[int]:
-        """Store passages so that words find them from now on; their meaning follows with `catch_up`."""
-        for owner in {passage.owner for passage in passages}:
-            await self._opened(owner)
-        numbers = await self._passages.add(passages)
-        for number, passage in zip(numbers, passages, strict=True):
-            if passage.owner in self._shelves:  # else it is read from storage when it is needed
-                self._shelves[passage.owner].put([card_of(replace(passage, number=number))])
+        """Store passages so that words find them from now on; their meaning follows with `catch_up`. Their numbers."""
+        async with self._changing:
+            numbers = await self._passages.add(passages)
+            self._views.change([], _numbered(passages, numbers))
         return numbers
 
-    async def forget(self, *, source: UUID | None = None, origin: UUID | None = None) -> int:
-        """Take away all that came from a session or memory, or from one message or fact; how many passages that was."""
-        numbers = await self._passages.remove_of(source=source, origin=origin)
-        for shelf in self._shelves.values():
-            shelf.take(numbers)
-        for index in self._indexes.values():
-            index.remove(numbers)
+    async def replace(self, origins: Sequence[UUID], passages: Sequence[Passage], settled: Sequence[int] = ()) -> None:
+        """Put these passages in the place of all that came from these origins, and strike debts off the list with it.
+
+        A passage that is stored already just so stays as it is, with its number and its vectors.
+        """
+        async with self._changing:
+            gone, numbers = await self._passages.replace(origins, passages, settled)
+            self._views.change(gone, _numbered(passages, numbers))
+
+    async def forget(self, *, source: UUID | None = None, origin: UUID | None = None, owner: str | None = None) -> int:
+        """Take away all that is of this source (session, memory), origin (message, fact) and owner, as far as they are given.
+
+        How many passages that was; none where nothing is given.
+        """
+        async with self._changing:
+            numbers = await self._passages.remove_of(source=source, origin=origin, owner=owner)
+            self._views.change(numbers, [])
         return len(numbers)
 
+    async def waiting(self) -> int:
+        """How many passages the embedder has not seen yet; 0 where there is none."""
+        return await self._passages.waiting(self._embedder) if self._embed is not None else 0
+
     async def catch_up(self, limit: int = BATCH) -> int:
-        """Give a meaning to some passages that have none yet, newest first; 0 when all have one or nobody can tell."""
-        if self._embed is None:
+        """Give a meaning to some passages that have none yet, newest first; 0 when all have one or nobody can tell.
+
+        Raises what the embedder raises.
+        """
+        embed, embedder = self._embed, self._embedder
+        waiting = await self._passages.without_vectors(embedder, limit) if embed is not None else []
+        if embed is None or not waiting:
             return 0
-        waiting = await self._passages.without_vectors(self._embedder, limit)
-        if not waiting:
-            return 0
-        meanings = await self._embed([render.embedded(passage) for passage in waiting])
-        vectors = [
-            Vectors(passage.number, meaning.vector, late.packed(meaning))
+        meanings = await embed([render.embedded(passage) for passage in waiting])
+        vectors = {
+            passage.number: Vectors(passage.number, meaning.vector, late.packed(meaning), passage)
             for passage, meaning in zip(waiting, meanings, strict=True)
-        ]
-        await self._passages.set_vectors(self._embedder, vectors)
-        for passage, meaning in zip(waiting, meanings, strict=True):
-            shelf = self._shelves.get(passage.owner)
-            if shelf is not None and passage.number in shelf:  # not forgotten meanwhile
-                self._add_vector(passage.owner, passage.number, meaning.vector)
+        }
+        async with self._changing:
+            if embedder == self._embedder:  # else they are of no use any more
+                stored = set(await self._passages.set_vectors(embedder, list(vectors.values())))
+                known = [passage for passage in waiting if passage.number in stored]
+                await self._views.add_vectors(known, [vectors[passage.number].vector for passage in known])
         return len(waiting)
 
     def reload(self) -> None:
         """Forget what is held in memory; it is read from storage again when it is needed."""
-        self._shelves.clear()
-        self._indexes.clear()
+        self._views.clear()
+
+    async def settle(self) -> None:
+        """Wait until what is read and written in the background is done."""
+        await self._views.settle()
+
+    async def close(self) -> None:
+        """Write what the next start needs to be quick. Before the database is closed."""
+        async with self._changing:
+            await self._views.close()
 
     # Asking
 
-    async def search(
-        self, owner: str, text: str, *, limit: int = 10, at: datetime | None = None, without: Collection[UUID] = ()
-    ) -> Found:
-        """What `text`, said at this moment (`at`), reminds the persona of. Changes nothing.
+    async def understand(self, text: str) -> Meaning | None:
+        """What a text means, to be handed to several searches; None without an embedder, or when it fails."""
+        if self._embed is None:
+            return None
+        try:
+            return (await self._embed([text]))[0]
+        except LetheError:
+            return None
 
-        What lies in the future keeps silent; `without` names sources that are in view already.
+    async def search(
+        self,
+        owners: Sequence[str],
+        text: str,
+        *,
+        limit: int = 10,
+        at: datetime | None = None,
+        without: Collection[UUID] = (),
+        meaning: Meaning | None = None,
+    ) -> Found:
+        """What `text`, said at this moment (`at`), reminds of in the memory of these owners. Changes nothing.
+
+        What lies in the future keeps silent; `without` names sources that are in view already; `meaning` is that of the text
+        where it is known. When the embedder fails, words find.
         """
-        weighing = await self.weigh(owner, text, at=at, without=without)
+        weighing = await self.weigh(owners, text, at=at, without=without, meaning=meaning)
         return weighing.found(limit) if weighing is not None else Found()
 
     async def weigh(
-        self, owner: str, text: str, *, at: datetime | None = None, without: Collection[UUID] = ()
+        self,
+        owners: Sequence[str],
+        text: str,
+        *,
+        at: datetime | None = None,
+        without: Collection[UUID] = (),
+        meaning: Meaning | None = None,
     ) -> Weighing | None:
         """All the evidence behind a search; nothing where there is nothing to find."""
-        shelf = await self._opened(owner)
-        if len(shelf) == 0:
+        view = await self._views.open(owners)
+        if len(view.shelf) == 0:
             return None
-        meaning = (await self._embed([text]))[0] if self._embed is not None else None
-        return await self._weigh(owner, shelf.columns(), question(text), meaning, at or self._clock(), without)
-
-    async def _weigh(
-        self, owner: str, columns: Columns, asked: Question, meaning: Meaning | None, at: datetime, without: Collection[UUID]
-    ) -> Weighing | None:
-        hidden = {str(source) for source in without}
+        meaning = meaning or await self.understand(text)
+        at, columns, asked = at or self._clock(), view.shelf.columns(), question(text)
         allowed = columns.day <= at.toordinal()
-        if hidden:
-            allowed &= np.array([source not in hidden for source in columns.sources])[columns.source]
+        hidden = columns.sources.positions(without)
+        if len(hidden):
+            allowed &= ~np.isin(columns.source, hidden)
         if not allowed.any():
             return None
-        occurrences = await self._passages.occurrences(asked.words)
-        known = evidence.gather(columns, allowed, len(asked.words), asked.neighbours, occurrences, self._near(owner, meaning))
-        compared = evidence.to_compare(known)
-        near, weight = await self._compare(columns.number[known.rows[compared]], asked, meaning, known.rarity_in_passages)
         when = moment(asked.text, at.date())
-        weighed = weigh(columns, known, compared, near, weight, when)
-        return Weighing(asked, when, columns, known, compared, weighed, by_meaning=meaning is not None)
+        by_meaning = meaning is not None and view.has_vectors()
+        looker = Looker(self._passages, self._embedder, view, columns, allowed, asked, when, meaning if by_meaning else None)
+        looked = await looker.look()
+        near, weight = _compared(looked, columns, asked, meaning)
+        weighed = weigh(columns, looked.evidence, looked.compared, near, weight, when)
+        return Weighing(asked, when, columns, looked.evidence, looked.compared, weighed, by_meaning)
 
-    def _near(self, owner: str, meaning: Meaning | None) -> tuple[Rows, Floats]:
-        index = self._indexes.get(owner)
-        if meaning is None or index is None:
-            return np.zeros(0, np.int64), np.zeros(0, np.float32)
-        every = len(index) if index.is_exact else evidence.NEAREST
-        return index.nearest(np.frombuffer(meaning.vector, np.float32), every)
+    async def distances(self, text: str | Meaning, origins: Collection[UUID]) -> dict[UUID, float]:
+        """How far what each of these was turned into lies from a text: the least cosine distance, 0 to 2, days left out.
 
-    async def _compare(self, numbers: Rows, asked: Question, meaning: Meaning | None, rarity: Floats) -> tuple[Floats, Floats]:
-        """Tokens of the question against passages, and the weight of each token."""
-        if meaning is None:
-            return np.zeros((0, len(numbers)), np.float32), np.zeros(0, np.float32)
-        weights = dict(zip(asked.words, rarity.tolist(), strict=True))
-        tokens, weight, _words = late.asked(meaning, weights)
-        blobs = await self._passages.token_vectors(self._embedder, numbers.tolist())
-        return late.nearness(tokens, [blobs.get(number, b"") for number in numbers.tolist()]), weight
+        Only of those that have a vector; of none without an embedder.
+        """
+        meaning = await self.understand(text) if isinstance(text, str) else text
+        if meaning is None or self._embed is None or not origins:
+            return {}
+        return await nearness.distances(self._passages, self._embed, self._embedder, meaning, origins)
 
-    async def _opened(self, owner: str) -> Shelf:
-        """The shelf of a persona, read from storage the first time, with its index."""
-        if owner not in self._shelves:
-            cards = await self._passages.cards(owner, self._embedder)
-            if owner in self._shelves:  # somebody else asked meanwhile, and has perhaps added to it
-                return self._shelves[owner]
-            self._shelves[owner] = Shelf(cards)
-            seen = [card for card in cards if card.vector]
-            if seen:
-                vectors = np.frombuffer(b"".join(card.vector for card in seen), np.float32).reshape(len(seen), -1)
-                self._indexes[owner] = VectorIndex(vectors.shape[1], self._exact_up_to)
-                self._indexes[owner].add([card.number for card in seen], vectors)
-        return self._shelves[owner]
+    async def nearest(self, owner: str, text: str, kind: PassageKind, count: int) -> list[tuple[UUID, float]]:
+        """The origins of an owner's passages of a kind that are nearest to a text, with their cosine distances, nearest first.
 
-    def _add_vector(self, owner: str, number: int, vector: bytes) -> None:
-        row = np.frombuffer(vector, np.float32)[None, :]
-        self._indexes.setdefault(owner, VectorIndex(row.shape[1], self._exact_up_to)).add([number], row)
+        Days are left out. For looking for duplicates in the background: some texts are embedded anew. Of none without an
+        embedder, or when it fails.
+        """
+        meaning = await self.understand(text)
+        if meaning is None or self._embed is None:
+            return []
+        view = await self._views.open([owner])
+        return await nearness.nearest(self._passages, self._embed, view, meaning, (owner, kind), count)
 
 
-def card_of(passage: Passage) -> Card:
-    """What the shelf needs of a passage that was just stored."""
-    return Card(
-        passage.number, passage.kind.value, str(passage.source), str(passage.origin), passage.time, passage.speaker,
-        passage.place, len(passage.searched), b"",
-    )  # fmt: skip
+def _compared(looked: Looked, columns: Columns, asked: Question, meaning: Meaning | None) -> tuple[Floats, Floats]:
+    """Tokens of the question against the passages to be compared, and the weight of each token."""
+    numbers = columns.number[looked.evidence.rows[looked.compared]].tolist()
+    if meaning is None:
+        return np.zeros((0, len(numbers)), np.float32), np.zeros(0, np.float32)
+    weights = dict(zip(asked.words, looked.evidence.rarity_in_passages.tolist(), strict=True))
+    tokens, weight, _words = late.asked(meaning, weights)
+    return late.nearness(tokens, [looked.tokens.get(number, b"") for number in numbers]), weight
+
+
+def _numbered(passages: Sequence[Passage], numbers: Sequence[int]) -> list[Passage]:
+    return [replace(passage, number=number) for passage, number in zip(passages, numbers, strict=True)]

@@ -50,8 +50,13 @@ def make(
 
 
 def embedded(passage: Passage) -> str:
-    """The text whose vector is kept."""
-    return f"({day(passage.time)}) {passage.text}" if passage.kind is not PassageKind.SENTENCE else passage.text
+    """The text whose vector is kept: what was said or known on a day carries that day."""
+    return f"({day(passage.time)}) {passage.text}" if is_dated(passage.kind) else passage.text
+
+
+def is_dated(kind: PassageKind) -> bool:
+    """Is the day part of what is embedded? A sentence has its summary's, a memory or world entry is true on any day."""
+    return kind in (PassageKind.MESSAGE, PassageKind.FACT, PassageKind.SUMMARY)
 
 
 def pieces(text: str) -> list[str]:

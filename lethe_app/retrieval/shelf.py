@@ -1,48 +1,61 @@
-"""What must be known of every passage of one persona while a question is weighed, in columns, without the texts."""
+"""What must be known of every passage of some owners while a question is weighed, in columns, without the texts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lethe_app.domain.passage import PassageKind
-from lethe_app.storage.passages import Card
+from lethe_app.domain.passage import Passage, PassageKind
+from lethe_app.retrieval.sources import Sources, numbered
+from lethe_app.storage.passages import KINDS
 
 Rows = NDArray[np.int64]
+Column = NDArray[Any]
 
-LINES, FACTS, SUMMARIES = 0, 1, 2
-"""Groups of kinds that are compared with one another: what was said, what is known, what it came to."""
+LINES, FACTS, SUMMARIES, ALONE = 0, 1, 2, 3
+"""Groups that are compared with one another: what was said, what is known, what it came to, and what stands for itself."""
 GROUP = {
     PassageKind.MESSAGE: LINES,
     PassageKind.FACT: FACTS,
-    PassageKind.MEMORY: FACTS,
-    PassageKind.WORLD: FACTS,
+    PassageKind.MEMORY: ALONE,
+    PassageKind.WORLD: ALONE,
     PassageKind.SUMMARY: SUMMARIES,
     PassageKind.SENTENCE: SUMMARIES,
 }
+GROUPS = np.array([GROUP[kind] for kind in KINDS], np.int8)
+FACT = KINDS.index(PassageKind.FACT)
+TYPES = {"number": np.int64, "kind": np.int8, "group": np.int8, "owner": np.int16, "source": np.int32, "day": np.int32,
+         "length": np.int32}  # fmt: skip
+LINE = np.dtype([("number", ">u8"), ("kind", "u1"), ("itself", "u1"), ("day", ">u4"), ("length", ">u4"), ("high", ">u8"),
+                 ("low", ">u8")])  # fmt: skip
+"""One passage on a sheet of storage."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """One entry per passage, by rising number."""
+    """One entry per passage, by rising number; a picture of one moment."""
 
     number: Rows
-    group: Rows
-    source: Rows
+    kind: NDArray[np.int8]
+    """Place in `KINDS`."""
+    group: NDArray[np.int8]
+    owner: NDArray[np.int16]
+    """Position among the owners of the shelf."""
+    source: NDArray[np.int32]
     """Position in `sources`."""
-    day: Rows
+    day: NDArray[np.int32]
     """Ordinal of the day, as `date.toordinal` counts."""
-    length: Rows
-    sources: tuple[str, ...]
-
-    @property
-    def last(self) -> int:
-        """The highest number, 0 where there is none."""
-        return int(self.number[-1]) if len(self.number) else 0
+    length: NDArray[np.int32]
+    sources: Sources
+    """Also of sources that have no passage any more."""
+    source_count: int
+    """Sources with at least one passage."""
+    mean_length: float
+    """At least 1."""
 
     def rows_of(self, numbers: Rows) -> tuple[Rows, NDArray[np.bool_]]:
         """Where these numbers are, and which of them are there at all."""
@@ -53,65 +66,107 @@ class Columns:
 
 
 class Shelf:
-    """The cards of one persona. What is new is put at the end of the columns; after any other change they are made anew."""
+    """The columns of some owners. What is new is put at their end; any other change makes them anew."""
 
-    def __init__(self, cards: Sequence[Card] = ()) -> None:
-        self._cards: dict[int, Card] = {}
-        self._columns = NO_COLUMNS
-        self._places: dict[str, int] = {}
-        self._waiting: list[Card] | None = []
-        """Cards that are not in the columns yet; None when the columns are of no use any more."""
-        self.put(cards)
+    def __init__(self, owners: Sequence[str], sheets: Mapping[str, Sequence[str]]) -> None:
+        """Read from the sheets of each owner, as `Passages.sheet` gives them."""
+        self.owners = {owner: place for place, owner in enumerate(owners)}
+        lines = {owner: np.frombuffer(bytes.fromhex("".join(sheets[owner])), LINE) for owner in owners}
+        every = np.concatenate([np.zeros(0, LINE), *lines.values()])
+        whose = np.repeat(np.arange(len(lines)), [len(some) for some in lines.values()])
+        order = np.argsort(every["number"], kind="stable")
+        every, whose = every[order], whose[order]
+        self._sources, source = numbered(every["high"].astype(np.uint64), every["low"].astype(np.uint64))
+        kind = every["kind"].astype(np.int8)
+        values = {"number": every["number"], "kind": kind, "group": _group(kind, every["itself"]), "owner": whose,
+                  "source": source, "day": every["day"], "length": every["length"]}  # fmt: skip
+        self._values: dict[str, Column] = {name: values[name].astype(kept) for name, kept in TYPES.items()}
+        self._size = len(every)
+        self._of_source = np.bincount(source, minlength=len(self._sources))
+        self._source_count = len(self._sources)
+        self._length = int(every["length"].sum())
+        self._columns: Columns | None = None
 
     def __len__(self) -> int:
-        return len(self._cards)
+        return self._size
 
     def __contains__(self, number: int) -> bool:
-        return number in self._cards
-
-    def put(self, cards: Sequence[Card]) -> None:
-        """Add, or replace where the number is known. The vector is the index's affair and is not kept here."""
-        for card in cards:
-            newest = self._waiting[-1].number if self._waiting else self._columns.last
-            if self._waiting is None or card.number <= newest:
-                self._waiting = None
-            else:
-                self._waiting.append(card)
-            self._cards[card.number] = replace(card, vector=b"")
-
-    def take(self, numbers: Sequence[int]) -> None:
-        """Remove; numbers that are not there are passed over."""
-        for number in numbers:
-            if self._cards.pop(number, None) is not None:
-                self._waiting = None
+        row = int(np.searchsorted(self._numbers, number))
+        return row < self._size and int(self._numbers[row]) == number
 
     def columns(self) -> Columns:
-        if self._waiting is None:
-            self._columns, self._places = NO_COLUMNS, {}
-            self._waiting = [self._cards[number] for number in sorted(self._cards)]
-        if self._waiting:
-            self._columns = self._longer(self._waiting)
-            self._waiting = []
+        """As they are now; later changes leave them alone."""
+        if self._columns is None:
+            columns = {name: column[: self._size] for name, column in self._values.items()}
+            mean_length = max(1.0, self._length / max(1, self._size))
+            self._columns = Columns(**columns, sources=self._sources, source_count=self._source_count, mean_length=mean_length)
         return self._columns
 
-    def _longer(self, cards: Sequence[Card]) -> Columns:
-        """The columns with these cards at their end."""
-        old = self._columns
-        for card in cards:
-            self._places.setdefault(card.source, len(self._places))
-        return Columns(
-            number=_joined(old.number, [card.number for card in cards]),
-            group=_joined(old.group, [GROUP[PassageKind(card.kind)] for card in cards]),
-            source=_joined(old.source, [self._places[card.source] for card in cards]),
-            day=_joined(old.day, [card.time.toordinal() for card in cards]),
-            length=_joined(old.length, [card.length for card in cards]),
-            sources=(*old.sources, *islice(self._places, len(old.sources), None)),
-        )
+    def change(self, gone: Sequence[int], passages: Sequence[Passage]) -> None:
+        """Take away these numbers, then put in the passages whose numbers are not there, as far as they are of these owners."""
+        self._take(gone)
+        fresh = (passage for passage in passages if passage.owner in self.owners and passage.number not in self)
+        self._put(sorted(fresh, key=lambda passage: passage.number))
+
+    @property
+    def _numbers(self) -> Rows:
+        return self._values["number"][: self._size]
+
+    def _take(self, numbers: Sequence[int]) -> None:
+        wanted = np.unique(np.array(numbers, np.int64))
+        rows = np.searchsorted(self._numbers, wanted)
+        found = rows < self._size
+        found[found] = self._numbers[rows[found]] == wanted[found]
+        if found.any():
+            self._count(self._values["source"][rows[found]], self._values["length"][rows[found]], -1)
+            self._values = {name: np.delete(column[: self._size], rows[found]) for name, column in self._values.items()}
+            self._size = len(self._values["number"])
+            self._columns = None
+
+    def _put(self, passages: Sequence[Passage]) -> None:
+        if not passages:
+            return
+        kind = np.array([KINDS.index(passage.kind) for passage in passages], np.int8)
+        rows: dict[str, Column] = {
+            "number": np.array([passage.number for passage in passages]),
+            "kind": kind,
+            "group": _group(kind, np.array([passage.source == passage.origin for passage in passages])),
+            "owner": np.array([self.owners[passage.owner] for passage in passages]),
+            "source": np.array([self._sources.add(passage.source) for passage in passages]),
+            "day": np.array([passage.time.toordinal() for passage in passages]),
+            "length": np.array([len(passage.searched) for passage in passages]),
+        }
+        self._count(rows["source"], rows["length"], 1)
+        in_order = self._size == 0 or int(self._numbers[-1]) < passages[0].number
+        self._values = {name: _longer(column, self._size, rows[name]) for name, column in self._values.items()}
+        self._size += len(passages)
+        if not in_order:
+            order = np.argsort(self._numbers, kind="stable")
+            self._values = {name: column[: self._size][order] for name, column in self._values.items()}
+        self._columns = None
+
+    def _count(self, sources: Column, lengths: Column, by: int) -> None:
+        """So many passages more or less of these sources."""
+        if len(self._sources) > len(self._of_source):
+            self._of_source = np.append(self._of_source, np.zeros(len(self._sources), np.int64))
+        touched = np.unique(sources)
+        before = int(np.count_nonzero(self._of_source[touched]))
+        np.add.at(self._of_source, sources, by)
+        self._source_count += int(np.count_nonzero(self._of_source[touched])) - before
+        self._length += by * int(lengths.sum())
 
 
-def _joined(column: Rows, values: Sequence[int]) -> Rows:
-    return np.concatenate([column, np.array(values, np.int64)])
+def _group(kind: Column, itself: Column) -> Column:
+    """A fact without a session stands for itself as a memory does."""
+    return np.where((kind == FACT) & (itself != 0), ALONE, GROUPS[kind])
 
 
-NOTHING = np.zeros(0, np.int64)
-NO_COLUMNS = Columns(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, ())
+def _longer(column: Column, size: int, values: Column) -> Column:
+    """The column with these values after its first `size`; what is beyond belongs to no picture yet."""
+    needed = size + len(values)
+    if needed > len(column):
+        column = np.concatenate([column[:size], np.zeros(needed // 4 + 64, column.dtype)])
+        if needed > len(column):
+            column = np.concatenate([column, np.zeros(needed, column.dtype)])
+    column[size:needed] = values
+    return column

@@ -9,7 +9,7 @@ from datetime import date
 import numpy as np
 
 from lethe_app.retrieval.evidence import Evidence, Flags, Floats, highest, standard
-from lethe_app.retrieval.shelf import FACTS, LINES, SUMMARIES, Columns, Rows
+from lethe_app.retrieval.shelf import ALONE, FACTS, LINES, SUMMARIES, Columns, Rows
 from lethe_app.retrieval.when import Moment
 
 MOST_TOKENS = 16
@@ -53,19 +53,23 @@ class Weighed:
 
 
 def weigh(columns: Columns, evidence: Evidence, compared: Rows, near: Floats, weight: Floats, moment: Moment) -> Weighed:
-    """All signals of all sources. `near` has a row per token of the question and a column per compared passage."""
+    """All signals of all sources. `near` has a row per token of the question and a column per compared passage.
+
+    What stands alone has neither lines nor a summary: it speaks for itself where others have those.
+    """
     count = len(evidence.sources)
     owner = evidence.source[compared]
     total = max(float(weight.sum()), 1e-9)
     late = (weight @ near / total).astype(np.float32)
     together = _together(near, weight, owner, count)
+    of = {group: (evidence.group == group) | (evidence.group == ALONE) for group in (LINES, FACTS, SUMMARIES)}
     values = {
         "together": together,
-        "line": _best(late, owner, evidence.group[compared] == LINES, count),
-        "fact": _best(late, owner, evidence.group[compared] == FACTS, count),
-        "about": _best(evidence.cosine, evidence.source, evidence.group == FACTS, count),
-        "summary": _best(evidence.cosine, evidence.source, evidence.group == SUMMARIES, count),
-        "words": _best(evidence.bm25, evidence.source, evidence.group == LINES, count),
+        "line": _best(late, owner, of[LINES][compared], count),
+        "fact": _best(late, owner, of[FACTS][compared], count),
+        "about": _best(evidence.cosine, evidence.source, of[FACTS], count),
+        "summary": _best(evidence.cosine, evidence.source, of[SUMMARIES], count),
+        "words": _best(evidence.bm25, evidence.source, of[LINES], count),
         "phrase": evidence.beside,
         "covered": evidence.covered**2,
         **_in_time(columns, evidence, moment),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 MEMORY_TABLES = (
+    "CREATE INDEX vectors_of_embedder ON passage_vectors (embedder)",
     """
     CREATE TABLE facts (
         guid            TEXT NOT NULL PRIMARY KEY,

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from typing import NamedTuple
 from uuid import UUID
 
 from lethe_app.domain.passage import Passage, PassageKind
+from lethe_app.storage import passage_rows as rows
+from lethe_app.storage import passage_words as words_of
 from lethe_app.storage.database import Database
-from lethe_app.storage.text import storable
+from lethe_app.storage.passage_rows import COLUMNS, of_values, passage_of
+from lethe_app.storage.passage_words import NOWHERE, Listed, Occurrences
 
-Row = tuple[Any, ...]
+KINDS = tuple(PassageKind)
+"""The order by which sheets count kinds."""
+AT_ONCE = 20_000
+"""Lines of a sheet read in one go, so that others may use the database in between."""
 
-COLUMNS = "number, kind, owner, source, origin, text, searched, time, speaker, place"
-TOKENIZER = "porter unicode61 remove_diacritics 2"
-AT_ONCE = 500
-"""Numbers in one question; SQLite allows some thousands."""
-MOST_PLACES = 50_000
-"""A word that stands in more places says nothing; it is left out unless all are like that."""
+NEWEST = 500
+"""Numbers at the upper end that are looked through first for what an embedder has not seen."""
 
 
 @dataclass(frozen=True)
@@ -32,34 +33,26 @@ class Vectors:
     """Unit vector of float32, native byte order."""
     tokens: bytes = b""
     """A row of signed bytes per token; may be empty."""
+    of: Passage | None = None
+    """What was embedded. Where it is given and another passage has got that number meanwhile, nothing is stored."""
 
 
-@dataclass(frozen=True)
-class Card:
-    """What an index needs of a passage to rank it without its text."""
+class Stored(NamedTuple):
+    """A stored vector and what it belongs to."""
 
     number: int
-    kind: str
-    source: str
-    origin: str
-    time: datetime
-    speaker: str
-    place: int
-    length: int
-    """Characters that words find."""
+    origin: UUID
+    kind: PassageKind
     vector: bytes
-    """Empty where this embedder has not seen it yet."""
 
 
 @dataclass(frozen=True)
-class Occurrences:
-    """Where the words of a question stand: one entry per place, all lists equally long."""
+class Closer:
+    """What is read of the few passages that are most likely meant; by number, only of those the embedder has seen."""
 
-    word: list[int]
-    """Position of the word in the question as it was asked for."""
-    passage: list[int]
-    offset: list[int]
-    """Words before it in its passage."""
+    occurrences: Occurrences
+    vectors: dict[int, bytes]
+    tokens: dict[int, bytes]
 
 
 class Passages:
@@ -70,32 +63,36 @@ class Passages:
 
     async def add(self, passages: Sequence[Passage]) -> list[int]:
         """The number given to each, in their order."""
-        return await self._database.run(lambda connection: [_add(connection, passage) for passage in passages])
+        return await self._database.run(lambda connection: [rows.add(connection, passage) for passage in passages])
 
-    async def change(self, passage: Passage) -> bool:
-        """Give the passage of that number its new content; its vectors go. False where there is none of that number."""
+    async def replace(
+        self, origins: Sequence[UUID], passages: Sequence[Passage], settled: Sequence[int] = ()
+    ) -> tuple[list[int], list[int]]:
+        """Put these passages in the place of all that came from these origins, and strike the settled debts off the list.
 
-        def work(connection: sqlite3.Connection) -> bool:
-            if not _remove(connection, [passage.number]):
-                return False
-            _add(connection, passage)
-            return True
+        The numbers taken away, and the number of each passage; what is stored already just so stays with number and vectors.
+        """
+
+        def work(connection: sqlite3.Connection) -> tuple[list[int], list[int]]:
+            changed = rows.replace(connection, origins, passages)
+            connection.executemany("DELETE FROM passage_debts WHERE number = ?", [(number,) for number in settled])
+            return changed
 
         return await self._database.run(work)
 
     async def remove(self, numbers: Sequence[int]) -> list[int]:
         """The numbers that really were there."""
-        return await self._database.run(lambda connection: _remove(connection, numbers))
+        return await self._database.run(lambda connection: rows.remove(connection, numbers))
 
-    async def remove_of(self, *, source: UUID | None = None, origin: UUID | None = None) -> list[int]:
-        """Take away everything that came from a session or memory (`source`), or from one message or fact (`origin`)."""
+    async def remove_of(self, *, source: UUID | None = None, origin: UUID | None = None, owner: str | None = None) -> list[int]:
+        """Take away all that has this source (session, memory), this origin (message, fact) and this owner, as far as given."""
+        given = {"source": source and str(source), "origin": origin and str(origin), "owner": owner}
+        wanted = {column: value for column, value in given.items() if value is not None}
+        question = "SELECT number FROM passages WHERE " + " AND ".join(f"{column} = ?" for column in wanted)  # noqa: S608 - ours
 
         def work(connection: sqlite3.Connection) -> list[int]:
-            rows = connection.execute(
-                "SELECT number FROM passages WHERE source = ? OR origin = ?",
-                (str(source) if source else None, str(origin) if origin else None),
-            ).fetchall()
-            return _remove(connection, [number for (number,) in rows])
+            found = connection.execute(question, list(wanted.values())).fetchall() if wanted else []
+            return rows.remove(connection, [number for (number,) in found])
 
         return await self._database.run(work)
 
@@ -103,8 +100,8 @@ class Passages:
         """The passages of these numbers that still exist."""
 
         def work(connection: sqlite3.Connection) -> dict[int, Passage]:
-            rows = _of_numbers(connection, f"SELECT {COLUMNS} FROM passages WHERE number", numbers)  # noqa: S608 - names are ours
-            return {row[0]: _passage(row) for row in rows}
+            found = of_values(connection, f"SELECT {COLUMNS} FROM passages WHERE number", numbers)  # noqa: S608 - names are ours
+            return {row[0]: passage_of(row) for row in found}
 
         return await self._database.run(work)
 
@@ -112,56 +109,110 @@ class Passages:
         """Everything taken from a session or memory, in its order."""
         question = f"SELECT {COLUMNS} FROM passages WHERE source = ? ORDER BY place, number"  # noqa: S608 - names are ours
         return await self._database.run(
-            lambda connection: [_passage(row) for row in connection.execute(question, (str(source),))]
+            lambda connection: [passage_of(row) for row in connection.execute(question, (str(source),))]
         )
 
-    async def cards(self, owner: str, embedder: str) -> list[Card]:
-        """All passages of a persona as an index wants them, by number."""
+    async def sheet(self, owner: str, after: int = 0) -> str:
+        """Some thousand passages of an owner above a number, by number, 68 hexadecimal digits each; empty where none are left.
 
-        def work(connection: sqlite3.Connection) -> list[Card]:
-            question = """
-                SELECT number, kind, source, origin, time, speaker, place, length(searched), coalesce(vector, x'')
-                FROM passages LEFT JOIN passage_vectors ON passage = number AND embedder = ? WHERE owner = ? ORDER BY number
-            """
-            rows = connection.execute(question, (embedder, owner))
-            return [
-                Card(number, kind, source, origin, datetime.fromisoformat(time), speaker, place, length, vector)
-                for number, kind, source, origin, time, speaker, place, length, vector in rows
-            ]
-
-        return await self._database.run(work)
+        Number (16 digits), kind by its place in `KINDS` (2), whether it is its own source (2), day as `date.toordinal` counts
+        (8), length of what words find (8), source (32): read in one piece, without an object per passage.
+        """
+        kinds = " ".join(f"WHEN '{kind}' THEN {place}" for place, kind in enumerate(KINDS))
+        question = f"""
+            SELECT group_concat(printf('%016x%02x%02x%08x%08x', number, CASE kind {kinds} END, source = origin,
+                                       julianday(substr(time, 1, 10)) - 1721424.5, length(searched))
+                                || replace(source, '-', ''), '')
+            FROM (SELECT number, kind, source, origin, time, searched FROM passages
+                  WHERE owner = ? AND number > ? ORDER BY number LIMIT ?)
+        """  # noqa: S608 - names are ours
+        return await self._database.run(lambda connection: _text(connection, question, (owner, after, AT_ONCE)))
 
     # Meaning
 
-    async def set_vectors(self, embedder: str, vectors: Sequence[Vectors]) -> None:
-        """Those of another embedder are replaced; passages that are gone by now are passed over."""
-        rows = [(item.passage, embedder, item.vector, item.tokens) for item in vectors]
+    async def set_vectors(self, embedder: str, vectors: Sequence[Vectors]) -> list[int]:
+        """Those of another embedder are replaced; passages that are gone by now are passed over. Whose vector was stored."""
 
-        def work(connection: sqlite3.Connection) -> None:
-            connection.executemany(
-                "INSERT OR REPLACE INTO passage_vectors (passage, embedder, vector, tokens) "
-                "SELECT :1, :2, :3, :4 WHERE EXISTS (SELECT 1 FROM passages WHERE number = :1)",
-                rows,
+        def work(connection: sqlite3.Connection) -> list[int]:
+            found = of_values(
+                connection,
+                f"SELECT {COLUMNS} FROM passages WHERE number",  # noqa: S608 - names are ours
+                [item.passage for item in vectors],
             )
+            there = {row[0]: row[1:] for row in found}
+            kept = [
+                item
+                for item in vectors
+                if item.passage in there and (item.of is None or rows.row_of(item.of) == there[item.passage])
+            ]
+            connection.executemany(
+                "INSERT OR REPLACE INTO passage_vectors (passage, embedder, vector, tokens) VALUES (?, ?, ?, ?)",
+                [(item.passage, embedder, item.vector, item.tokens) for item in kept],
+            )
+            return [item.passage for item in kept]
 
-        await self._database.run(work)
+        return await self._database.run(work)
+
+    async def waiting(self, embedder: str) -> int:
+        """How many passages this embedder has not seen."""
+        return await self._database.run(lambda connection: _waiting(connection, embedder))
 
     async def without_vectors(self, embedder: str, limit: int) -> list[Passage]:
-        """Some passages of anybody that this embedder has not seen, newest first."""
+        """Some passages of anybody that this embedder has not seen, newest first; none only where it has seen all."""
         question = f"""
-            SELECT {COLUMNS} FROM passages WHERE NOT EXISTS
+            SELECT {COLUMNS} FROM passages WHERE number > ? AND NOT EXISTS
                 (SELECT 1 FROM passage_vectors WHERE passage = number AND embedder = ?) ORDER BY number DESC LIMIT ?
         """  # noqa: S608 - names are ours
-        return await self._database.run(
-            lambda connection: [_passage(row) for row in connection.execute(question, (embedder, limit))]
-        )
+
+        def work(connection: sqlite3.Connection) -> list[Passage]:
+            last = connection.execute("SELECT coalesce(max(number), 0) FROM passages").fetchone()[0]
+            found = connection.execute(question, (last - NEWEST, embedder, limit)).fetchall()
+            if not found:  # counted first, for the last of them would be looked for through everything
+                few = min(limit, _waiting(connection, embedder))
+                found = connection.execute(question, (0, embedder, few)).fetchall() if few else []
+            return [passage_of(row) for row in found]
+
+        return await self._database.run(work)
 
     async def token_vectors(self, embedder: str, numbers: Sequence[int]) -> dict[int, bytes]:
         """The token rows of these passages, where there are any."""
 
         def work(connection: sqlite3.Connection) -> dict[int, bytes]:
-            rows = _of_numbers(connection, "SELECT passage, embedder, tokens FROM passage_vectors WHERE passage", numbers)
-            return {number: tokens for number, by, tokens in rows if by == embedder and tokens}
+            found = of_values(connection, "SELECT passage, embedder, tokens FROM passage_vectors WHERE passage", numbers)
+            return {number: tokens for number, by, tokens in found if by == embedder and tokens}
+
+        return await self._database.run(work)
+
+    async def seen(self, embedder: str, after: int = 0) -> str:
+        """Some thousand numbers above this one that have a vector, by number, 16 hexadecimal digits each."""
+        question = """
+            SELECT group_concat(printf('%016x', passage), '')
+            FROM (SELECT passage FROM passage_vectors WHERE embedder = ? AND passage > ? ORDER BY passage LIMIT ?)
+        """
+        return await self._database.run(lambda connection: _text(connection, question, (embedder, after, AT_ONCE)))
+
+    async def vectors(self, embedder: str, numbers: Sequence[int]) -> dict[int, bytes]:
+        """The vectors of these passages, where there are any."""
+
+        def work(connection: sqlite3.Connection) -> dict[int, bytes]:
+            found = of_values(connection, "SELECT passage, embedder, vector FROM passage_vectors WHERE passage", numbers)
+            return {number: vector for number, by, vector in found if by == embedder}
+
+        return await self._database.run(work)
+
+    async def vectors_from(self, embedder: str, origins: Sequence[UUID]) -> list[Stored]:
+        """The vectors of all that was taken from these origins."""
+        question = """
+            SELECT number, origin, kind, embedder, vector FROM passages JOIN passage_vectors ON passage = number WHERE origin
+        """
+
+        def work(connection: sqlite3.Connection) -> list[Stored]:
+            found = of_values(connection, question, [str(origin) for origin in origins])
+            return [
+                Stored(number, UUID(origin), PassageKind(kind), vector)
+                for number, origin, kind, by, vector in found
+                if by == embedder
+            ]
 
         return await self._database.run(work)
 
@@ -169,102 +220,39 @@ class Passages:
 
     async def occurrences(self, words: Sequence[str]) -> Occurrences:
         """Every place of every word in the passages of anybody; a word counts in all the forms that share its stem."""
+        return await self._database.run(lambda connection: words_of.occurrences(connection, words) or NOWHERE)
 
-        def work(connection: sqlite3.Connection) -> Occurrences:
-            stems = _stems(connection, words)
-            wanted = _telling(connection, stems)
-            found = Occurrences([], [], [])
-            for position, stem in enumerate(stems):
-                if stem in wanted:
-                    rows = connection.execute("SELECT doc, offset FROM passage_places WHERE term = ?", (stem,)).fetchall()
-                    found.word.extend([position] * len(rows))
-                    found.passage.extend(row[0] for row in rows)
-                    found.offset.extend(row[1] for row in rows)
-            return found
+    async def occurrences_if_few(self, words: Sequence[str], most: int) -> Occurrences | None:
+        """The same where that is no more than `most` places, else None."""
+        return await self._database.run(lambda connection: words_of.occurrences(connection, words, most))
+
+    async def closer(self, embedder: str, words: Sequence[str], numbers: Sequence[int]) -> Closer:
+        """Some passages looked at more closely: where the words stand in them, their vectors and token rows."""
+        question = "SELECT passage, embedder, vector, tokens FROM passage_vectors WHERE passage"
+
+        def work(connection: sqlite3.Connection) -> Closer:
+            seen = [row for row in of_values(connection, question, numbers) if row[1] == embedder]
+            return Closer(
+                words_of.occurrences_in(connection, words, numbers),
+                {row[0]: row[2] for row in seen},
+                {row[0]: row[3] for row in seen},
+            )
 
         return await self._database.run(work)
+
+    async def listed(self, words: Sequence[str]) -> Listed:
+        """In which passages of anybody each word stands, newest first, of common words only the newest."""
+        return await self._database.run(lambda connection: words_of.listed(connection, words))
 
     async def is_whole(self) -> bool:
         """Do the words agree with the texts? Reads everything."""
-
-        def work(connection: sqlite3.Connection) -> bool:
-            try:
-                connection.execute("INSERT INTO passage_words (passage_words, rank) VALUES ('integrity-check', 1)")
-            except sqlite3.DatabaseError:
-                return False
-            return True
-
-        return await self._database.run(work)
+        return await self._database.run(words_of.is_whole)
 
 
-def _add(connection: sqlite3.Connection, passage: Passage) -> int:
-    """Store text and words; a number of 0 gets the next free one."""
-    searched = storable(passage.searched)
-    number = connection.execute(
-        f"INSERT INTO passages ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",  # noqa: S608 - names are ours
-        (
-            passage.number or None,
-            passage.kind.value,
-            storable(passage.owner),
-            str(passage.source),
-            str(passage.origin),
-            storable(passage.text),
-            searched,
-            passage.time.isoformat(),
-            storable(passage.speaker),
-            passage.place,
-        ),
-    ).fetchone()[0]
-    connection.execute("INSERT INTO passage_words (rowid, searched) VALUES (?, ?)", (number, searched))
-    return int(number)
+def _text(connection: sqlite3.Connection, question: str, values: tuple[object, ...]) -> str:
+    return connection.execute(question, values).fetchone()[0] or ""
 
 
-def _remove(connection: sqlite3.Connection, numbers: Iterable[int]) -> list[int]:
-    """Words first: the index needs the old text to forget it."""
-    gone = []
-    for number in numbers:
-        row = connection.execute("SELECT searched FROM passages WHERE number = ?", (number,)).fetchone()
-        if row is not None:
-            forget = "INSERT INTO passage_words (passage_words, rowid, searched) VALUES ('delete', ?, ?)"
-            connection.execute(forget, (number, row[0]))
-            connection.execute("DELETE FROM passages WHERE number = ?", (number,))
-            gone.append(number)
-    return gone
-
-
-def _of_numbers(connection: sqlite3.Connection, question: str, numbers: Sequence[int]) -> list[Row]:
-    """The rows of a question that ends with the column of the number."""
-    rows: list[Row] = []
-    for start in range(0, len(numbers), AT_ONCE):
-        some = [int(number) for number in numbers[start : start + AT_ONCE]]
-        rows += connection.execute(f"{question} IN ({', '.join('?' * len(some))})", some).fetchall()
-    return rows
-
-
-def _stems(connection: sqlite3.Connection, words: Sequence[str]) -> list[str]:
-    """What the word index makes of each word, asked of an index of its own kind; empty where nothing is left of it."""
-    connection.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked USING fts5(word, tokenize = '{TOKENIZER}')")
-    connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked_terms USING fts5vocab('temp', 'asked', instance)")
-    connection.execute("DELETE FROM temp.asked")
-    rows = [(number, storable(word)) for number, word in enumerate(words)]
-    connection.executemany("INSERT INTO temp.asked (rowid, word) VALUES (?, ?)", rows)
-    stems = [""] * len(words)
-    for number, term in connection.execute("SELECT doc, term FROM temp.asked_terms WHERE offset = 0"):
-        stems[number] = term
-    return stems
-
-
-def _telling(connection: sqlite3.Connection, stems: Sequence[str]) -> set[str]:
-    """The stems worth looking up: not those that stand everywhere, unless there is no other."""
-    counts = {}
-    for stem in filter(None, stems):
-        row = connection.execute("SELECT cnt FROM passage_terms WHERE term = ?", (stem,)).fetchone()
-        counts[stem] = row[0] if row else 0
-    few = {stem for stem, count in counts.items() if count <= MOST_PLACES}
-    return few or set(sorted(counts, key=lambda stem: counts[stem])[:1])
-
-
-def _passage(row: Row) -> Passage:
-    number, kind, owner, source, origin, text, searched, time, speaker, place = row
-    when = datetime.fromisoformat(time)
-    return Passage(PassageKind(kind), owner, UUID(source), UUID(origin), text, searched, when, speaker, place, number)
+def _waiting(connection: sqlite3.Connection, embedder: str) -> int:
+    question = "SELECT (SELECT count(*) FROM passages) - (SELECT count(*) FROM passage_vectors WHERE embedder = ?)"
+    return int(connection.execute(question, (embedder,)).fetchone()[0])

@@ -121,9 +121,9 @@ async def ask(recall: Recall, passages: Passages, story: Story, asked: Asked) ->
     """One question, timed with everything that a turn of the chat would do."""
     at = story.last + timedelta(days=1)
     started = time.perf_counter()
-    found = await recall.search(story.name, asked.text, limit=50, at=at)
+    found = await recall.search([story.name], asked.text, limit=50, at=at)
     taken = (time.perf_counter() - started) * 1000
-    weighing = await recall.weigh(story.name, asked.text, at=at)
+    weighing = await recall.weigh([story.name], asked.text, at=at)
     assert weighing is not None, "there is always something to weigh"
     stored = await passages.read(found.lines)
     lines = list(dict.fromkeys(stored[number].origin for number in found.lines))
@@ -139,7 +139,7 @@ async def ask(recall: Recall, passages: Passages, story: Story, asked: Asked) ->
         "slots": float(len(inserted)),
         "ms": taken,
     }
-    sources = [UUID(weighing.columns.sources[source]) for source in weighing.evidence.sources]
+    sources = [weighing.columns.sources[int(source)] for source in weighing.evidence.sources]
     gold = [source in asked.sessions for source in sources]
     return Answer(asked.category, figures, gold, weighing, len(asked.sessions))
 
@@ -151,7 +151,7 @@ def share(wanted: frozenset[UUID], given: Sequence[UUID] | set[UUID]) -> float:
 async def disturbed(recall: Recall, story: Story, texts: Sequence[str]) -> float:
     """The share of texts that bring something up although nothing is meant."""
     at = story.last + timedelta(days=1)
-    found: list[Found] = [await recall.search(story.name, text, limit=SLOTS, at=at) for text in texts]
+    found: list[Found] = [await recall.search([story.name], text, limit=SLOTS, at=at) for text in texts]
     return mean(bool(one.brought_up(SLOTS)) for one in found)
 
 

@@ -1,51 +1,111 @@
-"""The columns say the same whether they grew or were made at once."""
+"""The columns say the same whether they grew or were read at once."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
+from uuid import UUID, uuid4
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.retrieval.shelf import Shelf
-from lethe_app.storage.passages import Card
+from lethe_app.domain.passage import Passage, PassageKind
+from lethe_app.retrieval.shelf import ALONE, FACTS, LINES, Columns, Shelf
+from lethe_app.retrieval.sources import numbered
+from lethe_app.storage.passages import KINDS
 
-STEPS = st.lists(st.tuples(st.sampled_from(["put", "take", "look"]), st.integers(1, 12), st.sampled_from("abc")), max_size=40)
+STEPS = st.lists(st.tuples(st.sampled_from(["put", "take", "look"]), st.integers(1, 12), st.integers(0, 2)), max_size=40)
+SOURCES = [UUID(int=(7 << 64) + 3), UUID(int=(7 << 64) + 9), UUID(int=5)]
 
 
-def card(number: int, source: str) -> Card:
-    return Card(number, "fact", source, source, datetime(2026, 5, number, tzinfo=UTC), "", 0, 10 * number, b"vector")
+def passage(number: int, source: int, kind: PassageKind = PassageKind.FACT, owner: str = "mara") -> Passage:
+    when = datetime(2026, 5, number, tzinfo=UTC)
+    return Passage(kind, owner, SOURCES[source], uuid4(), "text", "x" * (10 * number), when, number=number)
+
+
+def sheet(*passages: Passage) -> str:
+    """As storage writes it."""
+    return "".join(
+        f"{one.number:016x}{KINDS.index(one.kind):02x}{one.source == one.origin:02x}{one.time.toordinal():08x}"
+        f"{len(one.searched):08x}{one.source.hex}"
+        for one in passages
+    )
+
+
+def told(columns: Columns) -> list[tuple[int, UUID, int, int]]:
+    sources = [columns.sources[int(place)] for place in columns.source]
+    return list(zip(columns.number.tolist(), sources, columns.day.tolist(), columns.length.tolist(), strict=True))
 
 
 @given(STEPS)
-def test_a_shelf_holds_what_was_put_and_not_taken(steps: list[tuple[str, int, str]]):
-    shelf, held = Shelf(), {}
+def test_a_shelf_holds_what_was_put_and_not_taken(steps: list[tuple[str, int, int]]):
+    shelf, held, pictures = Shelf(["mara"], {"mara": []}), {}, []
     for deed, number, source in steps:
         if deed == "put":
-            shelf.put([card(number, source)])
-            held[number] = source
+            shelf.change([number], [passage(number, source)])
+            held[number] = passage(number, source)
         elif deed == "take":
-            shelf.take([number])
+            shelf.change([number], [])
             held.pop(number, None)
         else:
-            shelf.columns()
+            pictures.append((shelf.columns(), told(shelf.columns())))
 
-    columns = shelf.columns()
+    fresh = Shelf(["mara"], {"mara": [sheet(*(held[number] for number in sorted(held)))]})
 
+    assert told(shelf.columns()) == told(fresh.columns())
+    assert shelf.columns().source_count == fresh.columns().source_count == len({one.source for one in held.values()})
     assert len(shelf) == len(held)
-    assert columns.number.tolist() == sorted(held)
-    assert [columns.sources[place] for place in columns.source] == [held[number] for number in sorted(held)]
-    assert set(columns.sources) == set(held.values())
-    assert columns.length.tolist() == [10 * number for number in sorted(held)]
     assert all((number in shelf) == (number in held) for number in range(1, 13))
+    assert all(told(columns) == then for columns, then in pictures), "a picture does not change afterwards"
+
+
+def test_several_owners_stand_on_one_shelf_in_the_order_of_numbers():
+    shelf = Shelf(["mara", "world:sea"], {"mara": [sheet(passage(2, 0), passage(5, 1))], "world:sea": [sheet(passage(3, 2))]})
+
+    shelf.change([], [passage(7, 0, owner="tom"), passage(6, 0, owner="world:sea")])
+
+    assert shelf.columns().number.tolist() == [2, 3, 5, 6]
+    assert shelf.columns().owner.tolist() == [0, 1, 0, 1]
+
+
+def test_a_passage_that_is_there_already_stays():
+    shelf = Shelf(["mara"], {"mara": [sheet(passage(2, 0))]})
+
+    shelf.change([], [passage(2, 1)])
+
+    assert told(shelf.columns())[0][1] == SOURCES[0]
+
+
+def test_what_has_no_session_stands_alone():
+    session_fact, line, memory = passage(1, 0), passage(2, 0, PassageKind.MESSAGE), passage(3, 0, PassageKind.MEMORY)
+    own_fact = replace(passage(4, 1), origin=SOURCES[1])
+
+    grown, read = Shelf(["mara"], {"mara": []}), Shelf(["mara"], {"mara": [sheet(session_fact, line, memory, own_fact)]})
+    grown.change([], [session_fact, line, memory, own_fact])
+
+    assert grown.columns().group.tolist() == read.columns().group.tolist() == [FACTS, LINES, ALONE, ALONE]
 
 
 def test_rows_are_found_by_number_and_strangers_are_told_apart():
-    columns = Shelf([card(2, "a"), card(5, "b")]).columns()
+    columns = Shelf(["mara"], {"mara": [sheet(passage(2, 0), passage(5, 1))]}).columns()
 
     rows, known = columns.rows_of(np.array([5, 1, 2, 9]))
 
     assert known.tolist() == [True, False, True, False]
     assert rows[known].tolist() == [1, 0]
-    assert not Shelf().columns().rows_of(np.array([1]))[1].any()
+    assert not Shelf([], {}).columns().rows_of(np.array([1]))[1].any()
+
+
+@given(st.lists(st.uuids()), st.lists(st.uuids()))
+def test_every_source_has_one_place(first: list[UUID], later: list[UUID]):
+    halves = np.array([divmod(source.int, 2**64) for source in first], np.uint64).reshape(-1, 2)
+    sources, positions = numbered(halves[:, 0], halves[:, 1])
+
+    places = [sources.add(source) for source in later]
+
+    assert [sources[int(place)] for place in positions] == first
+    assert [sources[place] for place in places] == later
+    assert len(sources) == len({*first, *later})
+    assert sources.positions([*first, *later]).tolist() == [*positions.tolist(), *places]
+    assert sources.position(UUID(int=12345)) == -1 or UUID(int=12345) in {*first, *later}

@@ -5,22 +5,35 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lethe_app.retrieval.evidence import gather, highest, standard
+from lethe_app.retrieval.evidence import Evidence, gather, highest, places_of, standard, to_compare
 from lethe_app.retrieval.gate import BY_MEANING, BY_WORDS, Gate, likelihood
-from lethe_app.retrieval.shelf import Columns
-from lethe_app.retrieval.signals import SIGNALS, fused, shares
-from lethe_app.storage.passages import Occurrences
+from lethe_app.retrieval.shelf import ALONE, LINES, Columns
+from lethe_app.retrieval.signals import SIGNALS, fused, shares, weigh
+from lethe_app.retrieval.sources import Sources
+from lethe_app.retrieval.spread import spread_of_all
+from lethe_app.retrieval.when import Moment
+from lethe_app.storage.passage_words import Occurrences
 
 NOWHERE = (np.zeros(0, np.int64), np.zeros(0, np.float32))
 
 
-def columns(*sources: int) -> Columns:
-    """One line per entry, of the source named."""
-    ones = np.ones(len(sources), np.int64)
+def columns(*sources: int, group: int = LINES) -> Columns:
+    """One passage per entry, of the source named."""
+    ones = np.ones(len(sources), np.int32)
+    halves = np.array([[0, source] for source in range(max(sources) + 1)], np.uint64)
     return Columns(
-        number=10 * np.arange(1, len(sources) + 1), group=0 * ones, source=np.array(sources), day=ones, length=40 * ones,
-        sources=tuple(f"session {source}" for source in range(max(sources) + 1)),
+        number=10 * np.arange(1, len(sources) + 1), kind=ones.astype(np.int8), group=(group * ones).astype(np.int8),
+        owner=ones.astype(np.int16), source=np.array(sources, np.int32), day=ones, length=40 * ones, sources=Sources(halves),
+        source_count=len(halves), mean_length=40.0,
     )  # fmt: skip
+
+
+def gathered(
+    columns: Columns, occurrences: Occurrences, words: int, *, neighbours: tuple[tuple[int, int], ...] = (), hidden: int = -1
+) -> Evidence:
+    allowed = np.arange(len(columns.number)) != hidden
+    spread = spread_of_all(columns, allowed, occurrences, words)
+    return gather(columns, np.flatnonzero(allowed), neighbours, places_of(occurrences), spread, NOWHERE)
 
 
 def test_the_best_passage_speaks_for_its_source():
@@ -37,7 +50,7 @@ def test_values_that_are_all_alike_say_nothing():
 def test_neighbouring_words_count_where_they_stand_together_in_their_order():
     occurrences = Occurrences(word=[0, 1, 0, 1, 0, 1], passage=[10, 10, 20, 20, 30, 30], offset=[4, 5, 5, 4, 0, 9])
 
-    known = gather(columns(0, 1, 2), np.ones(3, bool), 2, ((0, 1),), occurrences, NOWHERE)
+    known = gathered(columns(0, 1, 2), occurrences, 2, neighbours=((0, 1),))
 
     assert (known.beside > 0).tolist() == [True, False, False]
     assert known.covered == pytest.approx([1, 1, 1])
@@ -46,19 +59,30 @@ def test_neighbouring_words_count_where_they_stand_together_in_their_order():
 def test_a_rare_word_weighs_more_than_a_common_one():
     occurrences = Occurrences(word=[0, 0, 0, 1], passage=[10, 20, 30, 30], offset=[0, 0, 0, 1])
 
-    known = gather(columns(0, 1, 2), np.ones(3, bool), 2, (), occurrences, NOWHERE)
+    known = gathered(columns(0, 1, 2), occurrences, 2)
 
-    assert known.rarity[1] > known.rarity[0]
+    assert known.rarity_in_passages[1] > known.rarity_in_passages[0]
     assert known.bm25.argmax() == 2
 
 
 def test_words_in_passages_of_others_and_hidden_ones_do_not_count():
     occurrences = Occurrences(word=[0, 0, 0], passage=[10, 15, 999], offset=[0, 0, 0])
 
-    known = gather(columns(0, 1), np.array([False, True]), 1, (), occurrences, NOWHERE)
+    known = gathered(columns(0, 1), occurrences, 1, hidden=0)
 
     assert known.rows.tolist() == [1]
     assert not known.shares.any()
+
+
+def test_what_stands_alone_speaks_where_others_have_lines_facts_and_summaries():
+    occurrences = Occurrences(word=[0, 1], passage=[10, 10], offset=[0, 1])
+    alone = columns(0, 1, group=ALONE)
+    known = gathered(alone, occurrences, 2)
+    compared = to_compare(known.group, known.cosine, known.bm25)
+
+    values = weigh(alone, known, compared, np.ones((2, 2), np.float32), np.ones(2, np.float32), Moment()).values
+
+    assert {name for name in ("line", "fact", "words") if values[name][0] > 0} == {"line", "fact", "words"}
 
 
 def test_the_score_is_the_sum_of_what_the_signals_add():

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lethe_app.domain.passage import Passage, PassageKind
+from lethe_app.storage import passage_words as words
 from lethe_app.storage import passages as module
 from lethe_app.storage.database import Database
 from lethe_app.storage.passages import Passages, Vectors
@@ -26,6 +27,9 @@ def passage(
 ) -> Passage:
     source = source or uuid4()
     return Passage(PassageKind.FACT, owner, source, origin or source, text, text, WHEN, "Mara", 3, number)
+
+
+DEBTS = "CREATE TABLE IF NOT EXISTS passage_debts (number INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT, id TEXT)"
 
 
 async def numbers_with(passages: Passages, word: str) -> list[int]:
@@ -53,26 +57,45 @@ async def test_words_are_found_in_all_forms_with_their_places(database: Database
     assert places == [(0, one, 2), (0, two, 3), (1, one, 3), (1, two, 0)]
 
 
-async def test_a_changed_passage_loses_its_old_words_and_its_vectors(database: Database):
-    passages = Passages(database)
-    (number,) = await passages.add([passage("She likes tea.")])
-    await passages.set_vectors("minilm", [Vectors(number, b"\0" * 16, b"\1")])
+async def test_what_is_replaced_loses_its_words_and_what_stays_the_same_keeps_its_number_and_vectors(database: Database):
+    passages, message = Passages(database), uuid4()
+    same, old = passage("She likes tea.", origin=message), passage("She likes cocoa.", origin=message)
+    one, two = await passages.add([same, old])
+    await passages.set_vectors("minilm", [Vectors(one, b"abcd"), Vectors(two, b"abcd")])
 
-    assert await passages.change(passage("She likes coffee.", number=number))
+    gone, numbers = await passages.replace([message], [passage("She likes coffee.", origin=message), same])
 
-    assert await numbers_with(passages, "tea") == []
-    assert await numbers_with(passages, "coffee") == [number]
-    assert [left.number for left in await passages.without_vectors("minilm", 10)] == [number]
+    assert gone == [two]
+    assert numbers[1] == one
+    assert await numbers_with(passages, "cocoa") == []
+    assert await numbers_with(passages, "coffee") == [numbers[0]]
+    assert await passages.vectors("minilm", [one, numbers[0]]) == {one: b"abcd"}
     assert await passages.is_whole()
 
 
-async def test_changing_what_is_not_there_adds_nothing(database: Database):
-    passages = Passages(database)
+async def test_replacing_twice_with_the_same_changes_nothing(database: Database):
+    passages, message = Passages(database), uuid4()
+    wanted = [passage("echo", origin=message), passage("echo", origin=message)]
+    _gone, numbers = await passages.replace([message], wanted)
 
-    assert not await passages.change(passage("Ghost.", number=7))
+    assert await passages.replace([message], wanted) == ([], numbers)
+    assert await passages.replace([], wanted) == ([], numbers), "also when only the passages name where they came from"
+    assert await passages.replace([message], []) == (numbers, [])
 
-    assert await passages.read([7]) == {}
-    assert await numbers_with(passages, "ghost") == []
+
+async def test_debts_are_struck_off_with_what_settles_them(database: Database):
+    passages, message = Passages(database), uuid4()
+    await database.run(lambda connection: connection.execute(DEBTS) and None)
+    owe = "INSERT INTO passage_debts (kind, id) VALUES ('message', '1'), ('message', '2'), ('fact', '3')"
+    await database.run(lambda connection: connection.execute(owe) and None)
+
+    _gone, (number,) = await passages.replace([message], [passage("settled", origin=message)], [1, 3])
+    with pytest.raises(Exception, match="UNIQUE"):
+        await passages.replace([], [passage("clash", number=number)], [2])
+
+    left = await database.run(lambda connection: connection.execute("SELECT number FROM passage_debts").fetchall())
+    assert left == [(2,)]
+    assert await numbers_with(passages, "settled") == [1]
 
 
 async def test_what_came_from_a_session_or_a_message_goes_with_it(database: Database):
@@ -87,6 +110,9 @@ async def test_what_came_from_a_session_or_a_message_goes_with_it(database: Data
     assert await passages.remove_of(source=session) == []
 
     assert await numbers_with(passages, "goat") == [third]
+    assert await passages.remove_of() == []
+    assert await passages.remove_of(source=session, owner="mara") == []
+    assert await passages.remove_of(owner="mara") == [third]
     assert await passages.is_whole()
 
 
@@ -111,25 +137,97 @@ async def test_vectors_belong_to_one_embedder(database: Database):
     assert [left.number for left in await passages.without_vectors("other", 10)] == [two, one]
     assert await passages.token_vectors("minilm", [one, two]) == {one: b"tok"}
     assert await passages.token_vectors("other", [one, two]) == {}
-    assert [(card.number, card.vector) for card in await passages.cards("mara", "minilm")] == [(one, b"abcd"), (two, b"")]
-    assert [card.vector for card in await passages.cards("mara", "other")] == [b"", b""]
+    assert await passages.vectors("minilm", [one, two]) == {one: b"abcd"}
+    assert await passages.vectors("other", [one, two]) == {}
+    assert await passages.seen("minilm") == f"{one:016x}"
+    assert (await passages.waiting("minilm"), await passages.waiting("other")) == (1, 2)
 
 
-async def test_a_persona_has_only_its_own_cards(database: Database):
+async def test_what_has_no_vector_is_found_also_among_the_oldest(database: Database, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "NEWEST", 2)
     passages = Passages(database)
-    await passages.add([passage("hers"), passage("his", owner="tom")])
+    numbers = await passages.add([passage(f"text {place}") for place in range(6)])
+    for seen in (numbers[4:], numbers[1:4]):
+        await passages.set_vectors("minilm", [Vectors(number, b"abcd") for number in seen])
 
-    assert len(await passages.cards("mara", "")) == 1
-    assert await passages.cards("nobody", "") == []
+    assert [left.number for left in await passages.without_vectors("minilm", 10)] == numbers[:1]
+    await passages.set_vectors("minilm", [Vectors(numbers[0], b"abcd")])
+    assert await passages.without_vectors("minilm", 10) == []
+    assert [left.number for left in await passages.without_vectors("other", 10)] == [numbers[5], numbers[4]]
 
 
-async def test_a_word_that_stands_everywhere_is_left_out_beside_a_rare_one(database: Database, monkeypatch: pytest.MonkeyPatch):
+async def test_a_vector_is_not_given_to_another_passage_that_got_the_number_meanwhile(database: Database):
     passages = Passages(database)
-    monkeypatch.setattr(module, "MOST_PLACES", 2)
-    numbers = await passages.add([passage("salt sea"), passage("salt"), passage("salt")])
+    (number,) = await passages.add([passage("tea")])
+    embedded = (await passages.read([number]))[number]
+    await passages.remove([number])
+    assert await passages.add([passage("coffee")]) == [number]
 
-    assert set((await passages.occurrences(["salt", "sea"])).passage) == {numbers[0]}
-    assert set((await passages.occurrences(["salt"])).passage) == set(numbers)
+    assert await passages.set_vectors("minilm", [Vectors(number, b"abcd", of=embedded)]) == []
+
+    assert await passages.waiting("minilm") == 1
+
+
+async def test_a_sheet_tells_of_the_passages_of_one_owner_by_number(database: Database, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "AT_ONCE", 2)
+    passages = Passages(database)
+    hers = [passage("one"), passage("two", origin=uuid4()), passage("three")]
+    first, second, _his, third = await passages.add([*hers[:2], passage("his", owner="tom"), hers[2]])
+
+    sheet = await passages.sheet("mara")
+
+    lines = [
+        f"{number:016x}{0:02x}{itself:02x}{WHEN.toordinal():08x}{length:08x}{one.source.hex}"
+        for number, itself, length, one in ((first, 1, 3, hers[0]), (second, 0, 3, hers[1]))
+    ]
+    assert sheet == "".join(lines)
+    assert (await passages.sheet("mara", second))[:16] == f"{third:016x}"
+    assert await passages.sheet("mara", third) == await passages.sheet("nobody") == ""
+
+
+async def test_vectors_are_found_by_what_they_were_taken_from(database: Database):
+    passages, origin = Passages(database), uuid4()
+    one, two = await passages.add([passage("one", origin=origin), passage("two")])
+    await passages.set_vectors("minilm", [Vectors(one, b"abcd"), Vectors(two, b"efgh")])
+
+    assert await passages.vectors_from("minilm", [origin]) == [(one, origin, PassageKind.FACT, b"abcd")]
+    assert await passages.vectors_from("other", [origin]) == []
+
+
+async def test_places_are_counted_and_read_only_where_they_are_few(database: Database):
+    passages = Passages(database)
+    await passages.add([passage("salt and sea"), passage("salt")])
+
+    assert await passages.occurrences_if_few(["salt", "sea"], 2) is None
+    found = await passages.occurrences_if_few(["salt", "sea"], 3)
+    assert found == await passages.occurrences(["salt", "sea"])
+
+
+async def test_a_closer_look_shows_words_and_meaning_of_just_these_passages(database: Database):
+    passages = Passages(database)
+    one, two, _three = await passages.add([passage("salt and sea"), passage("sea"), passage("sea")])
+    await passages.set_vectors("minilm", [Vectors(one, b"abcd", b"tok")])
+
+    closer = await passages.closer("minilm", ["sea", "salts"], [one, two])
+
+    found = closer.occurrences
+    assert sorted(zip(found.word, found.passage, found.offset, strict=True)) == [(0, one, 2), (0, two, 0), (1, one, 0)]
+    assert (closer.vectors, closer.tokens) == ({one: b"abcd"}, {one: b"tok"})
+    assert (await passages.closer("other", ["sea"], [one])).vectors == {}
+    assert (await passages.closer("minilm", ["sea"], [])).occurrences.word == []
+
+
+async def test_of_common_words_only_the_newest_passages_are_listed(database: Database, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(words, "AT_FIRST", 2)
+    monkeypatch.setattr(words, "MOST_READ", 3)
+    passages = Passages(database)
+    texts = ["salt sea", "salt sea", "salt sea", "salt", "salt", "salt fish"]
+    await passages.add([passage(text) for text in texts])
+
+    listed = await passages.listed(["salt", "fishes", "sea", "nowhere", '"'])
+
+    assert listed.passages == ["6,5,4,3,2", "6", "3,2,1", "", ""]
+    assert listed.complete == [False, True, True, True, True]
 
 
 HOSTILE = ['"', "NEAR(", "a AND b", "*", "\x00", "👩‍👧", "日本", "' OR 1=1 --", "", "\ud800", "col:word", "^x"]
@@ -159,15 +257,17 @@ def with_database(test: Callable[[Passages], Awaitable[None]]) -> None:
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(["add", "change", "remove"]), st.integers(1, 6), st.sampled_from("abc"))))
+@given(st.lists(st.tuples(st.sampled_from(["add", "replace", "remove"]), st.integers(1, 6), st.sampled_from("abc"))))
 def test_words_and_texts_agree_after_any_sequence(steps: list[tuple[str, int, str]]):
     async def run(passages: Passages) -> None:
         held: dict[int, str] = {}
         for deed, number, letter in steps:
             if deed == "add":
                 held[(await passages.add([passage(f"word{letter}")]))[0]] = letter
-            elif deed == "change" and await passages.change(passage(f"word{letter}", number=number)):
-                held[number] = letter
+            elif deed == "replace":
+                said = passage(f"word{letter}", origin=UUID(int=number))
+                gone, (added,) = await passages.replace([said.origin], [said])
+                held = {kept: what for kept, what in held.items() if kept not in gone} | {added: letter}
             elif deed == "remove":
                 assert await passages.remove([number]) == ([number] if held.pop(number, None) else [])
         for letter in "abc":

@@ -1,0 +1,103 @@
+"""Gathers what speaks for each passage: of all where there are few, of very many only as much as time allows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from lethe_app.domain.passage import Meaning
+from lethe_app.retrieval.evidence import Evidence, Flags, Floats, Places, cosines_of, gather, places_of, to_compare
+from lethe_app.retrieval.shelf import Columns, Rows
+from lethe_app.retrieval.spread import NEAREST, Spread, promising, spread_of_all, spread_of_some
+from lethe_app.retrieval.views import View, vector_of
+from lethe_app.retrieval.when import Moment
+from lethe_app.retrieval.words import Question
+from lethe_app.storage.passages import Passages
+
+ALL_UP_TO, PLACES_UP_TO = 5_000, 12_000
+"""With no more passages than this every one is weighed, unless the words of the question stand in more places than that."""
+APART = 1_000
+"""Words of which only the passage is known are so far from one another that they are no neighbours."""
+
+
+@dataclass(frozen=True)
+class Looked:
+    """Evidence, and the passages that are to be compared word by word."""
+
+    evidence: Evidence
+    compared: Rows
+    """Their places in the evidence."""
+    tokens: Mapping[int, bytes]
+    """Their token rows by number, where there are any."""
+
+
+@dataclass(frozen=True)
+class Looker:
+    """One search: what is looked for, and where."""
+
+    passages: Passages
+    embedder: str
+    view: View
+    columns: Columns
+    allowed: Flags
+    asked: Question
+    moment: Moment
+    meaning: Meaning | None
+    """None where there are no vectors to compare it with."""
+
+    async def look(self) -> Looked:
+        """At every passage if there are few, else at the promising ones."""
+        if len(self.columns.number) <= ALL_UP_TO:
+            occurrences = await self.passages.occurrences_if_few(self.asked.words, PLACES_UP_TO)
+            if occurrences is not None:
+                near = self.view.nearest(self.meaning, NEAREST)
+                spread = spread_of_all(self.columns, self.allowed, occurrences, len(self.asked.words))
+                rows = np.flatnonzero(self.allowed)
+                known = gather(self.columns, rows, self.asked.neighbours, places_of(occurrences), spread, near)
+                compared = to_compare(known.group, known.cosine, known.bm25)
+                return Looked(known, compared, await self._tokens(self.columns.number[rows[compared]]))
+        return await self._look_at_some()
+
+    async def _look_at_some(self) -> Looked:
+        """What the words of most are worth is judged by the word index alone; only those to be compared are read."""
+        listing = asyncio.ensure_future(self.passages.listed(self.asked.words))
+        await asyncio.sleep(0)  # storage looks for the words while the graph is searched here
+        near = self.view.nearest(self.meaning, NEAREST)
+        spread = spread_of_some(self.columns, self.allowed, await listing)
+        rows, worth = promising(self.columns, self.allowed, spread, near[0], self.moment)
+        numbers = self.columns.number[rows]
+        farthest = float(near[1][:NEAREST].min()) if len(near[1]) else 0.0
+        compared = to_compare(self.columns.group[rows], cosines_of(numbers, *near, otherwise=farthest), worth)
+        read = np.sort(numbers[compared])
+        closer = await self.passages.closer(self.embedder, self.asked.words, read.tolist())
+        places = _with_listed(places_of(closer.occurrences), self.columns, spread, read)
+        nearer = _with_cosines(near, closer.vectors, self.meaning)
+        known = gather(self.columns, rows, self.asked.neighbours, places, spread, nearer)
+        return Looked(known, compared, closer.tokens)
+
+    async def _tokens(self, numbers: Rows) -> Mapping[int, bytes]:
+        return await self.passages.token_vectors(self.embedder, numbers.tolist()) if self.embedder else {}
+
+
+def _with_listed(places: Places, columns: Columns, spread: Spread, read: Rows) -> Places:
+    """The places in the passages that were read, and of all others which words stand in them."""
+    passage = columns.number[spread.row]
+    others = ~np.isin(passage, read, kind="sort")
+    word = spread.word[others]
+    return Places(
+        np.concatenate([places.word, word]),
+        np.concatenate([places.passage, passage[others]]),
+        np.concatenate([places.offset, APART * (word + 1)]),
+    )
+
+
+def _with_cosines(near: tuple[Rows, Floats], vectors: Mapping[int, bytes], meaning: Meaning | None) -> tuple[Rows, Floats]:
+    """With the cosines of the passages that words found and the index did not bring up."""
+    if meaning is None or not vectors:
+        return near
+    matrix = np.frombuffer(b"".join(vectors.values()), np.float32).reshape(len(vectors), -1)
+    cosines = matrix @ vector_of(meaning)
+    return np.concatenate([near[0], np.array(list(vectors), np.int64)]), np.concatenate([near[1], cosines])

@@ -1,0 +1,75 @@
+"""How far texts lie from one another as they are, without the days that stored vectors carry."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from uuid import UUID
+
+import numpy as np
+
+from lethe_app.domain.passage import Meaning, Passage, PassageKind
+from lethe_app.errors import LetheError
+from lethe_app.retrieval.render import is_dated
+from lethe_app.retrieval.views import View, vector_of
+from lethe_app.storage.passages import KINDS, Passages
+
+Embed = Callable[[Sequence[str]], Awaitable[list[Meaning]]]
+
+WIDER = 4
+"""A day before a text moves its vector a little, so that more candidates are compared than are wanted."""
+
+
+async def distances(
+    passages: Passages, embed: Embed, embedder: str, meaning: Meaning, origins: Collection[UUID]
+) -> dict[UUID, float]:
+    """The least cosine distance of each origin's passages; dated ones are embedded anew without their day."""
+    stored = await passages.vectors_from(embedder, list(origins))
+    vectors = {item.number: item.vector for item in stored if not is_dated(item.kind)}
+    dated = await passages.read([item.number for item in stored if is_dated(item.kind)])
+    vectors |= await _undated(embed, list(dated.values()))
+    return dict(_least(meaning, ((item.origin, vectors[item.number]) for item in stored if item.number in vectors)))
+
+
+async def nearest(
+    passages: Passages, embed: Embed, view: View, meaning: Meaning, wanted: tuple[str, PassageKind], count: int
+) -> list[tuple[UUID, float]]:
+    """The origins of the nearest passages of an owner and kind, nearest first: found by stored vectors, compared undated."""
+    numbers = _candidates(view, meaning, wanted, count * WIDER + WIDER)
+    found = list((await passages.read(numbers)).values())
+    vectors = await _undated(embed, found)
+    compared = _least(meaning, ((passage.origin, vectors[passage.number]) for passage in found if passage.number in vectors))
+    return compared[:count]
+
+
+def _candidates(view: View, meaning: Meaning, wanted: tuple[str, PassageKind], count: int) -> list[int]:
+    """Numbers of the nearest passages of that owner and kind, found by asking for more and more of all kinds."""
+    columns = view.shelf.columns()
+    owner, kind = view.shelf.owners[wanted[0]], KINDS.index(wanted[1])
+    asked = 4 * count
+    while True:
+        near = view.nearest(meaning, asked)[0]
+        rows, known = columns.rows_of(near)
+        fits = known & (columns.kind[rows] == kind) & (columns.owner[rows] == owner) if len(near) else known
+        if np.count_nonzero(fits) >= count or len(near) < asked or asked >= len(columns.number):
+            return [int(number) for number in near[fits][:count]]
+        asked *= 4
+
+
+async def _undated(embed: Embed, passages: Sequence[Passage]) -> dict[int, bytes]:
+    """The vectors of the texts alone, by number; none where the embedder fails."""
+    if not passages:
+        return {}
+    try:
+        meanings = await embed([passage.text for passage in passages])
+    except LetheError:
+        return {}
+    return {passage.number: meaning.vector for passage, meaning in zip(passages, meanings, strict=True)}
+
+
+def _least(meaning: Meaning, vectors: Iterable[tuple[UUID, bytes]]) -> list[tuple[UUID, float]]:
+    """Each origin with the distance of its nearest vector, nearest first."""
+    least: dict[UUID, float] = {}
+    for origin, vector in vectors:
+        distance = max(0.0, 1.0 - float(np.frombuffer(vector, np.float32) @ vector_of(meaning)))
+        least[origin] = min(distance, least.get(origin, distance))
+    return sorted(least.items(), key=lambda item: item[1])

@@ -1,0 +1,81 @@
+"""Of words that stand nearly everywhere the newest passages tell how rare they are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lethe_app.retrieval import spread as module
+from lethe_app.retrieval.shelf import Columns
+from lethe_app.retrieval.sources import Sources
+from lethe_app.retrieval.spread import promising, rarity_of, spread_of_some
+from lethe_app.retrieval.when import Moment
+from lethe_app.storage.passage_words import Listed
+
+COUNT, TO_A_SOURCE = 1000, 10
+
+
+@pytest.fixture
+def columns() -> Columns:
+    """A hundred sources of ten passages, with even numbers."""
+    ones, sources = np.ones(COUNT, np.int32), COUNT // TO_A_SOURCE
+    halves = np.stack([np.zeros(sources, np.uint64), np.arange(sources, dtype=np.uint64)], axis=1)
+    return Columns(
+        number=2 * np.arange(1, COUNT + 1), kind=ones.astype(np.int8), group=(0 * ones).astype(np.int8),
+        owner=ones.astype(np.int16), source=(np.arange(COUNT) // TO_A_SOURCE).astype(np.int32), day=ones, length=40 * ones,
+        sources=Sources(halves), source_count=sources, mean_length=40.0,
+    )  # fmt: skip
+
+
+def downwards(*numbers: int) -> str:
+    return ",".join(map(str, sorted(numbers, reverse=True)))
+
+
+def test_a_rare_word_is_counted_and_passages_of_others_do_not_count(columns: Columns):
+    listed = Listed([downwards(4, 6, 40, 7, 99999)], [True])
+
+    spread = spread_of_some(columns, np.ones(COUNT, bool), listed)
+
+    assert spread.rarity_in_passages == pytest.approx(rarity_of(np.array([3]), COUNT))
+    assert spread.rarity == pytest.approx(rarity_of(np.array([2]), COUNT // TO_A_SOURCE))
+    assert columns.number[spread.row].tolist() == [4, 6, 40]
+
+
+def test_a_common_word_is_estimated_by_the_newest_passages(columns: Columns, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "SAMPLE", 500)
+    newest = [int(number) for number in columns.number if number % 4 == 0 and number > 1200]
+
+    spread = spread_of_some(columns, np.ones(COUNT, bool), Listed([downwards(*newest)], [False]))
+
+    assert spread.rarity_in_passages == pytest.approx(rarity_of(np.array([500]), COUNT), abs=0.02)
+    assert spread.rarity == pytest.approx(rarity_of(np.array([100]), COUNT // TO_A_SOURCE), abs=0.02)
+
+
+def test_what_may_not_be_brought_up_still_tells_how_rare_a_word_is(columns: Columns):
+    allowed = columns.number > 5
+
+    spread = spread_of_some(columns, allowed, Listed([downwards(4, 6)], [True]))
+
+    assert columns.number[spread.row].tolist() == [6]
+    assert spread.rarity_in_passages == pytest.approx(rarity_of(np.array([2]), COUNT))
+
+
+def test_the_nearest_and_those_with_the_rarest_words_are_promising(columns: Columns, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "NEAREST", 2)
+    monkeypatch.setattr(module, "WORDIEST", 2)
+    every, allowed = [int(number) for number in columns.number], columns.number != 800
+    spread = spread_of_some(columns, allowed, Listed([downwards(*every), downwards(100, 900)], [True, True]))
+
+    rows, worth = promising(columns, allowed, spread, np.array([500, 800, 502]), Moment())
+
+    assert columns.number[rows].tolist() == [100, 500, 900]
+    assert worth[0] == worth[2] > worth[1] > 0
+
+
+def test_without_words_and_vectors_nothing_is_promising(columns: Columns):
+    allowed = np.ones(COUNT, bool)
+    spread = spread_of_some(columns, allowed, Listed([], []))
+
+    rows, worth = promising(columns, allowed, spread, np.zeros(0, np.int64), Moment())
+
+    assert len(rows) == len(worth) == 0

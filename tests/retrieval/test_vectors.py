@@ -1,0 +1,382 @@
+"""Vectors kept in a file are believed only as far as storage agrees, and whatever happens searches find what is there."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import tempfile
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lethe_app.domain.passage import Passage
+from lethe_app.retrieval import graph_file, render, vectors
+from lethe_app.retrieval.graph_file import Place
+from lethe_app.retrieval.index import Graph
+from lethe_app.retrieval.recall import Recall
+from lethe_app.storage.database import Database
+from lethe_app.storage.passages import Passages
+from tests.retrieval.conftest import embed
+
+WHEN = datetime(2026, 5, 4, tzinfo=UTC)
+FEW = 3
+"""Vectors compared one by one; with more a graph is made."""
+
+
+def facts(*words: str, owner: str = "mara") -> list[Passage]:
+    return [fact for word in words for fact in render.fact(owner, uuid4(), uuid4(), word, WHEN)]
+
+
+def opened(passages: Passages, folder: Path) -> Recall:
+    return Recall(passages, embed, "toy", exact_up_to=FEW, folder=folder)
+
+
+async def learned(recall: Recall) -> None:
+    while await recall.catch_up():
+        pass
+    await recall.settle()
+
+
+async def truth(passages: Passages, owners: list[str], asked: np.ndarray) -> dict[int, float]:
+    """Every stored vector of these owners with its cosine, straight from storage."""
+    numbers: list[int] = []
+    for owner in owners:
+        sheet = await passages.sheet(owner)
+        numbers += [int(sheet[start : start + 16], 16) for start in range(0, len(sheet), 68)]
+    stored = await passages.vectors("toy", numbers)
+    return {number: float(np.frombuffer(vector, np.float32) @ asked) for number, vector in stored.items()}
+
+
+async def agrees(recall: Recall, passages: Passages, *owners: str) -> None:
+    """Does what is in memory say the same as storage?"""
+    view = await recall._views.open(owners)
+    await recall.settle()
+    meaning = (await embed(["harbour lighthouse"]))[0]
+    right = await truth(passages, list(owners), np.frombuffer(meaning.vector, np.float32))
+    numbers, cosines = view.nearest(meaning, 100)
+    assert dict(zip(numbers.tolist(), cosines.tolist(), strict=True)) == pytest.approx(right, abs=1e-5)
+    assert cosines.tolist() == sorted(cosines.tolist(), reverse=True)
+    columns = view.shelf.columns()
+    stored = await passages.read(columns.number.tolist())
+    assert [columns.sources[int(place)] for place in columns.source] == [stored[int(one)].source for one in columns.number]
+    every = [number for owner in owners for number in await numbers_of(passages, owner)]
+    assert columns.number.tolist() == sorted(every)
+
+
+async def numbers_of(passages: Passages, owner: str) -> list[int]:
+    rows = await passages._database.run(
+        lambda connection: connection.execute("SELECT number FROM passages WHERE owner = ?", (owner,)).fetchall()
+    )
+    return [number for (number,) in rows]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "index"
+
+
+@pytest.fixture
+def place(folder: Path) -> Place:
+    return Place(folder, "mara", "toy")
+
+
+async def filled(passages: Passages, folder: Path, count: int = 12) -> None:
+    """A memory that was closed with a graph in its file."""
+    recall = opened(passages, folder)
+    await recall.keep(facts(*(f"word{number}" for number in range(count))))
+    await recall.search(["mara"], "hello")
+    await learned(recall)
+    await recall.close()
+
+
+async def test_while_a_table_turns_into_a_graph_everything_is_found(passages: Passages, folder: Path):
+    recall = opened(passages, folder)
+    await recall.search(["mara"], "hello")
+
+    for number in range(10):
+        await recall.keep(facts(f"word{number}"))
+        await recall.catch_up()
+        found = await recall.search(["mara"], f"word{number}")
+        assert found.by_meaning
+        assert found.hits[0].leads[0].cosine > 0.3, "its text has a day before it"
+    await agrees(recall, passages, "mara")
+
+    assert isinstance(recall._views._vectors._owned["mara"].serving, Graph)
+    await recall.close()
+
+
+async def test_the_file_of_the_last_time_is_taken_as_it_is(passages: Passages, folder: Path, place: Place):
+    await filled(passages, folder)
+    written = place.graph.stat().st_mtime_ns
+
+    graph = graph_file.read(place)
+    recall = opened(passages, folder)
+    await agrees(recall, passages, "mara")
+    await recall.close()
+
+    assert graph is not None
+    assert len(graph) == 12
+    assert place.graph.stat().st_mtime_ns == written, "nothing was new, so nothing is written"
+
+
+def cut_short(place: Place) -> None:
+    place.graph.write_bytes(place.graph.read_bytes()[:-100])
+
+
+def label_of_another(place: Place) -> None:
+    label = json.loads(place.label.read_bytes())
+    place.label.write_text(json.dumps(label | {"owner": "tom"}), encoding="utf-8")
+
+
+def graph_of_another(place: Place) -> None:
+    content = bytearray(place.graph.read_bytes())
+    content[len(content) // 2] ^= 255
+    place.graph.write_bytes(content)
+
+
+def folder_instead(place: Place) -> None:
+    place.graph.unlink()
+    place.graph.mkdir()
+
+
+DAMAGE: dict[str, Callable[[Place], None]] = {
+    "missing": lambda place: place.graph.unlink(),
+    "without its label": lambda place: place.label.unlink(),
+    "empty": lambda place: place.graph.write_bytes(b""),
+    "no graph": lambda place: place.graph.write_bytes(b"once upon a time" * 100),
+    "no label": lambda place: place.label.write_bytes(b"{]"),
+    "cut short": cut_short,
+    "of another owner": label_of_another,
+    "not the one that was labelled": graph_of_another,
+    "a folder": folder_instead,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+async def test_a_file_that_cannot_be_used_is_noticed_and_made_anew(
+    passages: Passages, folder: Path, place: Place, damage: Callable[[Place], None]
+):
+    await filled(passages, folder)
+    damage(place)
+
+    assert graph_file.read(place) is None
+    if place.graph.is_dir():
+        place.graph.rmdir()
+    recall = opened(passages, folder)
+    await agrees(recall, passages, "mara")
+    await recall.close()
+
+    assert graph_file.read(place) is not None, "it was written again"
+
+
+async def test_a_file_older_than_storage_is_brought_up_to_date(passages: Passages, folder: Path, place: Place):
+    await filled(passages, folder)
+    numbers = await numbers_of(passages, "mara")
+    await passages.remove([numbers[2], *numbers[-2:]])
+    reused = await passages.add(facts("lighthouse", "storm", "gale"))
+    without_file = Recall(passages, embed, "toy")
+    await learned(without_file)
+    assert set(reused) & set(numbers), "some numbers mean something else now"
+
+    recall = opened(passages, folder)
+    await agrees(recall, passages, "mara")
+    await recall.close()
+    again = opened(passages, folder)
+    await agrees(again, passages, "mara")
+    await again.close()
+
+
+async def test_a_graph_that_was_cut_short_is_finished(passages: Passages, folder: Path, place: Place):
+    await filled(passages, folder)
+    whole = graph_file.read(place)
+    assert whole is not None
+    part = Graph(whole.size)
+    part.add(whole.numbers()[:5], whole.stored(whole.numbers()[:5]))
+    graph_file.write(place, part)
+
+    recall = opened(passages, folder)
+    await agrees(recall, passages, "mara")
+    await recall.close()
+
+    finished = graph_file.read(place)
+    assert finished is not None
+    assert len(finished) == 12
+
+
+@pytest.mark.parametrize("patience", range(0, 12, 3))
+async def test_closing_while_a_graph_is_made_leaves_no_broken_file(
+    passages: Passages, folder: Path, monkeypatch: pytest.MonkeyPatch, patience: int
+):
+    monkeypatch.setattr(vectors, "READ", 8)
+    await filled(passages, folder, 30)
+    shutil.rmtree(folder)
+    recall = opened(passages, folder)
+    await recall.search(["mara"], "hello")
+    for _ in range(patience):
+        await passages.waiting("toy")
+    await recall.close()
+
+    again = opened(passages, folder)
+    await agrees(again, passages, "mara")
+    await again.close()
+
+
+async def test_what_was_taken_out_while_the_file_was_written_stays_out(passages: Passages, folder: Path, place: Place):
+    await filled(passages, folder)
+    numbers = await numbers_of(passages, "mara")
+    label = json.loads(place.label.read_bytes())
+    place.label.write_text(json.dumps(label | {"gone": numbers[:1]}), encoding="utf-8")
+
+    graph = graph_file.read(place)
+
+    assert graph is not None
+    assert numbers[0] not in graph.nearest(graph.stored(np.array(numbers[1:2]))[0], 12)[0]
+    assert len(graph) == 11
+
+
+async def test_the_file_of_another_database_is_not_believed(tmp_path: Path, folder: Path):
+    for name in ("one", "other"):
+        database = await Database.open(tmp_path / name / "lethe.sqlite3")
+        passages = Passages(database)
+        recall = opened(passages, folder)
+        await recall.keep(facts(*(f"{name}{number}" for number in range(10))))
+        await learned(recall)
+        await agrees(recall, passages, "mara")
+        await recall.close()
+        await database.close()
+
+    database = await Database.open(tmp_path / "one" / "lethe.sqlite3")
+    recall = opened(Passages(database), folder)
+    await agrees(recall, Passages(database), "mara")
+    await recall.close()
+    await database.close()
+
+
+async def test_where_nothing_can_be_written_searching_goes_on(
+    passages: Passages, tmp_path: Path, quiet_log: object, monkeypatch: pytest.MonkeyPatch
+):
+    blocked = tmp_path / "blocked"
+    blocked.write_text("a file where a folder should be", encoding="utf-8")
+    recall = opened(passages, blocked)
+    await recall.keep(facts(*(f"word{number}" for number in range(9))))
+    await learned(recall)
+
+    await agrees(recall, passages, "mara")
+    await recall.close()
+
+    assert any("could not be kept" in record.getMessage() for record in quiet_log.records)
+    quiet_log.records.clear()
+
+
+async def test_what_changes_while_a_graph_is_read_is_not_lost(passages: Passages, folder: Path, place: Place):
+    await filled(passages, folder)
+    numbers = await numbers_of(passages, "mara")
+    recall = opened(passages, folder)
+    source = (await passages.read([numbers[0]]))[numbers[0]].source
+
+    early = await recall.search(["mara"], "word3")
+    await recall.forget(source=source)
+    await recall.keep(facts("lighthouse"))
+    await recall.catch_up()
+
+    assert early.hits, "words find before the vectors are there"
+    await agrees(recall, passages, "mara")
+    await recall.close()
+
+
+async def test_a_world_is_held_once_and_owners_come_together_as_they_are_asked_for(passages: Passages, folder: Path):
+    recall = opened(passages, folder)
+    await recall.keep([*facts("harbour"), *facts("lighthouse", owner="world:sea"), *facts("gale", owner="tom")])
+    await learned(recall)
+
+    for owners in (["mara", "world:sea"], ["tom", "world:sea"], ["world:sea"], ["tom"], ["mara"]):
+        await agrees(recall, passages, *owners)
+
+    assert len(recall._views._shelves) == 4, "the one that was asked for longest ago is gone"
+    assert recall._views._vectors.owners() == {"mara", "tom", "world:sea"}
+    await recall.close()
+
+
+async def test_a_large_memory_is_saved_now_and_then(
+    passages: Passages, folder: Path, place: Place, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(vectors, "UNSAVED", 2)
+    await filled(passages, folder)
+    before = graph_file.read(place)
+    recall = opened(passages, folder)
+    await recall.search(["mara"], "hello")
+    await recall.settle()
+
+    await recall.keep(facts("one", "two", "three", "four", "five", "six"))
+    await learned(recall)
+
+    after = graph_file.read(place)
+    assert before is not None
+    assert after is not None
+    assert (len(before), len(after)) == (12, 18)
+    await recall.close()
+
+
+DEEDS = st.sampled_from(
+    ["replace", "keep", "forget", "forget origin", "learn", "ask", "reload", "restart", "lose the file", "old file"]
+)
+STEPS = st.lists(st.tuples(DEEDS, st.integers(0, 3), st.integers(0, 4)), max_size=30)
+
+
+@settings(max_examples=40, deadline=None)
+@given(STEPS)
+def test_memory_and_storage_agree_after_any_sequence(  # noqa: C901 - one branch per deed
+    steps: list[tuple[str, int, int]],
+):
+    async def run(home: Path) -> None:
+        database = await Database.open(home / "lethe.sqlite3")
+        passages, folder, kept = Passages(database), home / "index", home / "kept"
+        recall, ids = opened(passages, folder), [UUID(int=number + 1) for number in range(5)]
+        for deed, which, what in steps:
+            owner, source, origin = ("mara", "world:sea")[which % 2], ids[which], ids[what]
+            if deed in ("replace", "keep"):
+                texts = [f"word{which} {what}", "same"][: 1 + what % 2]
+                told = [fact for text in texts for fact in render.fact(owner, source, origin, text, WHEN)]
+                await (recall.replace([origin], told) if deed == "replace" else recall.keep(told))
+            elif deed == "forget":
+                await recall.forget(source=source)
+            elif deed == "forget origin":
+                await recall.forget(origin=origin, owner=owner)
+            elif deed == "learn":
+                await recall.catch_up(2)
+            elif deed == "ask":
+                await recall.search(["mara", "world:sea"][: 1 + what % 2], f"word{which}")
+            elif deed == "reload":
+                recall.reload()
+            elif deed == "restart":
+                await recall.close()
+                recall = opened(passages, folder)
+            elif deed == "lose the file":
+                shutil.rmtree(folder, ignore_errors=True)
+            else:
+                put_back(folder, kept)
+        await agrees(recall, passages, "mara", "world:sea")
+        await agrees(recall, passages, "mara")
+        await recall.close()
+        await agrees(recall := opened(passages, folder), passages, "mara", "world:sea")
+        await recall.close()
+        await database.close()
+
+    with tempfile.TemporaryDirectory() as home:
+        asyncio.run(run(Path(home)))
+
+
+def put_back(folder: Path, kept: Path) -> None:
+    """A copy of the files from some time ago, if there is one; else keep one for later."""
+    if kept.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        kept.rename(folder)
+    elif folder.exists():
+        shutil.copytree(folder, kept)
