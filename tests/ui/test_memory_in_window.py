@@ -1,0 +1,108 @@
+"""What memory does in a turn is seen in the window: a conversation that begins by itself, lines that stay hidden, a count."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from PySide6.QtWidgets import QLabel, QPushButton
+
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
+from lethe_app.services.archiving import Archived
+from lethe_app.services.indexing import Progress
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+async def talk_of_yesterday(scene: Scene) -> ChatSession:
+    """A conversation that lies a day back, on display."""
+    chats, begun = scene.house.sessions._chats, now() - timedelta(days=1)
+    session = await chats.add_session(ChatSession(persona_id="mira", added=begun))
+    lines = [("user", "I saw the lighthouse."), ("assistant", "Which one?"), ("user", "Skerry Point."), ("assistant", "Ah.")]
+    messages = [
+        Message(session_id=session.guid, role=Role(role), time=begun, alternatives=[Alternative(content=text)])
+        for role, text in lines
+    ]
+    await chats.add_messages(messages)
+    for other in await scene.house.sessions.list("mira"):
+        if other.guid != session.guid:
+            await scene.house.sessions.delete(other.guid)
+    await scene.host.conversations.show(await chats.session(session.guid))
+    await until(lambda: len(scene.words) == 4)
+    return session
+
+
+async def test_words_after_a_long_silence_begin_a_new_conversation_before_the_readers_eyes(tmp_path, echo_model):
+    async with opened(tmp_path / "home", echo_model("Welcome back.")) as scene:
+        old = await talk_of_yesterday(scene)
+
+        scene.host.turns.send("Good morning.")
+        await until(lambda: scene.words == ["Good morning.", "Welcome back."] and not scene.is_replying)
+
+        fresh = scene.host.conversations._open
+        assert fresh is not None
+        assert fresh.guid != old.guid
+        assert scene.house.preferences.current.last_session == str(fresh.guid)
+        assert (await scene.house.sessions.open(old.guid)).archived
+        assert [message.content for message in await scene.house.sessions.page(old.guid, 0, 9)][-1] == "Ah."
+
+
+async def test_a_line_put_above_the_words_is_hidden_and_shown_on_wish(tmp_path, echo_model):
+    async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
+        waiting = MemoryUnit(
+            name="The letter", content="It came today.", insertion=MemoryInsertion.NATURAL, keywords_main=["letter"]
+        )
+        await scene.house.brain.memorize("mira", waiting)
+        before = len(scene.words)
+
+        scene.host.turns.send("A letter?")
+        await until(lambda: scene.words[before:] == ["A letter?", "Indeed."] and not scene.is_replying)
+        scene.host.messages.set_show_hidden(True)
+        await until(lambda: len(scene.words) == before + 3 and scene.words[before])
+
+        assert "It came today." in scene.words[before]
+        assert scene.words[before + 1] == "A letter?"
+
+
+async def test_the_header_counts_what_she_remembered(tmp_path, echo_model):
+    async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
+        await scene.house.brain.memorize("mira", MemoryUnit(name="Lamp", content="It is lit.", keywords_main=["pharos"]))
+        scene.host.turns.send("Is the pharos lit?")
+        await until(lambda: scene.words[-1] == "Indeed." and not scene.is_replying)
+        assert "memor" in scene.window.chat.status.words
+
+
+async def test_the_header_tells_what_goes_on_behind(tmp_path, echo_model):
+    async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
+        status, archiving, indexing = scene.window.chat.status, scene.house.archiving, scene.house.indexing
+        archiving.progress = Archived(now_id(scene), "First night", None, 2, 7)
+        archiving.changed.tell(archiving.progress)
+        assert "remembering First night, 3 of 7" in status.words
+        archiving.progress = Archived()
+        indexing.progress = Progress(changes=500, without_meaning=1)
+        indexing.changed.tell(indexing.progress)
+        assert "501" in status.words
+        indexing.progress = Progress()
+        indexing.changed.tell(indexing.progress)
+        assert "memories" not in status.words
+
+
+def now_id(scene: Scene):
+    assert scene.host.conversations._open is not None
+    return scene.host.conversations._open.guid
+
+
+async def test_a_long_conversation_is_told_once_with_a_way_to_begin_anew(tmp_path, echo_model):
+    long = "so on and so forth " * 30
+    async with opened(tmp_path / "home", echo_model(*[long] * 9)) as scene:
+        await scene.house.preferences.set(context=1024, max_reply=64)
+        await scene.house.models.restart()
+        for turn in range(6):
+            scene.host.turns.send(f"Turn {turn}. {long}")
+            await until(lambda: not scene.is_replying and scene.words[-1].startswith("so on"))
+        offers = [toast for toast in scene.toasts if any("grown long" in label.text() for label in toast.findChildren(QLabel))]
+        assert len(offers) == 1
+        assert [button.text() for button in offers[0].findChildren(QPushButton)] == ["New conversation"]
