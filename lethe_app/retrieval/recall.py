@@ -50,15 +50,19 @@ class Recall:
         folder: Path | None = None,
     ) -> None:
         self._passages = passages
-        self._embed = embed
+        self._embed = self._ask = embed
         self._embedder = embedder
         self._clock = clock
         self._views = Views(passages, embedder, folder, exact_up_to)
         self._changing = asyncio.Lock()
 
-    def use(self, embed: Embed | None, embedder: str) -> None:
-        """From now on this embedder says what texts mean, or nobody does. Vectors of another are no longer compared."""
+    def use(self, embed: Embed | None, embedder: str, ask: Embed | None = None) -> None:
+        """From now on this embedder says what texts mean, or nobody does. Vectors of another are no longer compared.
+
+        `ask` is for questions, where the embedder wants to be told that a text is one.
+        """
         self._embed, self._embedder = embed, embedder if embed is not None else ""
+        self._ask = ask or embed
         if embed is not None:
             self._views.use(embedder)
 
@@ -131,13 +135,8 @@ class Recall:
     # Asking
 
     async def understand(self, text: str) -> Meaning | None:
-        """What a text means, to be handed to several searches; None without an embedder, or when it fails."""
-        if self._embed is None:
-            return None
-        try:
-            return (await self._embed([text]))[0]
-        except LetheError:
-            return None
+        """What a text that asks means, to be handed to several searches; None without an embedder, or when it fails."""
+        return await _understood(self._ask, text)
 
     async def search(
         self,
@@ -202,7 +201,7 @@ class Recall:
         Days are left out. For looking for duplicates in the background: some texts are embedded anew. Of none without an
         embedder, or when it fails.
         """
-        meaning = await self.understand(text)
+        meaning = await _understood(self._embed, text)
         if meaning is None or self._embed is None:
             return []
         view = await self._views.open([owner])
@@ -217,6 +216,15 @@ def _compared(looked: Looked, columns: Columns, asked: Question, meaning: Meanin
     weights = dict(zip(asked.words, looked.evidence.rarity_in_passages.tolist(), strict=True))
     tokens, weight, _words = late.asked(meaning, weights)
     return late.nearness(tokens, [looked.tokens.get(number, b"") for number in numbers]), weight
+
+
+async def _understood(embed: Embed | None, text: str) -> Meaning | None:
+    if embed is None:
+        return None
+    try:
+        return (await embed([text]))[0]
+    except LetheError:
+        return None
 
 
 def _numbered(passages: Sequence[Passage], numbers: Sequence[int]) -> list[Passage]:
