@@ -36,6 +36,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting import Prompting
 from lethe_app.services.quiet import Quiet
 from lethe_app.services.reading_ahead import ReadingAhead
+from lethe_app.services.recapping import Recapping
 from lethe_app.services.recollecting import Recollecting
 from lethe_app.services.reminding import Reminding
 from lethe_app.services.safekeeping import Safekeeping
@@ -71,6 +72,7 @@ class House:
     archiving: Archiving
     indexing: Indexing
     embedding: Embedding
+    recapping: Recapping
     trust: Trust
     _client: ModelClient
     _embedder: ModelClient
@@ -82,6 +84,7 @@ class House:
         """Begin to work in the background."""
         self.indexing.start(INDEX_AFTER)
         self.archiving.start(ARCHIVE_AFTER)
+        self.recapping.start()
 
     async def close(self) -> None:
         """End the models' processes, finish what is being written, give the home back."""
@@ -159,6 +162,10 @@ class Wiring:
         return Archiving(self.chats, Parts(self.database), archivist, self.indexing, self.quiet, self.sessions_changed, check)
 
     @cached_property
+    def recapping(self) -> Recapping:
+        return Recapping(self.frames, Minutes(self.clerk), self.trust, self.quiet)
+
+    @cached_property
     def sessions(self) -> Sessions:
         return Sessions(self.chats, self.casting, self.archiving, self.preferences, self.sessions_changed)
 
@@ -201,6 +208,7 @@ class Wiring:
             self.counting,
             self.prompting,
             self.recollecting,
+            self.frames,
             self.sessions,
             self.ahead,
             self.quiet,
@@ -254,6 +262,7 @@ def furnish(
         archiving=made.archiving,
         indexing=made.indexing,
         embedding=made.embedding,
+        recapping=made.recapping,
         trust=made.trust,
         _client=made.client,
         _embedder=probe,
@@ -261,6 +270,7 @@ def furnish(
         _ahead=made.ahead,
         _closing=(
             safekeeping.close,
+            made.recapping.close,
             made.archiving.close,
             made.indexing.close,
             made.ahead.close,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from lethe_app.brain import digest
@@ -61,15 +61,15 @@ class Archivist:
         count = len(await self._chats.outline(session_id))
         return aloud(await self._chats.page(session_id, 0, count))
 
-    async def put(self, session_id: UUID, part: SessionPart, value: object) -> ChatSession:
-        """The user's own wording."""
-        return await self._chats.change_session(session_id, **{FIELDS[part]: value})
+    async def renew(self, persona_id: str) -> None:
+        """A conversation was deleted, brought back or told otherwise: the prompts of the others no longer say what it was."""
+        await self._knowing.renew(persona_id)
 
-    async def by_rules(self, session: ChatSession, parts: Sequence[SessionPart]) -> None:
-        """Fill these parts from what was said, word for word or nearly."""
-        lines = await self.lines(session.guid)
+    async def by_rules(self, session_id: UUID, parts: Collection[SessionPart]) -> dict[SessionPart, object]:
+        """What these parts come to, told from what was said, word for word or nearly; facts are learnt at once."""
+        session, lines = await self._chats.session(session_id), await self.lines(session_id)
         made = await asyncio.to_thread(lambda: digest.digest(lines, longest=LONGEST_SUMMARY))
-        values = {
+        values: dict[SessionPart, object] = {
             SessionPart.TITLE: made.title,
             SessionPart.SUMMARY: made.summary,
             SessionPart.KEYWORDS: list(made.keywords),
@@ -77,31 +77,41 @@ class Archivist:
             SessionPart.RELEVANCE: made.relevance,
             SessionPart.ROLEPLAY: made.is_roleplay,
         }
-        changes = {FIELDS[part]: values[part] for part in parts if part in FIELDS}
-        if changes:
-            session = await self._chats.change_session(session.guid, **changes)
-        if SessionPart.FACTS in parts and self._learns_from(session):
-            found = await asyncio.to_thread(extract, lines)
-            facts = [
-                ExtractedFact(
-                    fact=each.text,
-                    first_seen=each.time,
-                    last_seen=each.time,
-                    source_memories=[session.guid],
-                    source_messages=list(each.messages),
-                )
-                for each in found
-            ]
-            await self._knowing.learn(session.persona_id, facts)
+        if SessionPart.FACTS in parts:
+            played = made.is_roleplay if SessionPart.ROLEPLAY in parts else session.is_roleplay
+            if self._learns_from(played=played):
+                await self._knowing.learn(session.persona_id, await self._extracted(session, lines))
+        return {part: value for part, value in values.items() if part in parts}
 
-    async def by_model(self, session_id: UUID, part: SessionPart) -> None:
-        """Fill one part with what the model makes of it. Raises ModelError."""
+    async def by_model(self, session_id: UUID, part: SessionPart) -> object:
+        """What the model makes of one part, to be put in its place; facts are learnt at once. Raises ModelError."""
         session, lines = await self._chats.session(session_id), await self.lines(session_id)
-        if part is SessionPart.FACTS:
-            if self._learns_from(session):
-                await self._learn(session, lines)
-            return
-        await self._chats.change_session(session_id, **{FIELDS[part]: await self._written(session, lines, part)})
+        if part is not SessionPart.FACTS:
+            return await self._written(session, lines, part)
+        if self._learns_from(played=session.is_roleplay):
+            await self._learn(session, lines)
+        return None
+
+    async def _extracted(self, session: ChatSession, lines: Sequence[Said]) -> list[ExtractedFact]:
+        """By rules; of a line that a model has read already, nothing in other words."""
+        known = await self._knowing.all(session.persona_id)
+        read = {
+            message
+            for fact in known
+            if fact.made_by is MadeBy.MODEL and session.guid in fact.source_memories
+            for message in fact.source_messages
+        }
+        return [
+            ExtractedFact(
+                fact=each.text,
+                first_seen=each.time,
+                last_seen=each.time,
+                source_memories=[session.guid],
+                source_messages=list(each.messages),
+            )
+            for each in await asyncio.to_thread(extract, lines)
+            if read.isdisjoint(each.messages)
+        ]
 
     async def _written(self, session: ChatSession, lines: Sequence[Said], part: SessionPart) -> object:
         """Other parts may read the summary where there is too much to read all of it at once; it comes before them."""
@@ -147,9 +157,9 @@ class Archivist:
         except ModelError:
             return None
 
-    def _learns_from(self, session: ChatSession) -> bool:
+    def _learns_from(self, *, played: bool) -> bool:
         settings = self._preferences.current
-        return settings.fact_retrieval and (not session.is_roleplay or settings.facts_during_roleplay)
+        return settings.fact_retrieval and (not played or settings.facts_during_roleplay)
 
 
 def sources(lines: Sequence[Said], source: Said) -> list[Said]:

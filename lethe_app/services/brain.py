@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from lethe_app.brain import memorizing
+from lethe_app.brain.folding import fold
 from lethe_app.brain.memorizing import NAMED, Kept
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.passage import PassageKind
 from lethe_app.domain.recollection import Recollection, TurnMemory
-from lethe_app.errors import LetheError
+from lethe_app.errors import LetheError, StorageError
 from lethe_app.retrieval.recall import Recall
 from lethe_app.services.calibration import Calibration
 from lethe_app.services.casting import Casting
@@ -84,21 +85,24 @@ class Brain:
         return kept
 
     async def edit(self, memory: MemoryUnit) -> None:
-        """Another content under the same guid."""
+        """Another content under the same guid. Raises StorageError if there is none, or it is in the trash."""
+        await self._memories.get(memory.guid)
         persona_id = await self._memories.owner(memory.guid)
         await self._holdings.put(persona_id, memory)
         await self._indexing.follow()
 
     async def forget(self, guid: UUID) -> None:
-        """Move a memory to the trash; nothing brings it up from now on."""
+        """Move a memory to the trash; nothing brings it up from now on. Raises StorageError if it is not there."""
+        await self._memories.get(guid)
         persona_id = await self._memories.owner(guid)
         await self._holdings.delete(persona_id, [guid])
         await self._indexing.follow()
 
     async def restore(self, guid: UUID) -> None:
-        """Take it out of the trash again."""
+        """Take it out of the trash again. Raises StorageError if it is not in it."""
         persona_id = await self._memories.owner(guid)
-        await self._holdings.restore(persona_id, [guid])
+        if not await self._holdings.restore(persona_id, [guid]):
+            raise StorageError("This memory is not in the trash any more.")
         await self._indexing.follow()
 
     async def search(self, persona_id: str, text: str, count: int = USUAL, *, only_sure: bool = False) -> list[Recollection]:
@@ -137,6 +141,10 @@ class Brain:
         self._recall.reload()
         await self._indexing.settle_all()
 
+    async def rebuild(self) -> None:
+        """Make everything by which memories are found anew, as after a part of it was lost or damaged."""
+        await self._indexing.rebuild()
+
     async def refresh(self, persona_id: str) -> None:
         """Make anew what stands still in the prompts of her conversations: summaries and core facts."""
         await self._frames.renew(persona_id)
@@ -152,12 +160,21 @@ class Brain:
     async def _nearest(
         self, persona_id: str, memory: MemoryUnit, held: dict[UUID, MemoryUnit]
     ) -> tuple[MemoryUnit, float] | None:
-        """The nearest one of the same type, waiting ones included."""
+        """The nearest one of the same type that may be overwritten, waiting ones included."""
+        rivals = {guid: one for guid, one in held.items() if one.category is memory.category and not one.protected}
+        said = words(memory)
+        if said and (same := next((one for one in rivals.values() if words(one) == said), None)):
+            return same, 0.0  # known without any embedder
         text = f"{memory.name}: {memory.content}" if memory.name else memory.content
         found: list[tuple[float, MemoryUnit]] = []
         for owner in (persona_id, owner_of_waiting(persona_id)):
             for guid, distance in await self._recall.nearest(owner, text, PassageKind.MEMORY, MOST):
-                if guid in held and held[guid].category is memory.category:
-                    found.append((distance, held[guid]))
+                if guid in rivals:
+                    found.append((distance, rivals[guid]))
                     break
         return min(((one, distance) for distance, one in found), key=lambda pair: pair[1], default=None)
+
+
+def words(memory: MemoryUnit) -> str:
+    """What a memory says, whatever its case and spacing."""
+    return " ".join(fold(memory.content, keep_case=False).split())

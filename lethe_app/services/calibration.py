@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from lethe_app.domain.passage import Meaning
 from lethe_app.retrieval.calibrate import ORIGINAL, Thresholds, calibrate, load_pairs
 from lethe_app.services.embedding import Embedding
 from lethe_app.services.events import Listeners
@@ -14,6 +16,8 @@ from lethe_app.storage.state import HouseState
 
 SCOPE = "calibration"
 """Of the limits in the state of the house, by embedder."""
+AT_ONCE = 8
+"""Texts embedded together: a question that comes meanwhile waits for no more than these."""
 
 
 class Calibration:
@@ -33,13 +37,28 @@ class Calibration:
             self._known[name] = stored
         return self._known.get(name, ORIGINAL)
 
-    async def measure(self) -> None:
-        """Fit the limits to the embedder, unless that was done before; some seconds. Raises what the embedder raises."""
+    async def measure(self, pause: Callable[[], Awaitable[None]] | None = None) -> None:
+        """Fit the limits to the embedder, unless that was done before; some seconds.
+
+        `pause` is waited for between a few texts and the next, so that whoever asks something meanwhile goes before. Raises
+        what the embedder raises, and FileError where there are no pairs.
+        """
         name = self._embedding.id
-        if not name or await self._stored(name) is not None:
+        if not name or name in self._known or await self._stored(name) is not None:
             return
         pairs = await asyncio.to_thread(load_pairs, self._pairs)
-        fitted = await calibrate(self._embedding.embed, name, pairs)
+
+        async def embed(texts: Sequence[str]) -> list[Meaning]:
+            meanings: list[Meaning] = []
+            for start in range(0, len(texts), AT_ONCE):
+                if pause is not None:
+                    await pause()
+                meanings += await self._embedding.embed(texts[start : start + AT_ONCE])
+            return meanings
+
+        fitted = await calibrate(embed, name, pairs)
+        if self._embedding.id != name:
+            return  # another one was loaded meanwhile, and some of these meanings may be its
         self._known[name] = fitted
         await self._state.set(SCOPE, name, fitted.model_dump(mode="json"))
         self.changed.tell(fitted)

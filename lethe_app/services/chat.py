@@ -31,6 +31,7 @@ from lethe_app.services.events import (
     Thought,
     TurnEvent,
 )
+from lethe_app.services.frames import Frames
 from lethe_app.services.models import Models
 from lethe_app.services.prompting import Prompting
 from lethe_app.services.quiet import Quiet
@@ -57,6 +58,7 @@ class Chat:
         counting: Counting,
         prompting: Prompting,
         recollecting: Recollecting,
+        frames: Frames,
         sessions: Sessions,
         ahead: ReadingAhead,
         quiet: Quiet,
@@ -68,6 +70,7 @@ class Chat:
         self._counting = counting
         self._prompting = prompting
         self._recollecting = recollecting
+        self._frames = frames
         self._sessions = sessions
         self._ahead = ahead
         self._quiet = quiet
@@ -121,7 +124,9 @@ class Chat:
 
     async def edit(self, message_id: UUID, text: str) -> Message:
         """Change the wording on display."""
-        return await self._chats.edit(message_id, text)
+        message = await self._chats.edit(message_id, text)
+        await self._retold(message.session_id, message_id)
+        return message
 
     async def delete(self, session_id: UUID, message_id: UUID) -> None:
         """Move a message to the trash, with the hidden lines that were put above it."""
@@ -132,8 +137,21 @@ class Chat:
         first = at
         while first > 0 and outline[first - 1].hidden:
             first -= 1
+        await self._retold(session_id, message_id)
         await self._chats.delete_message(*(entry.id for entry in outline[first : at + 1]))
         self._sessions.changed.tell((await self._chats.session(session_id)).persona_id)
+
+    async def _retold(self, session_id: UUID, message_id: UUID) -> None:
+        """What was told of words that have left the history stands no more when one of them changes."""
+        frame = await self._frames.kept(session_id)
+        if frame is None or frame.first is None or frame.first == message_id:
+            return
+        for entry in await self._chats.outline(session_id):
+            if entry.id == frame.first:
+                return  # it is still there word for word
+            if entry.id == message_id:
+                await self._frames.drop(session_id)
+                return
 
     async def show_alternative(self, message_id: UUID, index: int) -> Message:
         """Put another wording on display."""

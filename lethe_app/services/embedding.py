@@ -15,6 +15,7 @@ from lethe_app.llm import starter
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.gguf_file import describe
 from lethe_app.paths import Paths
+from lethe_app.retrieval.prefixes import Prefixes, prefixes_of
 from lethe_app.retrieval.recall import Recall
 from lethe_app.services.events import Listeners
 from lethe_app.services.preferences import Preferences
@@ -43,9 +44,11 @@ class Embedding:
         self._client = client
         self._client.on_death = self._died
         self._recall = recall
+        self._prefixes = Prefixes()
         self._preferences = preferences
         self._paths = paths
-        self._enabled = enabled
+        self.enabled = enabled
+        """Is meaning wanted at all? A house with scripted models does without unless it is told otherwise."""
         self._chosen = preferences.current.embedder_path
         self._failed_at = -NOT_AGAIN_WITHIN
         self._one_at_a_time = asyncio.Lock()
@@ -62,7 +65,7 @@ class Embedding:
             if chosen != self._chosen:
                 self._chosen, self._failed_at = chosen, -NOT_AGAIN_WITHIN
                 await self._unload()
-            if self.state.name or not self._enabled or time.monotonic() - self._failed_at < NOT_AGAIN_WITHIN:
+            if self.state.name or not self.enabled or time.monotonic() - self._failed_at < NOT_AGAIN_WITHIN:
                 return bool(self.state.name)
             try:
                 await self._load(chosen)
@@ -71,8 +74,12 @@ class Embedding:
         return bool(self.state.name)
 
     async def embed(self, texts: Sequence[str]) -> list[Meaning]:
-        """Each text as a whole and token by token. Raises ModelError."""
-        return await self._client.embed_tokens(texts)
+        """Each text as a whole and token by token, as something to be found. Raises ModelError."""
+        return await self._client.embed_tokens([self._prefixes.passage + text for text in texts])
+
+    async def ask(self, texts: Sequence[str]) -> list[Meaning]:
+        """The same for texts that ask; some embedders want to be told the difference."""
+        return await self._client.embed_tokens([self._prefixes.question + text for text in texts])
 
     async def close(self) -> None:
         await self._client.close()
@@ -81,7 +88,8 @@ class Embedding:
         file = await asyncio.to_thread(self._file, chosen)
         model = await self._client.load(file, LoadOptions(), lambda _part: None)
         known_as = f"{file.path.name} {file.size}"
-        self._recall.use(self.embed, known_as)
+        self._prefixes = prefixes_of(f"{model.file.name} {file.path.name}")
+        self._recall.use(self.embed, known_as, self.ask)
         self._become(Embedder(model.file.name, known_as))
 
     def _file(self, chosen: str) -> ModelFile:

@@ -1,23 +1,23 @@
 """What stands still around a conversation in its prompts: earlier sessions, what they came to, what is known.
 
-A frame is made when a session begins, kept with it word for word, and made anew only when the history is cut, when something
-in it is forgotten or edited, or when the user wishes; between these the beginning of the prompt stays the same.
+A frame is made when a session begins and kept with it. It is made anew only when the program starts, when the history is cut,
+when something in it is forgotten or edited, or when its settings change: between these the beginning of the prompt is the same
+to the letter, and what has left the history stays out of it.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from lethe_app.brain import digest, ledger
-from lethe_app.brain.said import aloud
-from lethe_app.brain.snippets import Form, Title, one_line, snippet
-from lethe_app.domain.chat import ChatSession, Message, SessionSummary
-from lethe_app.domain.clock import now
+from lethe_app.brain import digest
+from lethe_app.brain.quoting import shorten
+from lethe_app.brain.said import Said, aloud
+from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.prompt import Part
 from lethe_app.errors import StorageError
@@ -25,6 +25,8 @@ from lethe_app.prompt.budget import CAPS
 from lethe_app.prompt.sections import Extras
 from lethe_app.services.casting import Cast
 from lethe_app.services.counting import Counting
+from lethe_app.services.events import Listeners
+from lethe_app.services.hindsight import Frozen, Hindsight
 from lethe_app.services.preferences import Preferences
 from lethe_app.settings import SessionHandling
 from lethe_app.storage.chats import Chats
@@ -38,15 +40,9 @@ EARLIER = 0.4
 ROLLING = 0.2
 """Characters of the rolling summary per token of the context."""
 LEAST_ROLLING = 240
-
-
-class Frozen(BaseModel):
-    """A text as it stands in the prompt, and whose it is."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    guid: UUID
-    text: str
+SHORTEST_TURN = 4
+"""Tokens: a prompt reads no more messages than a context of such short ones could hold."""
+PRESENT = "Earlier in this conversation:"
 
 
 class Frame(BaseModel):
@@ -56,8 +52,7 @@ class Frame(BaseModel):
 
     context: int
     """Of the model it was made for; with another one the history begins anew."""
-    stale: bool = False
-    """Something in it was forgotten or edited."""
+    handling: SessionHandling = SessionHandling.FIT_ALL
     earlier: list[UUID] = Field(default_factory=list)
     """Sessions that are there word for word, oldest first."""
     summaries: list[Frozen] = Field(default_factory=list)
@@ -67,36 +62,56 @@ class Frame(BaseModel):
     """The message of this session with which its history begins; None is its first one."""
     rolling: str = ""
     """What was said before that message."""
+    recap: str = ""
+    """The same, or the beginning of it, as a trusted model tells it; it takes the place of `rolling` with the next cut."""
+    recapped: UUID | None = None
+    """The message up to which `recap` reaches."""
 
     @property
     def in_view(self) -> set[UUID]:
         """Sessions that need not be brought up, for they are there word for word."""
         return set(self.earlier)
 
+    @property
+    def told(self) -> str:
+        """What was said before `first`, in the best words there are."""
+        return shorten(self.recap, longest(self.context)) if self.recap and self.recapped == self.first else self.rolling
+
     def extras(self, world: Sequence[str] = ()) -> Extras:
         """What of it stands in the system prompt. The present conversation is the newest of the summaries."""
-        present = [f"Earlier in this conversation:\n{self.rolling}"] if self.rolling else []
+        present = [f"{PRESENT}\n{self.rolling}"] if self.rolling else []
         return Extras(world, [*present, *(one.text for one in self.summaries)], [one.text for one in self.facts])
 
 
 class Frames:
-    """Makes frames, keeps them, and moves their edge when the history is cut."""
+    """Makes frames, keeps them, and moves their edge when the history is cut. `cuts` names a session of which more left."""
 
     def __init__(self, chats: Chats, facts: Facts, state: SessionState, preferences: Preferences, counting: Counting) -> None:
+        self.cuts: Listeners[UUID] = Listeners()
         self._chats = chats
-        self._facts = facts
         self._state = state
         self._preferences = preferences
         self._counting = counting
+        self._hindsight = Hindsight(chats, facts, preferences, counting)
+        self._renewals: Counter[str] = Counter()
+        """How often what is known of a persona was changed by the user."""
+        self._made: dict[UUID, object] = {}
+        """What each session's frame was made under since the program started; one from before is made anew, for it may not
+        know what was forgotten last."""
+        self._writing = asyncio.Lock()
 
     async def of(self, session: ChatSession, cast: Cast, model: LoadedModel) -> Frame:
         """The one the session has, or a new one."""
         kept = await self.kept(session.guid)
-        fits = kept is not None and kept.context == model.context
-        if kept is not None and fits and not kept.stale:
+        if kept is None or kept.context != model.context or not await self._is_there(kept.first):
+            fresh = await self._begun(session, model)
+            return await self._make(session, cast, model, fresh, await self._chosen(session, model) if not fresh.first else [])
+        if self._made.get(session.guid) == self._terms(session):
             return kept
-        first, rolling = (kept.first, kept.rolling) if kept is not None and fits else (None, "")
-        return await self._keep(session, await self._make(session, cast, model, first, rolling))
+        earlier = kept.earlier
+        if kept.handling is not self._preferences.current.session_handling:
+            earlier = await self._chosen(session, model) if kept.first is None else []
+        return await self._make(session, cast, model, kept.model_copy(update={"rolling": kept.told}), earlier)
 
     async def kept(self, session_id: UUID) -> Frame | None:
         """The frame as it was last made, if it can still be understood."""
@@ -107,9 +122,12 @@ class Frames:
 
     async def renew(self, persona_id: str) -> None:
         """Something was forgotten or edited: what stands still is made anew with the next prompt. History stays cut."""
-        for session_id, value in (await self._state.of_persona(persona_id, FRAME)).items():
-            if isinstance(value, dict):
-                await self._state.set(session_id, FRAME, {**value, "stale": True})
+        self._renewals[persona_id] += 1
+
+    async def drop(self, session_id: UUID) -> None:
+        """Words that had left the history were changed or deleted: nothing that was told of them stands, it begins anew."""
+        async with self._writing:
+            await self._state.set(session_id, FRAME, None)
 
     async def cut(
         self, session: ChatSession, cast: Cast, model: LoadedModel, frame: Frame, history: Sequence[Message], dropped: int
@@ -118,111 +136,101 @@ class Frames:
         left, stays = history[:dropped], history[dropped]
         if stays.session_id != session.guid:  # only earlier sessions are affected; none is cut in two
             gone = {message.session_id for message in left}
-            earlier = [guid for guid in frame.earlier if guid not in gone]
-            return await self._keep(session, await self._make(session, cast, model, frame.first, frame.rolling, earlier))
-        lines = aloud([message for message in left if message.session_id == session.guid])
-        longest = max(LEAST_ROLLING, int(model.context * ROLLING))
-        rolling = await asyncio.to_thread(digest.rolling, lines, frame.rolling, longest)
-        return await self._keep(session, await self._make(session, cast, model, stays.id, rolling, []))
+            return await self._make(session, cast, model, frame, [guid for guid in frame.earlier if guid not in gone])
+        lines = await self.between(session.guid, frame.first, stays.id)
+        rolling = await asyncio.to_thread(digest.rolling, lines, frame.told, longest(model.context))
+        made = await self._make(
+            session, cast, model, frame.model_copy(update={"first": stays.id, "rolling": rolling}), [], was=frame.first
+        )
+        self.cuts.tell(session.guid)
+        return made
 
-    async def set_rolling(self, session_id: UUID, before: str, after: str) -> None:
-        """Put a better wording in the place of one that still stands."""
-        frame = await self.kept(session_id)
-        if frame is not None and frame.rolling == before:
-            await self._state.set(session_id, FRAME, frame.model_copy(update={"rolling": after}).model_dump(mode="json"))
+    async def between(self, session_id: UUID, first: UUID | None, end: UUID) -> list[Said]:
+        """What was said from one message on, or from the beginning, up to another one, which is left out."""
+        places = {entry.id: place for place, entry in enumerate(await self._chats.outline(session_id))}
+        begin = places.get(first, 0) if first is not None else 0
+        return aloud(await self._chats.page(session_id, begin, max(places.get(end, 0) - begin, 0)))
 
-    async def _keep(self, session: ChatSession, frame: Frame) -> Frame:
-        await self._state.set(session.guid, FRAME, frame.model_dump(mode="json"))
-        return frame
+    async def set_recap(self, session_id: UUID, reaches: UUID, text: str) -> None:
+        """What a trusted model tells of all that was said before the message `reaches`. The prompt is not changed by it yet."""
+        async with self._writing:
+            frame = await self.kept(session_id)
+            if frame is not None and frame.first is not None:
+                better = frame.model_copy(update={"recap": text, "recapped": reaches})
+                await self._state.set(session_id, FRAME, better.model_dump(mode="json"))
 
     async def _make(
         self,
         session: ChatSession,
         cast: Cast,
         model: LoadedModel,
-        first: UUID | None,
-        rolling: str,
-        earlier: Sequence[UUID] | None = None,
+        frame: Frame,
+        earlier: Sequence[UUID],
+        was: UUID | None = None,
     ) -> Frame:
-        """`earlier`: the sessions that are to be there word for word; None lets it choose."""
-        before = await self._before(session)
-        if earlier is None:
-            earlier = await self._fitting(before, int(model.context * EARLIER)) if first is None else []
-        rest = [summary for summary in before if summary.guid not in earlier]
-        return Frame(
-            context=model.context,
-            earlier=list(earlier),
-            summaries=await self._summaries(rest, cast, int(model.context * CAPS[Part.SUMMARIES])),
-            facts=await self._core(cast, int(model.context * CAPS[Part.FACTS])),
-            first=first,
-            rolling=rolling,
+        """The frame with all that stands still as it is now; `earlier` are the sessions that are there word for word."""
+        terms = self._terms(session)
+        before = await self._hindsight.before(session)
+        there = {one.guid for one in before}
+        rolling = (await self._counting.count([f"{PRESENT}\n{frame.rolling}"]))[0] + 2 if frame.rolling else 0
+        rest = [one for one in before if one.guid not in earlier]
+        room = int(model.context * CAPS[Part.SUMMARIES]) - rolling
+        made = frame.model_copy(
+            update={
+                "handling": self._preferences.current.session_handling,
+                "earlier": [guid for guid in earlier if guid in there],
+                "summaries": await self._hindsight.summaries(rest, cast, room),
+                "facts": await self._hindsight.core(cast, int(model.context * CAPS[Part.FACTS])),
+            }
+        )
+        async with self._writing:
+            kept = await self.kept(session.guid)
+            if kept is not None and kept.first == (was or made.first):  # a recap that came meanwhile is not lost
+                made = made.model_copy(update={"recap": kept.recap, "recapped": kept.recapped})
+            await self._state.set(session.guid, FRAME, made.model_dump(mode="json"))
+            self._made[session.guid] = terms
+        return made
+
+    async def _begun(self, session: ChatSession, model: LoadedModel) -> Frame:
+        """Where no history was cut yet. What is so far back that no prompt reads it is summed up all the same."""
+        most = max(model.context // SHORTEST_TURN, 1)
+        outline = await self._chats.outline(session.guid) if session.leaf_id else []
+        if len(outline) <= most:
+            return Frame(context=model.context)
+        first = outline[-most].id
+        lines = await self.between(session.guid, None, first)
+        rolling = await asyncio.to_thread(digest.rolling, lines, "", longest(model.context))
+        return Frame(context=model.context, first=first, rolling=rolling)
+
+    async def _chosen(self, session: ChatSession, model: LoadedModel) -> list[UUID]:
+        if self._preferences.current.session_handling is SessionHandling.CURRENT_ONLY:
+            return []
+        before = await self._hindsight.before(session)
+        return await self._hindsight.fitting(before, int(model.context * EARLIER))
+
+    async def _is_there(self, first: UUID | None) -> bool:
+        """Can the history still begin with that message?"""
+        if first is None:
+            return True
+        try:
+            await self._chats.message(first)
+        except StorageError:
+            return False
+        return True
+
+    def _terms(self, session: ChatSession) -> object:
+        """Whatever a change of makes frames anew."""
+        settings = self._preferences.current
+        return (
+            self._renewals[session.persona_id],
+            settings.session_handling,
+            settings.session_memory_system,
+            settings.session_reserved_tokens,
+            settings.fact_retrieval,
+            settings.core_facts_tokens,
         )
 
-    async def _before(self, session: ChatSession) -> list[SessionSummary]:
-        """Sessions of the persona that began before this one, newest first."""
-        every = await self._chats.sessions(session.persona_id)
-        older = [one for one in every if one.guid != session.guid and one.started <= session.added and one.messages > 0]
-        return sorted(older, key=lambda one: one.started, reverse=True)
 
-    async def _fitting(self, before: Sequence[SessionSummary], room: int) -> list[UUID]:
-        """The newest of them that fit whole and without a gap, oldest first."""
-        chosen: list[UUID] = []
-        if self._preferences.current.session_handling is SessionHandling.CURRENT_ONLY:
-            return chosen
-        for one in before:
-            if one.messages > room // 4:
-                break
-            messages = await self._chats.page(one.guid, 0, room // 4)
-            room -= sum(await self._counting.count([message.content for message in messages])) + 8 * len(messages)
-            if room < 0:
-                break
-            chosen.append(one.guid)
-        return chosen[::-1]
-
-    async def _summaries(self, sessions: Sequence[SessionSummary], cast: Cast, most: int) -> list[Frozen]:
-        """As many as there is room for, the sticky ones first; those that have none yet are passed over."""
-        settings = self._preferences.current
-        if not settings.session_memory_system:
-            return []
-        room = min(settings.session_reserved_tokens, most)
-        wanted: list[Frozen] = []
-        order = {one.guid: place for place, one in enumerate(sessions)}
-        for one in sorted(sessions, key=lambda each: not each.sticky):
-            if room < 24:
-                break
-            record = await self._session(one.guid)
-            if record is None or not record.content.strip():
-                continue
-            text = summarised(record, one.last_activity, dated=cast.persona.dates_in_session_summaries)
-            tokens = (await self._counting.count([text]))[0]
-            if tokens <= room:
-                room -= tokens
-                wanted.append(Frozen(guid=one.guid, text=text))
-        return sorted(wanted, key=lambda frozen: order[frozen.guid])
-
-    async def _core(self, cast: Cast, most: int) -> list[Frozen]:
-        """What she knows of others; of herself her persona tells enough, and what is pinned."""
-        settings = self._preferences.current
-        if not settings.fact_retrieval:
-            return []
-        facts = [
-            fact
-            for fact in await self._facts.of(cast.persona.unique_name)
-            if not fact.superseded and (fact.pinned or not fact.fact.startswith(cast.persona.name))
-        ]
-        facts = sorted(facts, key=lambda fact: (not fact.pinned, -ledger.importance(fact, now())))[:200]
-        counts = await self._counting.count([fact.fact for fact in facts])
-        tokens = {fact.guid: count + 2 for fact, count in zip(facts, counts, strict=True)}
-        chosen = ledger.core(facts, now(), min(settings.core_facts_tokens, most), tokens)
-        return [Frozen(guid=fact.guid, text=one_line(fact.fact)) for fact in chosen]
-
-    async def _session(self, guid: UUID) -> ChatSession | None:
-        try:
-            return await self._chats.session(guid)
-        except StorageError:
-            return None  # deleted meanwhile
-
-
-def summarised(session: ChatSession, until: datetime, *, dated: bool) -> str:
-    """A session as it stands among the previous ones."""
-    return snippet(session, Form(Title.H2, dated=dated), until=until)
+def longest(context: int) -> int:
+    """Characters a rolling summary may have in a context of so many tokens."""
+    return max(LEAST_ROLLING, int(context * ROLLING))

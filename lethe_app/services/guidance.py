@@ -16,18 +16,24 @@ from lethe_app.brain.guidance import Pace, Rules
 from lethe_app.brain.natural import Evidence
 from lethe_app.brain.returning import Absence, UserReturnInsert
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
-from lethe_app.domain.memory import MemoryType, MemoryUnit
+from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.recollection import Because, Recollection, Way
 from lethe_app.services.casting import Cast
+from lethe_app.services.shortening import LONGEST_MEMORY, shortened
 from lethe_app.settings import Settings
 from lethe_app.storage.messages import Standing
 from lethe_app.storage.state import HouseState, SessionState
 
 PACE = "pace"
 """Key of a session's state."""
+RETURN, MEMORY = "return", "memory"
+OURS = (RETURN, MEMORY)
+"""How the notes begin that say what a hidden line is."""
 NOTES = "return notes"
 """Scope of the notes that wait for the user's return, by persona."""
 _NOTES = TypeAdapter(list[UserReturnInsert])
+LONGEST_LINE = 6000
+"""Characters of a hidden line. What stands in the conversation is never shortened in a prompt, so it is kept short here."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +44,23 @@ class Announced:
     recalled: tuple[Recollection, ...]
     changed: tuple[MemoryUnit, ...] = ()
     gone: tuple[UUID, ...] = ()
+    told: tuple[UUID, ...] = ()
+    """Notes that need not wait any longer."""
+
+
+@dataclass(frozen=True)
+class Initiative:
+    """What she does of her own accord in one turn."""
+
+    announced: Announced | None = None
+    pace: Pace | None = None
+    """To be kept with the session; None leaves it as it is."""
+    faded: tuple[UUID, ...] = ()
+    """Memories to be forgotten: they have faded or are over."""
 
 
 class Guidance:
-    """Decides what comes; whoever asks stores it."""
+    """Decides what comes and changes nothing; `conclude` notes afterwards that it came."""
 
     def __init__(self, house: HouseState, state: SessionState) -> None:
         self._house = house
@@ -79,21 +98,19 @@ class Guidance:
             user_name=cast.user.name,
             is_latest_session=is_latest,
             previous_is_system=previous_is_system,
-            notes=await self.notes(session.persona_id),
-            memories=memories,
+            notes=[short_note(note) for note in await self.notes(session.persona_id)],
+            memories=[short_memory(memory) for memory in memories if memory.insertion is MemoryInsertion.USER_RETURN],
         )
         note = returning.greet(absence, rules)
         if note is None:
             return None
-        told = set(note.used)
-        left = returning.without(absence.notes, told)
-        await self._house.set(NOTES, session.persona_id, _NOTES.dump_python(left, mode="json") or None)
-        told_memories = [memory for memory in memories if memory.guid in told]
-        recalled = [recollected(memory, memory.content, Way.RETURN, note.because) for memory in told_memories]
+        told_memories = [memory for memory in memories if memory.guid in note.used]
+        recalled = [recollected(memory, short_memory(memory).content, Way.RETURN, note.because) for memory in told_memories]
         return Announced(
-            hidden_line(session, note.text, moment, "return"),
+            hidden_line(session, shortened(note.text, LONGEST_LINE), moment, RETURN),
             tuple(recalled) or (_bare(session, note.text, note.because),),
             tuple(returning.after_return(memory, moment) for memory in told_memories),
+            told=note.used,
         )
 
     async def of_its_own(
@@ -107,22 +124,30 @@ class Guidance:
         rules: Rules,
         *,
         tagged: bool,
-    ) -> Announced | None:
+    ) -> Initiative:
         """A memory whose moment this is, counting the message that was just said."""
         pace = (await self.pace(session, moment)).counted()
         chosen = natural.choose(waiting, evidence, text, pace, rules, moment)
-        await self._keep(session, Pace.fresh(moment) if chosen is not None else pace)
         if chosen is None:
-            return None
+            return Initiative(pace=pace)
         memory = chosen.memory
-        line = wording(memory, cast.persona.name, tagged=tagged)
+        line = wording(short_memory(memory), cast.persona.name, tagged=tagged)
         after = natural.used(memory, moment)
-        return Announced(
-            hidden_line(session, line, moment, f"memory {memory.guid}"),
+        announced = Announced(
+            hidden_line(session, line, moment, f"{MEMORY} {memory.guid}"),
             (recollected(memory, line, chosen.way, chosen.because),),
             (after,) if after is not None else (),
             () if after is not None else (memory.guid,),
         )
+        return Initiative(announced, Pace.fresh(moment))
+
+    async def conclude(self, session: ChatSession, initiative: Initiative) -> None:
+        """It was done: notes that were told wait no longer, and the pace goes on from here. What came meanwhile still waits."""
+        if initiative.announced is not None and initiative.announced.told:
+            left = returning.without(await self.notes(session.persona_id), set(initiative.announced.told))
+            await self._house.set(NOTES, session.persona_id, _NOTES.dump_python(left, mode="json") or None)
+        if initiative.pace is not None:
+            await self._state.set(session.guid, PACE, initiative.pace.model_dump(mode="json"))
 
     async def pace(self, session: ChatSession, moment: datetime) -> Pace:
         """How long she has held back in this session."""
@@ -130,9 +155,6 @@ class Guidance:
             return Pace.model_validate(await self._state.get(session.guid, PACE))
         except ValidationError:
             return Pace.fresh(moment)
-
-    async def _keep(self, session: ChatSession, pace: Pace) -> None:
-        await self._state.set(session.guid, PACE, pace.model_dump(mode="json"))
 
 
 def rules_of(settings: Settings, natural_limit: float) -> Rules:
@@ -167,6 +189,11 @@ def hidden_line(session: ChatSession, text: str, moment: datetime, note: str) ->
     )
 
 
+def was_announced(history: Sequence[Message]) -> bool:
+    """Is there a line of ours right above the message already? Then it is remembered a second time, after an edit."""
+    return bool(history) and history[-1].hidden and history[-1].note.startswith(OURS)
+
+
 def recollected(memory: MemoryUnit, text: str, way: Way, because: Sequence[Because]) -> Recollection:
     """A memory that was written into the conversation."""
     return Recollection(
@@ -178,6 +205,16 @@ def recollected(memory: MemoryUnit, text: str, way: Way, because: Sequence[Becau
         because=list(because),
         priority=memory.priority,
     )
+
+
+def short_memory(memory: MemoryUnit) -> MemoryUnit:
+    """As much of it as belongs into a conversation."""
+    return memory.model_copy(update={"content": shortened(memory.content, LONGEST_MEMORY)})
+
+
+def short_note(note: UserReturnInsert) -> UserReturnInsert:
+    """The same of a note."""
+    return note.model_copy(update={"info": shortened(note.info, LONGEST_MEMORY)})
 
 
 def _bare(session: ChatSession, text: str, because: Sequence[Because]) -> Recollection:

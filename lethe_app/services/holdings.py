@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
+from lethe_app.brain.decay import touched
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.services.events import Listeners
 from lethe_app.storage.memories import Memories
@@ -36,16 +37,20 @@ class Holdings:
             await self._memories.delete(guids)
             self._tell(persona_id)
 
-    async def restore(self, persona_id: str, guids: Sequence[UUID]) -> None:
-        """Take them out of it again."""
-        await self._memories.restore(guids)
+    async def restore(self, persona_id: str, guids: Sequence[UUID]) -> int:
+        """Take them out of it again; returns how many really came out."""
+        restored = await self._memories.restore(guids)
         self._tell(persona_id)
+        return restored
 
     async def touch(self, persona_id: str, guids: Sequence[UUID], moment: datetime) -> None:
         """They were brought up anew."""
         if guids:
             await self._memories.touch(guids, moment)
-            self._held.pop(persona_id, None)
+            named = set(guids)
+            if persona_id in self._held:  # thousands need not be read again because of a few
+                held = self._held[persona_id]
+                self._held[persona_id] = [touched(one, moment) if one.guid in named else one for one in held]
 
     def reload(self) -> None:
         """Read everything again when it is needed."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession
@@ -22,6 +22,7 @@ from lethe_app.services.embedding import Embedding
 from lethe_app.services.events import Listeners
 from lethe_app.services.library import Library
 from lethe_app.services.quiet import Quiet
+from lethe_app.services.world_passages import WorldPassages
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.debts import Debt, Debts
 from lethe_app.storage.facts import Facts
@@ -30,15 +31,13 @@ from lethe_app.storage.state import HouseState
 
 AT_ONCE = 100
 """Changes taken over in one transaction."""
-EMBEDDED_AT_ONCE = 8
+EMBEDDED_AT_ONCE = 4
 """Passages whose meaning is asked for together: a question that comes meanwhile waits for no more than these."""
 LOOK_AGAIN = 60.0
 """Seconds after which it looks for changes nobody told it of."""
 NEVER_FOUND = frozenset({MemoryType.IMAGE, MemoryType.FILE})
 MOST_SOURCES = 3
 """A fact leads to the newest of the sessions in which it was said; a frequent one would flood the few places."""
-WORLDS = "worlds"
-"""Scope of the digests of the worlds whose entries are in the passages."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +70,8 @@ class Indexing:
         self._chats = chats
         self._memories = memories
         self._facts = facts
-        self._state = state
-        self._library = library
         self._recall = recall
+        self._worlds = WorldPassages(library, state, recall, quiet)
         self._embedding = embedding
         self._calibration = calibration
         self._quiet = quiet
@@ -115,14 +113,18 @@ class Indexing:
         await self._give_meaning()
         self.wake()
 
-    async def catch_up(self) -> None:
-        """Everything: changes, worlds, meanings."""
+    async def catch_up(self, *, limits: bool = True) -> None:
+        """Everything: changes, worlds, meanings. Without `limits` the embedder is not measured, which takes a while once."""
+        if await self.settle():  # what was just said is found by its words before anything that takes longer
+            await self._report()
+        ready = await self._embedding.ready()
+        if ready and limits:
+            with suppress(LetheError):  # the embedder died, or there is nothing to measure it by
+                await self._calibration.measure(self._quiet.wait)
         while await self.settle():
             await self._report()
             await self._quiet.wait()
         await self.sync_worlds()
-        if await self._embedding.ready():
-            await self._calibration.measure()
         while await self._give_meaning():
             await self._report()
             await self._quiet.wait()
@@ -130,17 +132,21 @@ class Indexing:
 
     async def sync_worlds(self) -> None:
         """Take over worlds that were changed, added or deleted as files."""
-        worlds = await self._library.worlds()
-        known = await self._state.all(WORLDS)
-        for name in known.keys() - worlds.keys():
-            await self._recall.forget(owner=owner_of_world(name))
-            await self._state.set(WORLDS, name, None)
-        for name, world in worlds.items():
-            digest = hashlib.blake2b(world.model_dump_json().encode(), digest_size=16).hexdigest()
-            if known.get(name) != digest:
-                await self._recall.forget(owner=owner_of_world(name))
-                await self._recall.keep(entries(name, world))
-                await self._state.set(WORLDS, name, digest)
+        await self._worlds.sync()
+
+    def notice(self, worlds: Mapping[str, World]) -> None:
+        """These worlds are in use; if one is not as it was when it was taken over, that is done soon."""
+        if not self._worlds.knows(worlds):
+            self.wake()
+
+    async def rebuild(self) -> None:
+        """Make all passages anew from what they were taken from. What comes out as it was keeps its meaning."""
+        await self._debts.owe_all()
+        await self._worlds.forget()
+        self._recall.reload()
+        await self.settle_all()
+        await self.sync_worlds()
+        self.wake()
 
     async def _work(self, pause: float) -> None:
         await asyncio.sleep(pause)
@@ -174,7 +180,9 @@ class Indexing:
             passage
             for one in spoken
             if not one.is_opening
-            for passage in render.message(one.persona_id, one.session, one.id, one.place, one.speaker_name, one.text, one.time)
+            for passage in render.message(
+                one.persona_id, one.session, one.id, one.place, one.speaker_name, one.text, local(one.time)
+            )
         ]
 
     async def _summaries(self, ids: Sequence[UUID]) -> list[Passage]:
@@ -205,11 +213,6 @@ class Indexing:
             return None
 
 
-def owner_of_world(name: str) -> str:
-    """Whose passages the entries of a world are: every persona bound to it finds them."""
-    return f"world:{name}"
-
-
 def owner_of_waiting(persona_id: str) -> str:
     """Whose passages memories are that wait for their moment: compared with what is said, but found by no search."""
     return f"waiting:{persona_id}"
@@ -218,7 +221,7 @@ def owner_of_waiting(persona_id: str) -> str:
 def of_session(session: ChatSession) -> list[Passage]:
     """Its title and the sentences of its summary."""
     text = "\n".join(part for part in (session.name, session.content) if part.strip())
-    return render.summary(session.persona_id, session.guid, text, session.added)
+    return render.summary(session.persona_id, session.guid, text, local(session.added))
 
 
 def of_memory(owner: str, memory: MemoryUnit) -> list[Passage]:
@@ -226,10 +229,10 @@ def of_memory(owner: str, memory: MemoryUnit) -> list[Passage]:
     if memory.category in NEVER_FOUND or not memory.enabled:
         return []
     if memory.insertion is MemoryInsertion.TRIGGER:
-        return render.memory(PassageKind.MEMORY, owner, memory.guid, memory.name, memory.content, memory.added)
+        return render.memory(PassageKind.MEMORY, owner, memory.guid, memory.name, memory.content, local(memory.added))
     if memory.insertion in {MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED}:
         waiting = owner_of_waiting(owner)
-        return render.memory(PassageKind.MEMORY, waiting, memory.guid, memory.name, memory.content, memory.added)
+        return render.memory(PassageKind.MEMORY, waiting, memory.guid, memory.name, memory.content, local(memory.added))
     return []
 
 
@@ -239,19 +242,17 @@ def of_fact(owner: str, fact: ExtractedFact, sessions: Sequence[ChatSession]) ->
         return []
     newest = sorted(sessions, key=lambda session: session.added, reverse=True)[:MOST_SOURCES]
     if not newest:
-        return render.fact(owner, fact.guid, fact.guid, fact.fact, fact.last_seen)
-    return [passage for session in newest for passage in render.fact(owner, session.guid, fact.guid, fact.fact, session.added)]
-
-
-def entries(name: str, world: World) -> list[Passage]:
-    """The entries of a world that are found by meaning too."""
-    owner = owner_of_world(name)
+        return render.fact(owner, fact.guid, fact.guid, fact.fact, local(fact.last_seen))
     return [
         passage
-        for entry in world.entries
-        if entry.enabled and (world.do_embeds if entry.do_embeds is None else entry.do_embeds)
-        for passage in render.memory(PassageKind.WORLD, owner, entry.guid, entry.name, entry.content, entry.added)
+        for session in newest
+        for passage in render.fact(owner, session.guid, fact.guid, fact.fact, local(session.added))
     ]
+
+
+def local(moment: datetime) -> datetime:
+    """By the clock here: what was added far in the east is not from tomorrow."""
+    return moment.astimezone()
 
 
 def _of(owed: Sequence[Debt], kind: str) -> list[UUID]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
 from uuid import UUID
 
 from lethe_app.brain import ledger
-from lethe_app.brain.gist import digest
+from lethe_app.brain.gist import content_words, digest, take
 from lethe_app.brain.ledger import Nearness, Relation
 from lethe_app.domain.clock import now
-from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
 from lethe_app.domain.passage import PassageKind
 from lethe_app.errors import LetheError
 from lethe_app.retrieval import relation as wording
@@ -30,6 +35,23 @@ Judge = Callable[[str, str], Awaitable[Relation | None]]
 """What a new fact (second) is to a known one (first); None where nobody can tell."""
 
 
+@lru_cache(50_000)
+def _digest(text: str) -> str:
+    return digest(text)
+
+
+@dataclass
+class Book:
+    """All that is known of a persona, as it is while somebody learns."""
+
+    seen: int = -1
+    """How often the user had changed something when this was read."""
+    known: dict[UUID, ExtractedFact] = field(default_factory=dict)
+    stones: list[Tombstone] = field(default_factory=list)
+    settled_by_user: list[ExtractedFact] = field(default_factory=list)
+    """Forgotten, or put in the user's own words: what the same messages say of it is not learnt again in other words."""
+
+
 class Knowing:
     """All facts of all personas. `changed` names the persona."""
 
@@ -40,6 +62,11 @@ class Knowing:
         self._indexing = indexing
         self._calibration = calibration
         self._frames = frames
+        self._learning = asyncio.Lock()
+        """One conversation after the other: two that say the same at once would be two facts."""
+        self._writing = asyncio.Lock()
+        self._changes: Counter[str] = Counter()
+        """How often the user changed something, by persona."""
 
     async def all(self, persona_id: str) -> list[ExtractedFact]:
         """Those that hold and those that were superseded, newest first."""
@@ -47,65 +74,108 @@ class Knowing:
 
     async def learn(self, persona_id: str, new: Sequence[ExtractedFact], judge: Judge | None = None) -> int:
         """Take in facts from a conversation; returns how many records changed. What the user had forgotten stays forgotten."""
-        stones = await self._facts.tombstones(persona_id)
-        known = {fact.guid: fact for fact in await self._facts.of(persona_id)}
-        changes = 0
-        for fact in new:
-            if ledger.is_forgotten(fact, stones):
-                continue
-            records = await self._settled(persona_id, fact, known, judge)
-            if records:
-                await self._facts.put(persona_id, *records)
-                await self._indexing.follow()  # the next one may say the same
-                known |= {record.guid: record for record in records}
-                changes += len(records)
-        if changes:
+        async with self._learning:
+            book = Book()
+            changes = [await self._take_in(persona_id, fact, judge, book) for fact in new]
+        if any(changes):
             self._tell(persona_id)
-        return changes
+        return sum(changes)
 
     async def add(self, persona_id: str, text: str, *, pinned: bool = False) -> ExtractedFact:
-        """A fact in the user's own words."""
-        if not text.strip():
-            raise LetheError("A fact needs words.")
-        fact = ExtractedFact(fact=text.strip(), made_by=MadeBy.USER, pinned=pinned)
-        await self._facts.put(persona_id, fact)
-        await self._renewed(persona_id)
+        """A fact in the user's own words; one that says the same with the same words becomes theirs."""
+        fact = ExtractedFact(fact=worded(text), made_by=MadeBy.USER, pinned=pinned)
+        async with self._changing(persona_id):
+            twin = next(iter(twins(fact, await self._facts.of(persona_id))), None)
+            if twin is not None:
+                values = {"fact": fact.fact, "made_by": MadeBy.USER, "pinned": pinned or twin.pinned, "last_seen": now()}
+                fact = twin.model_copy(update={**values, "superseded": False, "superseded_by": None})
+            await self._alone(persona_id, fact)
+        await self.renew(persona_id)
         return fact
 
     async def edit(self, guid: UUID, text: str) -> ExtractedFact:
-        """Say it in other words; from then on it is the user's own."""
-        if not text.strip():
-            raise LetheError("A fact needs words.", "Forget it instead.")
-        return await self._change(guid, fact=text.strip(), made_by=MadeBy.USER)
+        """Say it in other words; now it is the user's own, and the old words are not learnt from the same talk again."""
+        wording, persona_id = worded(text), await self._facts.owner(guid)
+        async with self._changing(persona_id):
+            old = await self._facts.get(guid)
+            fact = old.model_copy(update={"fact": wording, "made_by": MadeBy.USER, "last_seen": now()})
+            if digest(old.fact) != digest(wording) and old.source_messages:
+                await self._facts.forget(persona_id, [], [ledger.tombstone(old)])
+            await self._alone(persona_id, fact)
+        await self.renew(persona_id)
+        return fact
 
     async def pin(self, guid: UUID, *, pinned: bool) -> ExtractedFact:
         """Keep it among the core facts, whatever comes."""
-        return await self._change(guid, pinned=pinned)
+        persona_id = await self._facts.owner(guid)
+        async with self._changing(persona_id):
+            fact = (await self._facts.get(guid)).model_copy(update={"pinned": pinned})
+            await self._facts.put(persona_id, fact)
+        await self.renew(persona_id)
+        return fact
 
     async def restore(self, guid: UUID, *, instead: bool = False) -> None:
         """Let a superseded fact hold again, beside what took its place or `instead` of it; or bring back a forgotten one."""
         persona_id = await self._facts.owner(guid)
-        gone = {fact.guid: fact for fact in await self._facts.of(persona_id, deleted=True)}
-        if guid in gone:
-            await self._facts.restore(persona_id, guid, digest(gone[guid].fact))
-        else:
+        async with self._changing(persona_id):
+            gone = next((fact for fact in await self._facts.of(persona_id, deleted=True) if fact.guid == guid), None)
+            if gone is not None:
+                await self._facts.restore(persona_id, guid, digest(gone.fact))
             everything = await self._facts.of(persona_id)
             fact = next(fact for fact in everything if fact.guid == guid)
-            await self._facts.put(persona_id, *ledger.restore(fact, everything, instead=instead))
-        await self._renewed(persona_id)
+            records = ledger.restore(fact, everything, instead=instead) if gone is None else [fact]
+            for record in records[1:]:
+                await self._facts.put(persona_id, record)
+            if records:
+                await self._alone(persona_id, records[0])
+        await self.renew(persona_id)
 
     async def forget(self, guid: UUID) -> None:
         """Know it no more, and do not learn it again from the same talk."""
-        persona_id, fact = await self._facts.owner(guid), await self._facts.get(guid)
-        await self._facts.forget(persona_id, [guid], [ledger.tombstone(fact)])
-        await self._renewed(persona_id)
+        persona_id = await self._facts.owner(guid)
+        async with self._changing(persona_id):
+            fact = await self._facts.get(guid)
+            await self._facts.forget(persona_id, [guid], [ledger.tombstone(fact)])
+        await self.renew(persona_id)
+
+    async def renew(self, persona_id: str) -> None:
+        """The user changed what is known or told of: it is true at once, in the index and in every prompt."""
+        await self._frames.renew(persona_id)
+        await self._indexing.follow()
+        self._tell(persona_id)
+
+    async def _take_in(self, persona_id: str, fact: ExtractedFact, judge: Judge | None, book: Book) -> int:
+        """Settle one fact with all that is known; again if the user changed something while that was thought about."""
+        while True:
+            seen = self._changes[persona_id]
+            if book.seen != seen:
+                await self._read(persona_id, book)
+                book.seen = seen
+            if ledger.is_forgotten(fact, book.stones) or is_said_otherwise(fact, book.settled_by_user):
+                return 0
+            records = await self._settled(persona_id, fact, book.known, judge)
+            async with self._writing:
+                if self._changes[persona_id] != seen:
+                    continue
+                if records:
+                    await self._facts.put(persona_id, *records)
+            if records:
+                book.known |= {record.guid: record for record in records}
+                await self._indexing.follow()  # the next one may say the same
+            return len(records)
+
+    async def _read(self, persona_id: str, book: Book) -> None:
+        book.known = {fact.guid: fact for fact in await self._facts.of(persona_id)}
+        book.stones = await self._facts.tombstones(persona_id)
+        own = [fact for fact in book.known.values() if fact.made_by is MadeBy.USER]
+        book.settled_by_user = [*await self._facts.of(persona_id, deleted=True), *own]
 
     async def _settled(
         self, persona_id: str, fact: ExtractedFact, known: dict[UUID, ExtractedFact], judge: Judge | None
     ) -> list[ExtractedFact]:
         """The records that change because of this fact."""
         gist = digest(fact.fact)
-        near = [(other, 0.0) for other in known.values() if digest(other.fact) == gist]
+        near = [(other, 0.0) for other in known.values() if _digest(other.fact) == gist]
         for guid, distance in await self._recall.nearest(persona_id, fact.fact, PassageKind.FACT, NEAREST):
             if guid in known and guid not in {other.guid for other, _distance in near}:
                 near.append((known[guid], distance))
@@ -117,18 +187,60 @@ class Knowing:
             relation = relation or AS_JUDGED[wording.relation(found[0].fact, fact.fact, found[1], limits)]
         return ledger.settle(fact, near, relation, Nearness(limits.duplicate, limits.update))
 
-    async def _change(self, guid: UUID, **values: object) -> ExtractedFact:
-        persona_id = await self._facts.owner(guid)
-        fact = (await self._facts.get(guid)).model_copy(update={**values, "last_seen": now()})
-        await self._facts.put(persona_id, fact)
-        await self._renewed(persona_id)
-        return fact
+    @asynccontextmanager
+    async def _changing(self, persona_id: str) -> AsyncIterator[None]:
+        """The user changes something: nobody else writes meanwhile, and whoever thinks about what to write begins again."""
+        async with self._writing:
+            self._changes[persona_id] += 1
+            yield
 
-    async def _renewed(self, persona_id: str) -> None:
-        """The user changed something: it is true at once, in the index and in every prompt."""
-        await self._indexing.follow()
-        await self._frames.renew(persona_id)
-        self._tell(persona_id)
+    async def _alone(self, persona_id: str, fact: ExtractedFact) -> None:
+        """Store it; if it holds, none of those that say the same with the same words holds beside it."""
+        same = twins(fact, await self._facts.of(persona_id)) if not fact.superseded else []
+        beside = [each for each in same if not each.superseded]
+        gone = [each.model_copy(update={"superseded": True, "superseded_by": fact.guid}) for each in beside]
+        lists = {
+            name: list(dict.fromkeys(id_ for each in (fact, *beside) for id_ in getattr(each, name)))
+            for name in ("source_memories", "source_messages")
+        }
+        values = {
+            "reference_count": max(each.reference_count for each in (fact, *beside)),
+            "pinned": any(each.pinned for each in (fact, *beside)),
+        }
+        await self._facts.put(persona_id, *gone, fact.model_copy(update={**lists, **values}))
 
     def _tell(self, persona_id: str) -> None:
         self.changed.tell(persona_id)
+
+
+def worded(text: str) -> str:
+    """Raises LetheError where there are no words."""
+    if not text.strip():
+        raise LetheError("A fact needs words.", "Forget it instead.")
+    return text.strip()
+
+
+def twins(fact: ExtractedFact, known: Iterable[ExtractedFact]) -> list[ExtractedFact]:
+    """Others that say the same with the same words in the same order, those that hold first."""
+    gist = take(fact.fact)
+    same = [other for other in known if other.guid != fact.guid and take(other.fact) == gist]
+    return sorted(same, key=lambda other: other.superseded)
+
+
+def is_said_otherwise(fact: ExtractedFact, others: Iterable[ExtractedFact]) -> bool:
+    """Is it one of these in other words: from one of the same messages, sharing half of the words that carry it?
+
+    Its names do not count: whoever is spoken of is in all that is said of them. The user's own word is never kept out.
+    """
+    if fact.made_by is MadeBy.USER:
+        return False
+    messages, carrying = set(fact.source_messages), content_words(fact.fact)
+    for other in others:
+        if messages.isdisjoint(other.source_messages):
+            continue
+        theirs = content_words(other.fact)
+        subject = content_words(fact.fact.split(" ", 1)[0]) & content_words(other.fact.split(" ", 1)[0])
+        shared, fewer = (carrying & theirs) - subject, min(len(carrying - subject), len(theirs - subject))
+        if fewer and 2 * len(shared) >= fewer:
+            return True
+    return False

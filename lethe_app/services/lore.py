@@ -42,7 +42,7 @@ class Bound:
     worlds: dict[str, World]
 
     def entry(self, guid: UUID) -> tuple[World, WorldEntry] | None:
-        """The entry with this guid and the world it stands in."""
+        """The entry with this guid and the world it stands in; where several have it, that of the first world."""
         for world in self.worlds.values():
             for entry in world.entries:
                 if entry.guid == guid:
@@ -63,7 +63,7 @@ class LoreKeeping:
         """Worlds that are named but not there are passed over; the library tells of broken files by itself."""
         chosen = await self._state.get(session_id, BOUND) if session_id is not None else None
         names = [
-            *(name for name in (chosen if isinstance(chosen, list) else [])),
+            *(name for name in (chosen if isinstance(chosen, list) else []) if isinstance(name, str)),
             *cast.user.worlds,
             *cast.persona.worlds,
             *self._preferences.current.global_worlds,
@@ -76,6 +76,15 @@ class LoreKeeping:
     async def bind(self, session_id: UUID, names: list[str]) -> None:
         """Let these worlds belong to that conversation, besides those it has through others."""
         await self._state.set(session_id, BOUND, names or None)
+
+    def depth(self, bound: Bound) -> int:
+        """Messages before the one being sent in which some entry's words are looked for."""
+        depths = (
+            world.scan_depth if entry.scan_depth is None else entry.scan_depth
+            for world in bound.worlds.values()
+            for entry in world.entries
+        )
+        return max(depths, default=0)
 
     async def listen(self, bound: Bound, window: Window, state: object, turn: Turn, context: int) -> Evaluation:
         """What wakes; `state` is what the last evaluation left, as it was stored."""
@@ -154,14 +163,4 @@ def blocked(evaluation: Evaluation) -> list[NotRecalled]:
             memory=each.entry.guid, title=each.entry.name, world=each.world.name, why=each.why.value, detail=each.detail
         )
         for each in evaluation.blocked
-    ]
-
-
-def constants(bound: Bound) -> list[str]:
-    """What always stands in the system prompt, whatever is said."""
-    return [
-        entry.content.strip()
-        for world in bound.worlds.values()
-        for entry in world.entries
-        if entry.sticky and entry.enabled and entry.position_index < 0 and entry.content.strip()
     ]

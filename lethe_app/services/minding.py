@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
 
-from lethe_app.brain.evaluation import Turn
+from lethe_app.brain.evaluation import Evaluation, Turn
 from lethe_app.brain.lore_state import LoreState
 from lethe_app.brain.pool import Outcome, Pool, recollection
 from lethe_app.brain.snippets import form_of, snippet
@@ -18,17 +18,29 @@ from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 from lethe_app.domain.passage import Meaning
 from lethe_app.domain.recollection import Because, NotRecalled, Recollection, Way
+from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.services import lore
 from lethe_app.services.casting import Cast
 from lethe_app.services.frames import Frame
+from lethe_app.services.indexing import NEVER_FOUND
 from lethe_app.services.lore import Bound, LoreKeeping, lore_state
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.reminding import DEPTH, Asking, Reminding, is_open, session_text
+from lethe_app.services.shortening import LONGEST_MEMORY, shortened
 
 LORE, POOL, STAYING = "lore", "pool", "staying"
 """Keys of a session's state: entries that are awake, memories awake by keyword, memories that stay for some turns."""
 STATES = (LORE, POOL, STAYING)
-_STAYING = TypeAdapter(dict[UUID, int])
+LONGEST_QUESTION = 4000
+"""Characters of a message that are looked at for what they mean and remind of; an embedder sees fewer still."""
+MOST_BLOCKED = 40
+"""Of those kept back, as many are told: with a large world and little luck there are thousands."""
+_STAYING = TypeAdapter(dict[UUID, tuple[int, int]])
+"""The turn in which a memory was brought up, and the last one in which it stays."""
+
+
+LASTING = frozenset({Way.ACTIVE, Way.CONSTANT})
+"""Ways of what is there whatever this message says."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +87,8 @@ class Mind:
 
     @property
     def anew(self) -> list[UUID]:
-        """What was brought up by this message, and not merely still there."""
-        return [one.memory for one in self.recalled if one.way not in {Way.ACTIVE, Way.CONSTANT} and not one.world]
+        """What was brought up by this message: not what is merely still there, nor what begins a conversation."""
+        return [one.memory for one in self.recalled if one.way not in LASTING and one.way is not Way.OPENING and not one.world]
 
 
 class Minding:
@@ -97,8 +109,8 @@ class Minding:
         mentioned = self._mentioned(occasion)
         found = [
             *lore.recalled(evaluation),
-            *(recollection(one, dates=dates(occasion), session_depth=DEPTH) for one in mentioned.mentioned),
-            *await self._reminded(occasion),
+            *(short(recollection(one, dates=dates(occasion), session_depth=DEPTH)) for one in mentioned.mentioned),
+            *await self._reminded(occasion, evaluation),
             *sticky(occasion),
             *staying(occasion),
         ]
@@ -110,7 +122,9 @@ class Minding:
             POOL: mentioned.state.model_dump(mode="json"),
             STAYING: still_there(occasion, recalled),
         }
-        return Mind(recalled, [*lore.blocked(evaluation), *mentioned.blocked], kept)
+        there = {one.memory for one in recalled}
+        blocked = [one for one in (*lore.blocked(evaluation), *mentioned.blocked) if one.memory not in there]
+        return Mind(recalled, blocked[:MOST_BLOCKED], kept)
 
     def _mentioned(self, occasion: Occasion) -> Outcome:
         settings = self._preferences.current
@@ -118,16 +132,17 @@ class Minding:
         if not settings.keyword_retrieval:
             return Outcome([], [], LoreState())
         triggers = [memory for memory in occasion.memories if memory.insertion is MemoryInsertion.TRIGGER]
-        sessions = [session for session in occasion.sessions if session.guid not in occasion.in_view]
+        there = occasion.in_view | occasion.summarised
+        sessions = [session for session in occasion.sessions if session.guid not in there]
         return self._pool.listen(triggers, sessions, occasion.window, state, occasion.turn, most=settings.keyword_max_entries)
 
-    async def _reminded(self, occasion: Occasion) -> list[Recollection]:
+    async def _reminded(self, occasion: Occasion, evaluation: Evaluation) -> list[Recollection]:
         settings = self._preferences.current
         if not settings.rag_enabled or not occasion.text.strip():
             return []
         asking = Asking(
             persona_id=occasion.session.persona_id,
-            text=occasion.text,
+            text=occasion.text[:LONGEST_QUESTION],
             moment=occasion.moment,
             bound=occasion.bound,
             memories={memory.guid: memory for memory in occasion.memories},
@@ -136,6 +151,7 @@ class Minding:
             known=occasion.known,
             dates=dates(occasion),
             meaning=occasion.meaning,
+            is_awake=waking(occasion, evaluation),
         )
         return await self._reminding.search(asking, settings.rag_entries)
 
@@ -146,7 +162,7 @@ class Minding:
         open_now = [
             memory
             for memory in occasion.memories
-            if memory.insertion is MemoryInsertion.TRIGGER and is_open(memory, occasion.moment) and memory.guid not in there
+            if is_open(memory, occasion.moment) and memory.category not in NEVER_FOUND and memory.guid not in there
         ]
         best = sorted(open_now, key=lambda memory: (-memory.priority, -memory.trigger_count, memory.guid))
         why = [Because(what="a conversation begins, and it is among what matters most")]
@@ -162,9 +178,7 @@ def sticky(occasion: Occasion) -> list[Recollection]:
     """What is always there; a sticky session whose summary is in the prompt is there already."""
     why = [Because(what="it is always there")]
     memories = [
-        shown(memory, Way.CONSTANT, why)
-        for memory in occasion.memories
-        if memory.sticky and memory.insertion is MemoryInsertion.TRIGGER and is_open(memory, occasion.moment)
+        shown(memory, Way.CONSTANT, why) for memory in occasion.memories if memory.sticky and is_open(memory, occasion.moment)
     ]
     sessions = [
         shown(session, Way.CONSTANT, why).model_copy(
@@ -177,25 +191,42 @@ def sticky(occasion: Occasion) -> list[Recollection]:
 
 
 def staying(occasion: Occasion) -> list[Recollection]:
-    """Memories brought up in an earlier turn whose duration is not over."""
-    until = _until(occasion)
+    """Memories, and entries found by meaning, that were brought up in an earlier turn and whose duration is not over."""
+    spans = _spans(occasion)
+    if not spans:
+        return []
     why = [Because(what="it was brought up a few turns ago and stays")]
-    return [
+    memories = [
         shown(memory, Way.ACTIVE, why)
         for memory in occasion.memories
-        if until.get(memory.guid, 0) >= occasion.turn.number and is_open(memory, occasion.moment)
+        if memory.guid in spans and is_open(memory, occasion.moment)
     ]
+    found = [entry for guid in spans if (entry := occasion.bound.entry(guid)) is not None]
+    entries = [lore.entry_recollection(*one, Way.ACTIVE, why) for one in found if is_open(one[1], occasion.moment)]
+    return [*memories, *entries]
 
 
-def still_there(occasion: Occasion, recalled: Iterable[Recollection]) -> dict[str, int]:
-    """Which memories stay beyond this turn, and until which."""
+def still_there(occasion: Occasion, recalled: Iterable[Recollection]) -> dict[str, tuple[int, int]]:
+    """Which of them stay beyond this turn: since which turn and until which."""
     number = occasion.turn.number
     durations = {memory.guid: memory.duration for memory in occasion.memories}
-    kept = {guid: until for guid, until in _until(occasion).items() if until > number}
+    kept = {guid: span for guid, span in _spans(occasion).items() if span[1] > number}
     for one in recalled:
-        if one.way not in {Way.ACTIVE, Way.CONSTANT} and durations.get(one.memory, 1) > 1:
-            kept[one.memory] = number + durations[one.memory] - 1
-    return {str(guid): until for guid, until in kept.items()}
+        woken = occasion.bound.entry(one.memory) if one.world and one.way is Way.MEANING else None
+        duration = woken[1].duration if woken is not None else durations.get(one.memory, 1)
+        if one.way not in LASTING and duration > 1:
+            kept[one.memory] = (number, number + duration - 1)
+    return {str(guid): span for guid, span in kept.items()}
+
+
+def waking(occasion: Occasion, evaluation: Evaluation) -> Callable[[WorldEntry], bool]:
+    """Says which entries may be found by meaning: none that its world's rules have kept back, that rests or is too early."""
+    number = occasion.turn.number
+    silent = {blocked.entry.guid for blocked in evaluation.blocked}
+    for guid, record in lore_state(occasion.states.get(LORE)).entries.items():
+        if record.counts_in(number) and record.is_resting(number):
+            silent.add(guid)
+    return lambda entry: entry.guid not in silent and entry.delay <= occasion.turn.spoken
 
 
 def once(found: Iterable[Recollection], *, without: Collection[UUID]) -> list[Recollection]:
@@ -213,7 +244,7 @@ def shown(memory: MemoryUnit, way: Way, because: list[Because]) -> Recollection:
         memory=memory.guid,
         category=memory.category,
         title=memory.name,
-        text=snippet(memory, form_of(memory.category, dates=True)),
+        text=shortened(snippet(memory, form_of(memory.category, dates=True)), LONGEST_MEMORY),
         way=way,
         because=because,
         priority=memory.priority,
@@ -221,8 +252,15 @@ def shown(memory: MemoryUnit, way: Way, because: list[Because]) -> Recollection:
     )
 
 
-def _until(occasion: Occasion) -> dict[UUID, int]:
+def short(recollection: Recollection) -> Recollection:
+    """As much of its text as a prompt can bear."""
+    return recollection.model_copy(update={"text": shortened(recollection.text, LONGEST_MEMORY)})
+
+
+def _spans(occasion: Occasion) -> dict[UUID, tuple[int, int]]:
+    """What stays in this turn. Of a turn that was taken back and is played again, nothing does."""
     try:
-        return _STAYING.validate_python(occasion.states.get(STAYING) or {})
+        spans = _STAYING.validate_python(occasion.states.get(STAYING) or {})
     except ValidationError:
         return {}
+    return {guid: span for guid, span in spans.items() if span[0] < occasion.turn.number <= span[1]}

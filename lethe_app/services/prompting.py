@@ -20,13 +20,11 @@ from lethe_app.prompt.disarm import Disarmer
 from lethe_app.prompt.instruct import Choice, choose_renderer
 from lethe_app.services.casting import Cast
 from lethe_app.services.counting import Counting
-from lethe_app.services.frames import Frame, Frames
+from lethe_app.services.frames import SHORTEST_TURN, Frame, Frames
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
 from lethe_app.storage.chats import Chats
 
-SHORTEST_TURN = 8
-"""Tokens: no use in reading more messages than a context of such short ones could hold."""
 SMALL_MODEL = 1_000_000_000
 """Weights below which a model is asked for little."""
 NEXT_WORDS = "\ue0ff"
@@ -117,6 +115,8 @@ class Prompting:
             if is_newest and (over := self._over_the_cap(messages, session)):
                 frame = await self._frames.cut(session, cast, model, frame, messages, over)
                 messages = await self._history(session, frame, before, model.context)
+            if not is_newest and all(message.id != frame.first for message in messages):
+                frame = frame.model_copy(update={"first": None, "rolling": ""})  # all of it is there word for word
             request = await self._request(session, cast, model, [*as_turns(messages), *more], frame, memory)
             prompt = await build(replace(request, continue_last=goes_on), self._counting.count)
             dropped = prompt.receipt.dropped_messages

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import logging
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -16,23 +18,29 @@ from lethe_app.brain.window import Window
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.recollection import TurnMemory
+from lethe_app.errors import LetheError
 from lethe_app.prompt.macros import expand
 from lethe_app.retrieval.recall import Recall
 from lethe_app.services.calibration import Calibration
 from lethe_app.services.casting import Cast
 from lethe_app.services.frames import Frames
-from lethe_app.services.guidance import Announced, Guidance, rules_of, to_forget
+from lethe_app.services.guidance import Guidance, Initiative, rules_of, to_forget, was_announced
 from lethe_app.services.holdings import Holdings
 from lethe_app.services.indexing import Indexing
 from lethe_app.services.lore import LoreKeeping
-from lethe_app.services.minding import STATES, Mind, Minding, Occasion
+from lethe_app.services.minding import LONGEST_QUESTION, STATES, Mind, Minding, Occasion
 from lethe_app.services.preferences import Preferences
+from lethe_app.services.reminding import without
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.state import SessionState
 from lethe_app.storage.turns import TurnMemories
 
+log = logging.getLogger(__name__)
+
 WINDOW = 24
-"""Messages before the newest one in which keywords are looked for at most; worlds say in how many of them."""
+"""Messages before the newest one that are read, and more where a world looks for its words in more."""
+DEEPEST = 200
+"""Messages in which keywords are looked for at most."""
 SCRATCH = "scratch"
 """Key of a session's state: what is known of the present conversation."""
 USUAL_CONTEXT = 8192
@@ -81,28 +89,42 @@ class Recollecting:
         self._keywords = Pool()
 
     async def of_turn(self, session: ChatSession, cast: Cast, message: Message, model: LoadedModel) -> Remembered:
-        """Everything that comes to mind at this message, stored with it."""
+        """Everything that comes to mind at this message, stored with it.
+
+        A memory that cannot be read keeps nobody from answering: then nothing comes to mind, and the log says why.
+        """
+        try:
+            return await self._of_turn(session, cast, message, model)
+        except LetheError as error:
+            log.warning("Nothing could be remembered in this turn: %s", error)
+            return Remembered(TurnMemory())
+
+    async def _of_turn(self, session: ChatSession, cast: Cast, message: Message, model: LoadedModel) -> Remembered:
         await self._indexing.settle()
         frame = await self._frames.of(session, cast, model)
         occasion = replace(await self._occasion(session, cast, message, model.context), frame=frame)
-        announced = await self._announced(occasion, message)
+        self._indexing.notice(occasion.bound.worlds)
+        if not await self._is_newest(session, message):  # an old reply is written anew: the present is not to change
+            mind = await self._minding.think(replace(occasion, states={}))
+            memory = TurnMemory(recalled=mind.recalled, blocked=mind.blocked)
+            await self._turns.put(message.id, memory)
+            return Remembered(memory)
+        initiative = await self._initiative(occasion, message)
+        if initiative.faded:
+            left = [one for one in occasion.memories if one.guid not in initiative.faded]
+            occasion = replace(occasion, memories=left)
         mind = await self._minding.think(occasion)
-        note = await self._told(occasion, message, announced) if announced is not None else None
-        memory = TurnMemory(
-            recalled=[*(announced.recalled if announced else ()), *mind.recalled],
-            blocked=mind.blocked,
-            scratch=await self._noted(occasion, message),
-        )
-        await self._keep(occasion, message, memory, mind)
-        return Remembered(memory, note)
+        return await whole(self._stored(occasion, message, initiative, mind))
 
     async def again(self, message_id: UUID) -> TurnMemory | None:
         """What came to mind when this message was said; None if that is not known. What was forgotten since stays out."""
         memory = await self._turns.get(message_id)
         if memory is None:
             return None
-        gone = await self._turns.forgotten([one.memory for one in memory.recalled if not one.world])
-        return memory.model_copy(update={"recalled": [one for one in memory.recalled if one.memory not in gone]})
+        named = {one.memory for one in memory.recalled if not one.world}
+        named |= {lead.origin for one in memory.recalled if not one.world for lead in one.leads}
+        gone = await self._turns.forgotten(list(named))
+        return memory.model_copy(update={"recalled": [left for one in memory.recalled if (left := without(one, gone))]})
 
     async def preview(self, session: ChatSession, cast: Cast, text: str, context: int = USUAL_CONTEXT) -> TurnMemory:
         """What `text` would bring up in this session if it were said now, and why. Changes nothing."""
@@ -117,9 +139,12 @@ class Recollecting:
         self, session: ChatSession, cast: Cast, message: Message, context: int, *, is_stored: bool = True
     ) -> Occasion:
         exists = is_stored or session.leaf_id is not None
-        history = await self._chats.tail(session.guid, WINDOW, message.id if is_stored else None) if exists else []
+        bound = await self._keeping.bound(cast, session.guid)
+        reach = max(WINDOW, 2 * min(self._keeping.depth(bound), DEEPEST))  # hidden lines lie between
+        history = await self._chats.tail(session.guid, reach, message.id if is_stored else None) if exists else []
         spoken, asked = await self._counted(message, history, is_stored=is_stored)
-        moment = message.time
+        moment, scene = message.time, cast.scene(session, session.added)
+        by_meaning = self._preferences.current.rag_enabled and bool(message.content.strip())
         return Occasion(
             session=session,
             cast=cast,
@@ -131,17 +156,17 @@ class Recollecting:
                 spoken=spoken,
                 moment=moment,
                 seed=str(session.guid),
-                expand=lambda text: expand(text, cast.scene(session, session.added)),
+                expand=lambda text: expand(text, scene),
             ),
             window=Window.of(history, message),
             history=history,
             memories=await self._holdings.of(session.persona_id),
             sessions=await self._chats.mentionable(session.persona_id),
-            bound=await self._keeping.bound(cast, session.guid),
+            bound=bound,
             context=context,
             frame=await self._frames.kept(session.guid),
             states={key: await self._state.get(session.guid, key) for key in STATES},
-            meaning=await self._recall.understand(message.content),
+            meaning=await self._recall.understand(message.content[:LONGEST_QUESTION]) if by_meaning else None,
         )
 
     async def _counted(self, message: Message, history: Sequence[Message], *, is_stored: bool) -> tuple[int, int]:
@@ -154,16 +179,22 @@ class Recollecting:
         standing = await self._chats.standing(history[-1].id)
         return standing.spoken + 1, standing.asked + 1
 
+    async def _is_newest(self, session: ChatSession, message: Message) -> bool:
+        """Has the user said nothing after it?"""
+        later = await self._chats.tail(session.guid, WINDOW)
+        said = [one.id for one in later if one.role is Role.USER and not one.hidden]
+        return bool(said) and said[-1] == message.id
+
     # What she brings up of her own accord
 
-    async def _announced(self, occasion: Occasion, message: Message) -> Announced | None:
+    async def _initiative(self, occasion: Occasion, message: Message) -> Initiative:
         settings = self._preferences.current
         session, cast, moment = occasion.session, occasion.cast, occasion.moment
         if cast.persona.disable_bot_guidance or cast.user.disable_bot_guidance:
-            return None
+            return Initiative()
         standing = await self._chats.standing(message.id)
-        if settings.guidance_latest_only and not standing.is_latest:
-            return None
+        if (settings.guidance_latest_only and not standing.is_latest) or was_announced(occasion.history):
+            return Initiative()
         rules = rules_of(settings, (await self._calibration.thresholds()).natural)
         returned = await self._guidance.at_return(
             session,
@@ -176,16 +207,16 @@ class Recollecting:
             previous_is_system=bool(occasion.history) and occasion.history[-1].role is Role.SYSTEM,
         )
         if returned is not None:
-            return returned
-        await self._holdings.delete(session.persona_id, to_forget(occasion.memories, moment, rules))
-        return await self._eureka(occasion, rules)
+            return Initiative(returned)
+        eureka = await self._eureka(occasion, rules)
+        return replace(eureka, faded=tuple(to_forget(occasion.memories, moment, rules)))
 
-    async def _eureka(self, occasion: Occasion, rules: Rules) -> Announced | None:
+    async def _eureka(self, occasion: Occasion, rules: Rules) -> Initiative:
         due = waiting(occasion.memories, occasion.moment, rules)
         keywords = self._keywords.keywords(due, occasion.window, occasion.turn)
         distances = (
             await self._recall.distances(occasion.meaning, [memory.guid for memory in due])
-            if due and occasion.meaning is not None and self._preferences.current.rag_enabled
+            if due and occasion.meaning is not None
             else {}
         )
         evidence = {memory.guid: Evidence(distances.get(memory.guid), keywords.get(memory.guid, "")) for memory in due}
@@ -194,19 +225,32 @@ class Recollecting:
             occasion.session, occasion.cast, occasion.text, occasion.moment, due, evidence, rules, tagged=tagged
         )
 
-    async def _told(self, occasion: Occasion, message: Message, announced: Announced) -> Message:
-        """Write the line above the message, and store what became of the memories in it."""
-        scene = occasion.cast.scene(occasion.session, occasion.moment)
-        line = announced.message
-        filled = [Alternative(content=expand(line.content, scene), created=line.time)]
-        note = await self._chats.insert_above(message.id, line.model_copy(update={"alternatives": filled}))
-        persona_id = occasion.session.persona_id
-        if announced.changed:
-            await self._holdings.put(persona_id, *announced.changed)
-        await self._holdings.delete(persona_id, announced.gone)
-        return note
-
     # What is kept
+
+    async def _stored(self, occasion: Occasion, message: Message, initiative: Initiative, mind: Mind) -> Remembered:
+        """Write the line above the message, then what was recalled, then what became of it all."""
+        announced, persona_id = initiative.announced, occasion.session.persona_id
+        note = await self._chats.insert_above(message.id, self._filled(announced.message, occasion)) if announced else None
+        memory = TurnMemory(
+            recalled=[*(announced.recalled if announced else ()), *mind.recalled],
+            blocked=mind.blocked,
+            scratch=await self._noted(occasion, message),
+        )
+        await self._turns.put(message.id, memory)
+        if announced is not None and announced.changed:
+            await self._holdings.put(persona_id, *announced.changed)
+        await self._holdings.delete(persona_id, [*initiative.faded, *(announced.gone if announced else ())])
+        await self._guidance.conclude(occasion.session, initiative)
+        for key, value in mind.states.items():
+            if value != occasion.states.get(key) and (value or occasion.states.get(key)):
+                await self._state.set(occasion.session.guid, key, value)
+        await self._holdings.touch(persona_id, mind.anew, occasion.moment)
+        return Remembered(memory, note)
+
+    def _filled(self, line: Message, occasion: Occasion) -> Message:
+        """A hidden line with its macros filled in."""
+        text = expand(line.content, occasion.cast.scene(occasion.session, occasion.moment))
+        return line.model_copy(update={"alternatives": [Alternative(content=text, created=line.time)]})
 
     async def _noted(self, occasion: Occasion, message: Message) -> str:
         """The facts of this conversation so far, in one line."""
@@ -218,12 +262,15 @@ class Recollecting:
             await self._state.set(occasion.session.guid, SCRATCH, learnt)
         return block(learnt)
 
-    async def _keep(self, occasion: Occasion, message: Message, memory: TurnMemory, mind: Mind) -> None:
-        await self._turns.put(message.id, memory)
-        for key, value in mind.states.items():
-            if value != occasion.states.get(key) and (value or occasion.states.get(key)):
-                await self._state.set(occasion.session.guid, key, value)
-        await self._holdings.touch(occasion.session.persona_id, mind.anew, occasion.moment)
+
+async def whole(work: Coroutine[None, None, Remembered]) -> Remembered:
+    """Its result. Who stops a turn stops it before or after, never in the middle: half of its traces would be wrong."""
+    task = asyncio.get_running_loop().create_task(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
 
 
 def scratch_of(stored: object) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,14 +10,16 @@ from uuid import UUID
 
 from lethe_app.brain.snippets import form_of, one_line, snippet
 from lethe_app.domain.chat import ChatSession
-from lethe_app.domain.memory import MemoryType, MemoryUnit
+from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.passage import Meaning, Passage, PassageKind
-from lethe_app.domain.recollection import Because, Lead, Recollection, Way
+from lethe_app.domain.recollection import LOGGED, Because, Lead, Recollection, Way
+from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.errors import StorageError
 from lethe_app.retrieval.rank import Hit
 from lethe_app.retrieval.recall import Recall
-from lethe_app.services.indexing import owner_of_world
 from lethe_app.services.lore import Bound, entry_recollection
+from lethe_app.services.shortening import LONGEST_MEMORY, shortened
+from lethe_app.services.world_passages import owner_of_world
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.facts import Facts
 from lethe_app.storage.passages import Passages
@@ -50,6 +52,8 @@ class Asking:
     dates: bool = True
     """Does the persona want dates with sessions?"""
     meaning: Meaning | None = None
+    is_awake: Callable[[WorldEntry], bool] = lambda _entry: True
+    """May an entry of a world come now? One that rests, or was kept back, does not come by another door."""
 
 
 class Reminding:
@@ -88,7 +92,7 @@ class Reminding:
         if woken is not None:
             given = entry_recollection(*woken, Way.MEANING, because)
             found = given.model_copy(update={"leads": leads, "score": hit.score, "likelihood": hit.likelihood})
-            return found if is_open(woken[1], asking.moment) else None
+            return found if is_open(woken[1], asking.moment) and asking.is_awake(woken[1]) else None
         with suppress(StorageError):
             return self._session(asking, await self._chats.session(hit.source), hit, because, leads)
         return await self._fact(asking, hit, because, leads)
@@ -130,8 +134,8 @@ class Reminding:
 
 
 def is_open(memory: MemoryUnit, moment: datetime) -> bool:
-    """May it be brought up now?"""
-    return memory.enabled and memory.is_due(moment)
+    """May it be brought up now, by what is said?"""
+    return memory.enabled and memory.is_due(moment) and memory.insertion is MemoryInsertion.TRIGGER
 
 
 def of_memory(memory: MemoryUnit, hit: Hit, because: list[Because], leads: list[Lead]) -> Recollection:
@@ -140,7 +144,7 @@ def of_memory(memory: MemoryUnit, hit: Hit, because: list[Because], leads: list[
         memory=memory.guid,
         category=memory.category,
         title=memory.name,
-        text=snippet(memory, form_of(memory.category, dates=True)),
+        text=shortened(snippet(memory, form_of(memory.category, dates=True)), LONGEST_MEMORY),
         way=Way.MEANING,
         because=because,
         leads=leads,
@@ -153,7 +157,7 @@ def of_memory(memory: MemoryUnit, hit: Hit, because: list[Because], leads: list[
 
 def session_text(session: ChatSession, leads: Sequence[Lead], *, dates: bool, told: bool) -> str:
     """Title, date, summary and the lines that led there; `told`: the summary is in the prompt already."""
-    summary = "" if told else shortened(session.content)
+    summary = "" if told else shortened(session.content, LONGEST_SUMMARY)
     head = session.model_copy(update={"content": summary, "name": session.name or "An earlier conversation"})
     lines = [f"- {one_line(lead.text)}" for lead in leads if lead.kind in {PassageKind.FACT, PassageKind.MESSAGE}]
     if told:
@@ -161,12 +165,22 @@ def session_text(session: ChatSession, leads: Sequence[Lead], *, dates: bool, to
     return "\n".join([snippet(head, form_of(MemoryType.CHAT_SESSION, dates=dates)), *lines])
 
 
-def shortened(summary: str) -> str:
-    """As many whole lines of it as belong beside the lines that matter."""
-    if len(summary) <= LONGEST_SUMMARY:
-        return summary
-    end = max(summary.rfind(mark, 0, LONGEST_SUMMARY) for mark in ("\n", ". ", "! ", "? ", "。"))
-    return summary[: end + 1 if end > 0 else LONGEST_SUMMARY].rstrip()
+def without(recollection: Recollection, gone: Collection[UUID]) -> Recollection | None:
+    """It, without the lines that lead to what was forgotten since; None if it was forgotten itself.
+
+    What was written into the conversation stands there still, whatever became of the memory.
+    """
+    if recollection.way in LOGGED or recollection.world:
+        return recollection
+    if recollection.memory in gone:
+        return None
+    forgotten = [lead for lead in recollection.leads if lead.origin in gone]
+    if not forgotten:
+        return recollection
+    lines = {f"- {one_line(lead.text)}" for lead in forgotten}
+    text = "\n".join(line for line in recollection.text.splitlines() if line not in lines)
+    leads = [lead for lead in recollection.leads if lead not in forgotten]
+    return recollection.model_copy(update={"text": text, "leads": leads})
 
 
 def leads_of(hit: Hit, texts: Mapping[int, Passage]) -> list[Lead]:
@@ -187,4 +201,6 @@ def leads_of(hit: Hit, texts: Mapping[int, Passage]) -> list[Lead]:
 def reasons_of(hit: Hit) -> list[Because]:
     """What spoke for it, strongest first."""
     reasons = [Because(what=reason.meaning, value=round(reason.value, 4)) for reason in hit.reasons[:MOST_REASONS]]
+    if not reasons and (shared := list(dict.fromkeys(word for lead in hit.leads for word in lead.words))):
+        reasons = [Because(what=f"it shares {'the word' if len(shared) == 1 else 'words'}: {', '.join(shared)}")]
     return [Because(what=f"“{hit.time_words}” is when it was"), *reasons] if hit.time_words else reasons

@@ -86,10 +86,12 @@ class Sessions:
         return fresh
 
     async def _end(self, persona_id: str) -> None:
-        """Every conversation that is still open is over."""
+        """Every conversation that is still open is over; what the newest came to is known at once."""
+        is_newest = True
         for summary in await self._chats.sessions(persona_id):
             if not summary.archived and summary.messages > TOO_SHORT:
-                await self._archiving.begin(summary.guid)
+                await self._archiving.begin(summary.guid, at_once=is_newest)
+                is_newest = False
 
     async def _untouched(self, persona_id: str) -> ChatSession | None:
         """The newest conversation, if the user has said nothing in it; it still holds the greeting and nothing else."""
@@ -107,15 +109,18 @@ class Sessions:
         await self._archiving.write(guid, SessionPart.TITLE, title.strip())
 
     async def delete(self, guid: UUID) -> None:
-        """Move the conversation to the trash."""
+        """Move the conversation to the trash. Nothing of it is told in any prompt any more."""
         session = await self._chats.session(guid)
         await self._chats.delete_session(guid)
+        await self._archiving.renew(session.persona_id)
         self.changed.tell(session.persona_id)
 
     async def restore(self, guid: UUID) -> None:
         """Take it out of the trash again."""
         await self._chats.restore_session(guid)
-        self.changed.tell((await self._chats.session(guid)).persona_id)
+        session = await self._chats.session(guid)
+        await self._archiving.renew(session.persona_id)
+        self.changed.tell(session.persona_id)
 
     async def outline(self, guid: UUID) -> Sequence[MessageOutline]:
         """Every message of the branch on display, oldest first."""

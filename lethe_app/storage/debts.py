@@ -12,15 +12,23 @@ from uuid import UUID
 from lethe_app.domain.chat import Role
 from lethe_app.storage.database import Database
 
+# Neither place nor opening may hang on what else is hidden or deleted: a message is not made anew when another one is.
 SPOKEN = """
-SELECT m.id, m.session_id, s.persona_id, m.speaker_name, m.role, m.time, m.seq, a.content,
-    m.role = 'assistant' AND NOT EXISTS (
-        SELECT 1 FROM messages b
-        WHERE b.session_id = m.session_id AND b.seq < m.seq AND b.role = 'user' AND b.deleted_at IS NULL)
-FROM messages m JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
+WITH wanted AS MATERIALIZED (SELECT m.* FROM messages m WHERE m.id IN (SELECT value FROM json_each(?))),
+hidden AS MATERIALIZED (
+    SELECT session_id, seq FROM messages WHERE hidden = 1 AND session_id IN (SELECT session_id FROM wanted))
+SELECT m.id, m.session_id, s.persona_id, m.speaker_name, m.role, m.time, m.place, a.content,
+    m.role = 'assistant' AND m.place = 1
+FROM (SELECT w.*, w.seq - (SELECT count(*) FROM hidden h WHERE h.session_id = w.session_id AND h.seq < w.seq) AS place
+      FROM wanted w) m JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
 JOIN sessions s ON s.guid = m.session_id JOIN memories u ON u.guid = s.guid
-WHERE m.id IN (SELECT value FROM json_each(?)) AND m.deleted_at IS NULL AND m.hidden = 0 AND u.deleted_at IS NULL
-    AND m.role IN ('user', 'assistant')
+WHERE m.deleted_at IS NULL AND m.hidden = 0 AND u.deleted_at IS NULL AND m.role IN ('user', 'assistant')
+ORDER BY m.session_id, m.seq
+"""
+_ORPHANS = """
+INSERT INTO passage_debts (kind, id) SELECT DISTINCT 'memory', origin FROM passages
+WHERE origin NOT IN (SELECT id FROM messages) AND origin NOT IN (SELECT guid FROM memories)
+    AND origin NOT IN (SELECT guid FROM facts)
 """
 
 
@@ -45,10 +53,10 @@ class Spoken:
     role: Role
     time: datetime
     place: int
-    """Order of arrival in its session."""
+    """Order of arrival among what was said in its session; hidden lines take no place."""
     text: str
     is_opening: bool
-    """Said by the persona before the user had said anything: a greeting, the same in many sessions."""
+    """The first words of a conversation, if they are the persona's: a greeting, the same in many sessions."""
 
 
 class Debts:
@@ -72,12 +80,15 @@ class Debts:
         )
 
     async def spoken(self, ids: Sequence[UUID]) -> list[Spoken]:
-        """Those of these messages that can be heard: neither hidden nor in the trash."""
+        """Those of these messages that can be heard, neither hidden nor in the trash, in the order in which they were said."""
         wanted = json.dumps([str(id_) for id_ in ids])
         return await self._database.run(lambda connection: [_spoken(row) for row in connection.execute(SPOKEN, (wanted,))])
 
     async def owe_all(self) -> None:
-        """Have everything made anew, as after passages were found to be damaged."""
+        """Have everything made anew, as after passages were found to be damaged, and the words found again in the texts.
+
+        Passages of which nothing knows any more are owed too, and so go; those of worlds, which are files, are among them.
+        """
 
         def work(connection: sqlite3.Connection) -> None:
             for kind, source in (
@@ -88,6 +99,8 @@ class Debts:
             ):
                 question = f"INSERT INTO passage_debts (kind, id) SELECT '{kind}', * FROM ({source})"  # noqa: S608 - names are ours
                 connection.execute(question)
+            connection.execute(_ORPHANS)
+            connection.execute("INSERT INTO passage_words (passage_words) VALUES ('rebuild')")
 
         await self._database.run(work)
 

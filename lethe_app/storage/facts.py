@@ -49,10 +49,13 @@ class Facts:
 
     async def of(self, persona_id: str, *, deleted: bool = False) -> list[ExtractedFact]:
         """Everything known, superseded facts included, newest first; forgotten ones instead if `deleted`."""
-        question = f"{FACT} WHERE persona_id = ? AND (deleted_at IS NOT NULL) = ? ORDER BY last_seen DESC, rowid DESC"
+        question = f"{FACT} WHERE persona_id = ? AND (deleted_at IS NOT NULL) = ? ORDER BY rowid DESC"
 
         def work(connection: sqlite3.Connection) -> list[ExtractedFact]:
-            return [_fact(row) for row in connection.execute(question, (persona_id, deleted))]
+            found = [_fact(row) for row in connection.execute(question, (persona_id, deleted))]
+            return sorted(
+                found, key=lambda fact: fact.last_seen, reverse=True
+            )  # as text, moments of other zones are not in order
 
         return await self._database.run(work)
 
@@ -68,7 +71,10 @@ class Facts:
         return await self._database.run(work)
 
     async def forget(self, persona_id: str, guids: Sequence[UUID], tombstones: Sequence[Tombstone]) -> None:
-        """Move them to the trash and remember that they are not to be learnt again."""
+        """Move them to the trash and remember that they are not to be learnt again.
+
+        What was forgotten before stays so: a stone that is there already gets the new one's messages too.
+        """
         moment = utc(now())
 
         def work(connection: sqlite3.Connection) -> None:
@@ -76,10 +82,8 @@ class Facts:
                 "UPDATE facts SET deleted_at = ? WHERE guid = ? AND persona_id = ? AND deleted_at IS NULL",
                 [(moment, str(guid), persona_id) for guid in guids],
             )
-            connection.executemany(
-                "INSERT OR REPLACE INTO forgotten_facts (persona_id, digest, messages) VALUES (?, ?, ?)",
-                [(persona_id, stone.digest, json.dumps([str(id_) for id_ in stone.messages])) for stone in tombstones],
-            )
+            for stone in tombstones:
+                _lay(connection, persona_id, stone)
 
         await self._database.run(work)
 
@@ -100,6 +104,19 @@ class Facts:
             return [Tombstone(digest, tuple(UUID(id_) for id_ in json.loads(messages))) for digest, messages in rows]
 
         return await self._database.run(work)
+
+
+def _lay(connection: sqlite3.Connection, persona_id: str, stone: Tombstone) -> None:
+    """A stone without messages stands for all there are or will be."""
+    here = (persona_id, stone.digest)
+    row = connection.execute("SELECT messages FROM forgotten_facts WHERE persona_id = ? AND digest = ?", here).fetchone()
+    messages = [str(id_) for id_ in stone.messages]
+    if row is not None:
+        known = json.loads(row[0])
+        messages = list(dict.fromkeys([*known, *messages])) if known and messages else []
+    connection.execute(
+        "INSERT OR REPLACE INTO forgotten_facts (persona_id, digest, messages) VALUES (?, ?, ?)", (*here, json.dumps(messages))
+    )
 
 
 def _fact(row: tuple[object, ...]) -> ExtractedFact:

@@ -29,7 +29,9 @@ class Memories:
             for memory in memories:
                 _check(memory)
                 row = cells(memory, MEMORY_COLUMNS)
-                known = connection.execute("SELECT 1 FROM memories WHERE guid = ?", (row["guid"],)).fetchone()
+                known = connection.execute("SELECT category FROM memories WHERE guid = ?", (row["guid"],)).fetchone()
+                if known and known[0] == MemoryType.CHAT_SESSION:
+                    raise StorageError("A conversation cannot become another kind of memory.")
                 if known:
                     update(connection, "memories", "guid", {**row, "persona_id": persona_id, "deleted_at": None})
                 else:
@@ -50,10 +52,11 @@ class Memories:
 
     async def of(self, persona_id: str, *, deleted: bool = False) -> list[MemoryUnit]:
         """Everything a persona remembers, newest first; what is in the trash instead if `deleted`."""
-        question = f"{MEMORY} AND persona_id = ? AND (deleted_at IS NOT NULL) = ? ORDER BY added DESC, rowid DESC"
+        question = f"{MEMORY} AND persona_id = ? AND (deleted_at IS NOT NULL) = ? ORDER BY rowid DESC"
 
         def work(connection: sqlite3.Connection) -> list[MemoryUnit]:
-            return [_memory(row) for row in connection.execute(question, (persona_id, deleted))]
+            found = [_memory(row) for row in connection.execute(question, (persona_id, deleted))]
+            return sorted(found, key=lambda memory: memory.added, reverse=True)  # not as text: zones differ
 
         return await self._database.run(work)
 

@@ -46,19 +46,6 @@ class SessionState:
 
         await self._database.run(work)
 
-    async def of_persona(self, persona_id: str, key: str) -> dict[UUID, object]:
-        """The values of that key of all sessions of a persona."""
-
-        def work(connection: sqlite3.Connection) -> dict[UUID, object]:
-            rows = connection.execute(
-                "SELECT session_id, value FROM session_state JOIN sessions ON guid = session_id"
-                " WHERE persona_id = ? AND key = ?",
-                (persona_id, key),
-            )
-            return {UUID(session_id): json.loads(value) for session_id, value in rows}
-
-        return await self._database.run(work)
-
 
 class HouseState:
     """Any JSON value under a scope and a key, such as what a persona's brain keeps between turns."""

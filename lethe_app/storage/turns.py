@@ -1,17 +1,34 @@
-"""Keeps what each turn remembered, beside the message that called it up."""
+"""Keeps what each turn remembered, beside the message that called it up and only as long as that says the same."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Sequence
 from uuid import UUID
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lethe_app.domain.recollection import TurnMemory
+from lethe_app.errors import StorageError
 from lethe_app.storage.database import Database
 from lethe_app.storage.text import storable
+
+SAID = """
+SELECT a.content FROM messages m JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
+WHERE m.id = ? AND m.deleted_at IS NULL
+"""
+
+
+class _Row(BaseModel):
+    """A turn as it lies in its row."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    said: str
+    """Digest of the message's words: when it is edited, it brings up something else."""
+    memory: TurnMemory
 
 
 class TurnMemories:
@@ -21,23 +38,28 @@ class TurnMemories:
         self._database = database
 
     async def get(self, message_id: UUID) -> TurnMemory | None:
+        """None where nothing is known, or where the message has been edited since."""
+
         def work(connection: sqlite3.Connection) -> TurnMemory | None:
             row = connection.execute("SELECT value FROM turn_memories WHERE message_id = ?", (str(message_id),)).fetchone()
+            said = _said(connection, message_id)
             try:
-                return TurnMemory.model_validate_json(row[0]) if row else None
+                known = _Row.model_validate_json(row[0]) if row and said else None
             except ValidationError:
                 return None
+            return known.memory if known and known.said == said else None
 
         return await self._database.run(work)
 
     async def forgotten(self, guids: Sequence[UUID]) -> set[UUID]:
-        """Those of these sessions, memories and facts that were forgotten since: in the trash, or gone for good."""
+        """Those of these sessions, memories, facts and messages that were forgotten since: in the trash, or gone for good."""
         wanted = json.dumps([str(guid) for guid in guids])
 
         def work(connection: sqlite3.Connection) -> set[UUID]:
             rows = connection.execute(
                 "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT guid FROM memories WHERE deleted_at IS NULL)"
-                " AND value NOT IN (SELECT guid FROM facts WHERE deleted_at IS NULL)",
+                " AND value NOT IN (SELECT guid FROM facts WHERE deleted_at IS NULL)"
+                " AND value NOT IN (SELECT id FROM messages WHERE deleted_at IS NULL)",
                 (wanted,),
             )
             return {UUID(guid) for (guid,) in rows}
@@ -46,9 +68,18 @@ class TurnMemories:
 
     async def put(self, message_id: UUID, memory: TurnMemory) -> None:
         """Raises StorageError if the message is gone."""
-        row = (str(message_id), storable(memory.model_dump_json()))
 
         def work(connection: sqlite3.Connection) -> None:
+            said = _said(connection, message_id)
+            if said is None:
+                raise StorageError("This message is no longer there.", "It may be in the trash.")
+            row = (str(message_id), storable(_Row(said=said, memory=memory).model_dump_json()))
             connection.execute("INSERT OR REPLACE INTO turn_memories (message_id, value) VALUES (?, ?)", row)
 
         await self._database.run(work)
+
+
+def _said(connection: sqlite3.Connection, message_id: UUID) -> str | None:
+    """A digest of the words on display; None where the message is gone."""
+    row = connection.execute(SAID, (str(message_id),)).fetchone()
+    return hashlib.blake2b(row[0].encode(errors="surrogatepass"), digest_size=16).hexdigest() if row else None

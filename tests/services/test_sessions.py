@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from contextlib import aclosing
+from datetime import UTC, timedelta
 from uuid import uuid4
 
 import pytest
 
 from lethe_app.domain.chat import ChatSession, Message, Role
+from lethe_app.domain.clock import now
 from lethe_app.errors import FileError, StorageError
 from lethe_app.house import House
+from lethe_app.services.events import Moved
 
 Says = Callable[..., object]
 
@@ -213,3 +217,162 @@ async def test_pages_beyond_the_end_are_empty(house: House):
 
     assert await house.sessions.page(session.guid, 5, 10) == []
     assert len(await house.sessions.page(session.guid, 0, 10)) == 1
+
+
+async def silent_for(house: House, session: ChatSession, minutes: float) -> None:
+    """As if the conversation had been left so long ago."""
+    database, moment = house._database, (now() - timedelta(minutes=minutes)).astimezone(UTC)
+    await database.run(
+        lambda connection: connection.execute(
+            "UPDATE sessions SET last_activity = ? WHERE guid = ?",
+            (moment.isoformat(timespec="microseconds"), str(session.guid)),
+        )
+    )
+
+
+async def belongs(house: House, session: ChatSession, text: str = "Hello again.") -> ChatSession:
+    """The conversation in which these words were stored."""
+    moved = session
+    async with aclosing(house.chat.send(session.guid, text)) as events:
+        async for event in events:
+            moved = event.session if isinstance(event, Moved) else moved
+    return moved
+
+
+async def test_a_new_conversation_ends_the_one_before_and_can_be_spoken_in_at_once(house: House, says: Says):
+    await says("Yes.")
+    first = await house.sessions.new("mira-test")
+    await talk(house, first, "I am allergic to peanuts.")
+
+    second = await house.sessions.new("mira-test")
+    await talk(house, second, "Hello.")
+
+    old = await house.sessions.open(first.guid)
+    assert old.archived
+    assert "peanuts" in old.content
+    assert old.name
+    assert not (await house.sessions.open(second.guid)).archived
+    assert len(await log(house, second)) == 3
+
+
+async def test_a_conversation_taken_up_again_is_archived_again_with_what_was_added(house: House, says: Says):
+    await says("Yes.", "Bees!", "Yes.")
+    first = await house.sessions.new("mira-test")
+    await talk(house, first, "I am allergic to peanuts.")
+    await house.sessions.new("mira-test")
+    await talk(house, first, "I keep bees on the roof of my house.")
+    between = (await house.sessions.open(first.guid)).archived
+
+    second = await house.sessions.new("mira-test")
+
+    again = await house.sessions.open(first.guid)
+    facts = [fact for fact in await house.knowing.all("mira-test") if "allergic" in fact.fact]
+    assert second.guid != first.guid
+    assert (between, again.archived) == (False, True)
+    assert "bees" in again.content
+    assert [fact.reference_count for fact in facts] == [1]
+
+
+async def test_a_greeting_and_a_word_are_neither_summed_up_nor_deleted(house: House):
+    session = await house.sessions.new("mira-test")
+    await house.chat._chats.add_message(Message(session_id=session.guid, role=Role.USER))
+
+    second = await house.sessions.new("mira-test")
+
+    old = await house.sessions.open(session.guid)
+    assert second.guid != session.guid
+    assert not old.archived
+    assert not old.content
+    assert len(await log(house, session)) == 2
+
+
+@pytest.mark.parametrize(("minutes", "moves"), [(0, False), (239, False), (241, True), (10_000, True)])
+async def test_after_long_silence_the_next_words_begin_a_new_conversation(house: House, says: Says, minutes: int, moves: bool):
+    await says("Yes.", "Yes.")
+    session = await house.sessions.new("mira-test")
+    await talk(house, session, "I am allergic to peanuts.")
+    await silent_for(house, session, minutes)
+
+    where = await belongs(house, session)
+
+    assert (where.guid != session.guid) is moves
+    assert (await house.sessions.open(session.guid)).archived is moves
+    if moves:
+        assert [message.content for message in await log(house, where)] == ["Hello again.", "Yes."]
+        assert where.user_id == session.user_id
+        assert (await house.sessions.resume("mira-test")).guid == where.guid
+
+
+async def test_silence_ends_nothing_where_the_user_does_not_want_it(house: House, says: Says):
+    await house.preferences.set(rotation_minutes=0)
+    await says("Yes.", "Yes.")
+    session = await house.sessions.new("mira-test")
+    await talk(house, session, "Hello.")
+    await silent_for(house, session, 100_000)
+
+    assert (await belongs(house, session)).guid == session.guid
+
+
+async def test_silence_does_not_end_what_hardly_began(house: House, says: Says):
+    await says("Yes.")
+    session = await house.sessions.new("mira-test")
+    await silent_for(house, session, 100_000)
+
+    assert (await belongs(house, session)).guid == session.guid
+
+
+async def test_an_old_conversation_that_is_not_the_newest_goes_on_after_any_silence(house: House, says: Says):
+    await says("Yes.", "Yes.", "Yes.")
+    old = await house.sessions.new("mira-test")
+    await talk(house, old, "Hello.")
+    new = await house.sessions.new("mira-test")
+    await talk(house, new, "Hello.")
+    await silent_for(house, old, 100_000)
+
+    assert (await belongs(house, old)).guid == old.guid
+
+
+async def test_a_clock_that_was_put_back_ends_nothing(house: House, says: Says):
+    await says("Yes.", "Yes.")
+    session = await house.sessions.new("mira-test")
+    await talk(house, session, "Hello.")
+    await silent_for(house, session, -100_000)
+
+    assert (await belongs(house, session)).guid == session.guid
+
+
+async def test_with_nothing_to_say_no_conversation_begins(house: House, says: Says):
+    await says("Yes.", "More.")
+    session = await house.sessions.new("mira-test")
+    await talk(house, session, "Hello.")
+    await silent_for(house, session, 100_000)
+
+    assert (await belongs(house, session, "")).guid == session.guid
+    assert not (await house.sessions.open(session.guid)).archived
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
+async def test_a_journey_to_another_zone_is_no_silence(house: House, says: Says, zone: str, monkeypatch: pytest.MonkeyPatch):
+    await says("Yes.", "Yes.")
+    session = await house.sessions.new("mira-test")
+    await talk(house, session, "Hello.")
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        assert (await belongs(house, session)).guid == session.guid
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+async def test_a_title_in_the_users_words_stays_when_the_conversation_is_archived(house: House, says: Says):
+    await says("Yes.")
+    session = await house.sessions.new("mira-test")
+    await talk(house, session, "I am allergic to peanuts.")
+    await house.sessions.rename(session.guid, "Mine")
+
+    await house.sessions.new("mira-test")
+
+    old = await house.sessions.open(session.guid)
+    assert (old.name, old.archived) == ("Mine", True)
+    assert "peanuts" in old.content

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
+from lethe_app.domain.passage import PassageKind
+from lethe_app.retrieval.render import make
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.database import Database
 from lethe_app.storage.debts import Debts
 from lethe_app.storage.facts import Facts
 from lethe_app.storage.memories import Memories
+from lethe_app.storage.passages import Passages
 
 
 @pytest.fixture
@@ -100,3 +103,36 @@ async def test_only_what_can_be_heard_is_spoken(chats: Chats, debts: Debts, sess
     assert {one.persona_id for one in spoken} == {"mara"}
     await chats.delete_session(session.guid)
     assert await debts.spoken([greeting.id, question.id]) == []
+
+
+async def test_neither_a_hidden_line_nor_a_deletion_moves_what_was_said(
+    chats: Chats, debts: Debts, say: Callable[..., Message]
+):
+    said = [await chats.add_message(say(text)) for text in ("One.", "Two.", "Three.")]
+    before = {one.id: one.place for one in await debts.spoken([message.id for message in said])}
+    await chats.insert_above(said[1].id, say("(rain)", Role.SYSTEM, hidden=True))
+    await chats.delete_message(said[0].id)
+    after = {one.id: one.place for one in await debts.spoken([message.id for message in said])}
+    assert list(before.values()) == [1, 2, 3]
+    assert after == {message.id: before[message.id] for message in said[1:]}
+
+
+async def test_only_the_first_words_are_an_opening(chats: Chats, debts: Debts, say: Callable[..., Message]):
+    said = [await chats.add_message(say(text, Role.ASSISTANT)) for text in ("Come in.", "Well?")]
+    assert [one.is_opening for one in await debts.spoken([message.id for message in said])] == [True, False]
+
+
+async def test_everything_can_be_owed_at_once_and_what_nobody_knows_of_with_it(
+    chats: Chats, debts: Debts, database: Database, session: ChatSession, say: Callable[..., Message]
+):
+    message = await chats.add_message(say())
+    memory, fact = MemoryUnit(content="It is dark."), ExtractedFact(fact="Tomas keeps bees.")
+    await Memories(database).put("mara", memory)
+    await Facts(database).put("mara", fact)
+    stray = make(PassageKind.MEMORY, "mara", memory.guid, uuid4(), "Nobody knows.", session.added)
+    await Passages(database).add([stray])
+    await owed(debts, database)
+    await debts.owe_all()
+    assert await debts.count() == 5
+    kinds = {("message", message.id), ("session", session.guid), ("memory", memory.guid), ("fact", fact.guid)}
+    assert await owed(debts, database) == kinds | {("memory", stray.origin)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from uuid import uuid4
 
 import pytest
@@ -12,6 +12,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, WordLink
 from lethe_app.errors import StorageError
+from lethe_app.storage.chats import Chats
 from lethe_app.storage.database import Database
 from lethe_app.storage.facts import Facts
 from lethe_app.storage.memories import Memories
@@ -72,6 +73,37 @@ async def test_a_deleted_memory_lies_in_the_trash_until_it_is_restored(memories:
 
 async def test_deleting_what_is_not_there_does_nothing(memories: Memories):
     assert await memories.delete([uuid4()]) == 0
+
+
+async def test_the_newest_comes_first_whatever_its_zone(memories: Memories):
+    early = datetime(2026, 5, 2, 9, tzinfo=timezone(timedelta(hours=12)))
+    late = datetime(2026, 5, 2, 2, tzinfo=timezone(timedelta(hours=-8)))
+    for moment in (late, early):
+        await memories.put("mara", MemoryUnit(name=str(moment), added=moment))
+    assert [memory.added for memory in await memories.of("mara")] == [late, early]
+
+
+async def test_a_session_does_not_become_another_memory(memories: Memories, session: ChatSession, chats: Chats):
+    with pytest.raises(StorageError):
+        await memories.put("mara", MemoryUnit(guid=session.guid, content="Oh."))
+    assert (await chats.session(session.guid)).name == "The lighthouse"
+    assert await memories.delete([session.guid]) == 0
+
+
+async def test_bringing_up_counts_each_time_and_changes_nothing_else(memories: Memories):
+    await memories.put("mara", LIGHTHOUSE)
+    moment = now()
+    for _time in range(2):
+        await memories.touch([LIGHTHOUSE.guid], moment)
+    expected = LIGHTHOUSE.model_copy(update={"trigger_count": 2, "last_trigger": moment})
+    assert await memories.get(LIGHTHOUSE.guid) == expected
+
+
+async def test_a_memory_in_the_trash_comes_out_of_it_when_it_is_put_again(memories: Memories):
+    await memories.put("mara", LIGHTHOUSE)
+    await memories.delete([LIGHTHOUSE.guid])
+    await memories.put("mara", LIGHTHOUSE)
+    assert await memories.of("mara") == [LIGHTHOUSE]
 
 
 async def test_a_session_cannot_be_put_among_the_memories(memories: Memories):

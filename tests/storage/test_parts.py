@@ -9,6 +9,7 @@ import pytest
 from lethe_app.domain.archive import PartRecord, PartState, SessionPart
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.facts import MadeBy
+from lethe_app.errors import StorageError
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.database import Database
 from lethe_app.storage.parts import Parts
@@ -57,3 +58,95 @@ async def test_nothing_is_done_for_a_session_in_the_trash(parts: Parts, chats: C
     await parts.begin(session.guid)
     await chats.delete_session(session.guid)
     assert await parts.pending() == []
+
+
+async def test_a_text_and_who_wrote_it_are_stored_together_or_not_at_all(parts: Parts, chats: Chats, session: ChatSession):
+    await parts.begin(session.guid)
+    before = (await parts.of(session.guid))[SessionPart.SUMMARY]
+    mine = replace(before, state=PartState.DONE, made_by=MadeBy.USER)
+    late = replace(before, state=PartState.DONE, made_by=MadeBy.MODEL, maker="late")
+
+    assert await parts.fill(mine, None, content="Mine.")
+    assert not await parts.fill(late, before, content="The model's.")
+
+    assert (await parts.of(session.guid))[SessionPart.SUMMARY] == mine
+    assert (await chats.session(session.guid)).content == "Mine."
+
+
+async def test_fields_of_memories_and_of_sessions_are_filled_and_nothing_else_changes(
+    parts: Parts, chats: Chats, session: ChatSession
+):
+    await parts.begin(session.guid)
+    before = await chats.session(session.guid)
+    record = (await parts.of(session.guid))[SessionPart.GOALS]
+
+    await parts.fill(record, record, keywords_main=["tea"], future_goals=["To drink it."], relevance=4, is_roleplay=True)
+
+    changed = {"keywords_main": ["tea"], "future_goals": ["To drink it."], "relevance": 4, "is_roleplay": True}
+    assert await chats.session(session.guid) == before.model_copy(update=changed)
+
+
+async def test_a_value_no_session_can_have_is_refused(parts: Parts, chats: Chats, session: ChatSession):
+    await parts.begin(session.guid)
+    record = (await parts.of(session.guid))[SessionPart.RELEVANCE]
+
+    with pytest.raises(ValueError, match="relevance"):
+        await parts.fill(replace(record, state=PartState.DONE), record, relevance=9)
+
+    assert (await parts.of(session.guid))[SessionPart.RELEVANCE] == record
+
+
+async def test_nothing_is_begun_or_written_of_a_session_in_the_trash(parts: Parts, chats: Chats, session: ChatSession):
+    await parts.begin(session.guid)
+    record = (await parts.of(session.guid))[SessionPart.SUMMARY]
+    await chats.delete_session(session.guid)
+
+    for attempt in (parts.begin(session.guid), parts.fill(record, record, content="Too late.")):
+        with pytest.raises(StorageError):
+            await attempt
+
+
+@pytest.mark.parametrize(("went_on", "maker"), [(True, MadeBy.RULES), (False, MadeBy.MODEL)])
+async def test_what_a_model_made_counts_as_the_rules_once_the_session_went_on(
+    parts: Parts, chats: Chats, session: ChatSession, went_on: bool, maker: MadeBy
+):
+    await parts.begin(session.guid)
+    await parts.put(PartRecord(session.guid, SessionPart.TITLE, PartState.DONE, MadeBy.MODEL, "small"))
+    if went_on:
+        await chats.change_session(session.guid, archived=False)
+
+    await parts.begin(session.guid)
+
+    title = (await parts.of(session.guid))[SessionPart.TITLE]
+    assert (title.state, title.made_by) == (PartState.PENDING, maker)
+
+
+async def test_a_session_told_anew_is_not_over_by_that(parts: Parts, chats: Chats, session: ChatSession):
+    await parts.begin(session.guid, archive=False)
+
+    assert not (await chats.session(session.guid)).archived
+    assert len(await parts.pending()) == len(SessionPart)
+
+
+async def test_a_model_does_not_do_again_what_it_failed_at(parts: Parts, session: ChatSession):
+    await parts.begin(session.guid)
+    for part in SessionPart:
+        await parts.put(PartRecord(session.guid, part, PartState.DONE, MadeBy.MODEL, "small"))
+    failed = PartRecord(session.guid, SessionPart.TITLE, PartState.FAILED, tries=2, trouble="small: It could not.")
+    await parts.put(failed)
+
+    assert await parts.redo(list(SessionPart), "small") == 0
+    assert await parts.redo(list(SessionPart), "smaller") == 1
+    assert await parts.pending() == [replace(failed, state=PartState.PENDING, trouble="")]
+
+
+async def test_the_newest_session_comes_first_with_its_parts_together(parts: Parts, chats: Chats, session: ChatSession):
+    newer = await chats.add_session(ChatSession(persona_id="mara"))
+    for each in (session, newer):
+        await parts.begin(each.guid)
+
+    pending = await parts.pending()
+
+    assert [record.session for record in pending] == [newer.guid] * len(SessionPart) + [session.guid] * len(SessionPart)
+    assert [record.part for record in pending] == list(SessionPart) * 2
+    assert list(await parts.of(session.guid)) == list(SessionPart)

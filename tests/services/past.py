@@ -1,0 +1,144 @@
+"""Conversations that were held already, models that may be trusted, and homes as they were at some moment."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from lethe_app.app import build
+from lethe_app.domain.archive import PartState, SessionPart
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.house import House
+from lethe_app.paths import Paths
+from lethe_app.services.archiving import ORDER
+from lethe_app.services.events import Ready
+from lethe_app.services.trust import Verdict, key_of
+from lethe_app.storage.chats import Chats
+
+NUTS = (
+    "I am allergic to peanuts, so no satay for me.",
+    "Noted. The cook will be told before supper.",
+    "My sister Ines lives in Porto, and I want to visit her in May.",
+    "Then we should look at the ferry timetable soon.",
+    "I work as a carpenter at the old shipyard.",
+    "That explains the sawdust on your sleeves.",
+)
+"""A talk between Tomas and Mira in which three things are said that last."""
+ANSWERS: dict[SessionPart, object] = {
+    SessionPart.SUMMARY: {
+        "paragraphs": ["Tomas told Mira of his allergy, of his sister Ines in Porto and of his work as a carpenter."]
+    },
+    SessionPart.TITLE: {"title": "Peanuts and Porto"},
+    SessionPart.KEYWORDS: {"keywords": ["peanuts", "Porto", "Ines", "carpenter"]},
+    SessionPart.GOALS: {"goals": ["Tomas wants to visit Ines in May."]},
+    SessionPart.RELEVANCE: {"relevance": 8},
+    SessionPart.ROLEPLAY: {"is_roleplay": False},
+}
+NO_FACTS: dict[str, object] = {"facts": []}
+A_FACT = {"facts": [{"line": 1, "fact": "Tomas is allergic to peanuts."}]}
+
+
+def chats_of(house: House) -> Chats:
+    return house.chat._chats
+
+
+async def hold(house: House, *lines: str, session: ChatSession | None = None, at: datetime | None = None) -> ChatSession:
+    """A conversation in which Tomas and Mira said these lines in turn, a minute apart; or some more of one."""
+    began = at or now()
+    if session is None:
+        session = await chats_of(house).add_session(ChatSession(persona_id="mira-test", user_id="tomas", added=began))
+    speakers = ((Role.USER, "tomas", "Tomas"), (Role.ASSISTANT, "mira-test", "Mira"))
+    said = [
+        Message(
+            session_id=session.guid,
+            role=speakers[place % 2][0],
+            speaker=speakers[place % 2][1],
+            speaker_name=speakers[place % 2][2],
+            time=began + timedelta(minutes=place),
+            alternatives=[Alternative(content=line)],
+        )
+        for place, line in enumerate(lines)
+    ]
+    if said:
+        await chats_of(house).add_messages(said)
+    return await house.sessions.open(session.guid)
+
+
+def answers(parts: Sequence[SessionPart] = ORDER, **other: object) -> list[str]:
+    """What a good model says when asked for these parts, in the order in which it is asked; of facts, first about Mira."""
+    found: list[object] = []
+    for part in sorted(parts, key=ORDER.index):
+        if part.value in other:
+            found += other[part.value] if isinstance(other[part.value], list) else [other[part.value]]
+        else:
+            found += [NO_FACTS, A_FACT] if part is SessionPart.FACTS else [ANSWERS[part]]
+    return [text if isinstance(text, str) else json.dumps(text) for text in found]
+
+
+async def trusted(house: House, script: Path, *, name: str = "good", facts: bool = True, **fields: object) -> None:
+    """Load a scripted model and believe it."""
+    path = script.with_name(f"{name}.json")
+    texts = fields.pop("answers", [])
+    assert isinstance(texts, list)
+    fields["answers"] = [text if isinstance(text, str) else json.dumps(text) for text in texts]
+    path.write_text(json.dumps(fields), encoding="utf-8")
+    await house.models.load(path)
+    state = house.models.state
+    assert isinstance(state, Ready)
+    house.trust._known[key_of(state.model)] = Verdict(
+        model=name, facts=1.0, may_write_facts=facts, may_write_summaries=True, checked=now(), detail=""
+    )
+
+
+async def again(house: House) -> None:
+    """What happens in the background when a model was loaded: what only rules have made is made anew."""
+    archiving = house.archiving
+    trusted_with = [part for part in SessionPart if archiving._archivist.may_write(part)]
+    await archiving._parts.redo(trusted_with, archiving._archivist.model)
+    await archiving.finish()
+
+
+async def open_parts(house: House, session: ChatSession) -> set[SessionPart]:
+    return {part for part, record in (await house.archiving.parts(session.guid)).items() if record.state is PartState.PENDING}
+
+
+async def told(house: House, session: ChatSession) -> dict[str, object]:
+    """What the archive knows of a session and of its facts, comparable between homes."""
+    found = await house.sessions.open(session.guid)
+    facts = await house.knowing.all(session.persona_id)
+    return {
+        "archived": found.archived,
+        "texts": (found.name, found.content, found.keywords_main, found.future_goals, found.relevance, found.is_roleplay),
+        "facts": sorted((fact.fact, fact.reference_count, fact.superseded, fact.made_by) for fact in facts),
+        "parts": {part: (record.state, record.made_by) for part, record in (await house.archiving.parts(session.guid)).items()},
+    }
+
+
+async def copy_home(house: House, to: Path) -> Path:
+    """The home as it would be found if the program ended now."""
+
+    def copy() -> None:
+        to.mkdir(parents=True)
+        for path in house.paths.home.glob("*"):
+            if path.is_dir():
+                shutil.copytree(path, to / path.name)
+            elif "lock" not in path.name:
+                shutil.copy(path, to / path.name)
+
+    await house._database.aside(copy)
+    return to
+
+
+@asynccontextmanager
+async def opened(home: Path) -> AsyncIterator[House]:
+    """Another start of the program, in this home."""
+    house = await build(Paths.standard(home), engine="echo")
+    try:
+        yield house
+    finally:
+        await house.close()

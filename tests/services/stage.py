@@ -1,0 +1,160 @@
+"""Quick ways to play turns in a house and to look at what memory did in them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
+from lethe_app.domain.recollection import Recollection, TurnMemory
+from lethe_app.domain.worldinfo import World
+from lethe_app.house import House
+from lethe_app.services.events import Finished, Noted, Ready, Recalled, Stored, TurnEvent
+from lethe_app.storage.chats import Chats
+from lethe_app.storage.memories import Memories
+from lethe_app.storage.state import SessionState
+
+MIRA = "mira-test"
+NATURAL, FORCED = MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED
+DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Played:
+    """One turn, as it was heard."""
+
+    events: list[TurnEvent]
+
+    @property
+    def memory(self) -> TurnMemory:
+        return next(event.memory for event in self.events if isinstance(event, Recalled))
+
+    @property
+    def note(self) -> Message | None:
+        return next((event.message for event in self.events if isinstance(event, Noted)), None)
+
+    @property
+    def asked(self) -> Message:
+        return next(event.message for event in self.events if isinstance(event, Stored))
+
+    @property
+    def reply(self) -> Message:
+        return next(event.message for event in self.events if isinstance(event, Finished))
+
+    @property
+    def ways(self) -> dict[str, str]:
+        """How each came, by title."""
+        return {one.title: one.way.value for one in self.memory.recalled}
+
+
+async def heard(turn: AsyncGenerator[TurnEvent]) -> Played:
+    async with aclosing(turn) as events:
+        return Played([event async for event in events])
+
+
+async def say(house: House, session: ChatSession, text: str) -> Played:
+    return await heard(house.chat.send(session.guid, text))
+
+
+async def prompt_of(house: House, session: ChatSession, played: Played) -> str:
+    """What the model was shown in that turn."""
+    prompting, casting = house.chat._prompting, house.chat._casting
+    state, cast = house.models.state, await casting.of_session(session)
+    assert isinstance(state, Ready)
+    prompt = await prompting.build(session, cast, state.model, played.reply.id, None, played.memory)
+    return prompt.text
+
+
+async def keep(house: House, content: str = "It is dark since May.", **fields: object) -> MemoryUnit:
+    """A memory of Mira's, put beside what is there."""
+    kept = await house.brain.memorize(MIRA, unit(content, **fields), check=False)
+    return kept.record
+
+
+def unit(content: str = "It is dark since May.", **fields: object) -> MemoryUnit:
+    return MemoryUnit.model_validate({"name": "The lamp", "content": content, **fields})
+
+
+async def now_held(house: House, memory: MemoryUnit) -> MemoryUnit | None:
+    """The memory as it is now; None if it was forgotten."""
+    found = {one.guid: one for one in await Memories(house._database).of(MIRA)}
+    return found.get(memory.guid)
+
+
+async def log(house: House, session: ChatSession) -> list[Message]:
+    return list(await house.sessions.page(session.guid, 0, 1000))
+
+
+async def change_persona(house: House, name: str = MIRA, **fields: object) -> None:
+    persona = await house.library.persona(name)
+    await house.library.save_persona(persona.model_copy(update=fields))
+
+
+async def spoke(house: House, session: ChatSession, text: str, moment: datetime, role: Role = Role.USER) -> Message:
+    """Something that was said at another time."""
+    said = [Alternative(content=text, created=moment)]
+    message = Message(session_id=session.guid, role=role, speaker_name="Tomas", time=moment, alternatives=said)
+    return await Chats(house._database).add_message(message)
+
+
+async def back_in_time(house: House, session: ChatSession, span: timedelta) -> None:
+    """Everything in this conversation was said so much earlier."""
+    for message in await log(house, session):
+        earlier = (message.time - span).isoformat()
+        await house._database.run(
+            lambda c, row=(earlier, str(message.id)): c.execute("UPDATE messages SET time = ? WHERE id = ?", row).rowcount
+        )
+
+
+async def state_of(house: House, session: ChatSession, key: str) -> object:
+    return await SessionState(house._database).get(session.guid, key)
+
+
+async def set_state(house: House, session: ChatSession, key: str, value: object) -> None:
+    await SessionState(house._database).set(session.guid, key, value)
+
+
+def write_world(house: House, stem: str, *entries: dict[str, object], **fields: object) -> World:
+    """As if edited by hand."""
+    world = World.model_validate({"name": stem.title(), "entries": list(entries), **fields})
+    house.paths.worlds.mkdir(parents=True, exist_ok=True)
+    path = house.paths.worlds / f"{stem}.json"
+    path.write_text(json.dumps(world.model_dump(mode="json", exclude={"unique_name"})), encoding="utf-8")
+    return world
+
+
+async def dump(house: House) -> list[str]:
+    """Everything in the database, row by row."""
+    tables = ("memories", "sessions", "messages", "alternatives", "session_state", "house_state", "turn_memories", "facts")
+    derived = ("passages", "passage_vectors", "passage_debts")
+    return await house._database.run(
+        lambda c: [repr(row) for table in (*tables, *derived) for row in c.execute(f"SELECT * FROM {table}")]
+    )
+
+
+def recalled(memory: TurnMemory, title: str) -> Recollection:
+    return next(one for one in memory.recalled if one.title == title)
+
+
+def guids(memory: TurnMemory) -> set[UUID]:
+    return {one.memory for one in memory.recalled}
+
+
+def before_now(**span: float) -> datetime:
+    return now() - timedelta(**span)
+
+
+async def until(holds: Callable[[], Awaitable[object]]) -> None:
+    """Wait for what goes on in the background, but not for ever."""
+    for _time in range(2000):
+        if await holds():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("It never came to that.")

@@ -1,0 +1,240 @@
+"""The embedder in a house: what only meaning finds, limits that are measured, and that nobody suffers when it dies."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lethe_app.app import build
+from lethe_app.domain.chat import ChatSession
+from lethe_app.errors import ModelCrashed, ModelMissing
+from lethe_app.house import House
+from lethe_app.llm import starter
+from lethe_app.paths import Paths, shipped_root
+from lethe_app.retrieval.calibrate import ORIGINAL, load_pairs
+from lethe_app.services.calibration import SCOPE
+from lethe_app.storage.state import HouseState
+from tests.services.conftest import MIRA as PERSONA
+from tests.services.conftest import TOMAS
+from tests.services.stage import MIRA, NATURAL, keep, now_held, say, unit, until, write_world
+
+FERRY = "The ferry to the mainland leaves at dawn."
+MEANT = "When does the ferry leave for the mainland?"
+OTHER_WORDS = "What time does the first boat go over to the coast in the morning?"
+MEASURED = {
+    "duplicate": 0.0037,
+    "same_words": 0.157,
+    "same_memory": 0.157,
+    "same_search": 0.103,
+    "update": 0.267,
+    "fact_retrieval": 0.765,
+    "natural": 0.736,
+    "rag_limit": 0.789,
+    "fitted": "2026-11-21T20:18:09Z",
+}
+"""The starter embedder's limits, so that not every test need measure them."""
+
+
+@pytest.fixture(scope="module")
+def embedder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return starter.embedder(tmp_path_factory.mktemp("embedder"))
+
+
+def known_as(path: Path) -> str:
+    """Under which name its limits and vectors are kept."""
+    return f"{path.name} {path.stat().st_size}"
+
+
+@pytest.fixture
+async def near(tmp_path: Path, embedder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[House]:
+    """A house in which texts have a meaning, without the worlds that ship with it: to understand those takes a while."""
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    shipped = tmp_path / "shipped"
+    shipped.mkdir()
+    (shipped / "resources").symlink_to(shipped_root() / "resources")
+    paths = replace(Paths.standard(tmp_path / "home"), shipped=shipped)
+    paths.personas.mkdir(parents=True)
+    for name, persona in ((MIRA, PERSONA), ("tomas", TOMAS)):
+        (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
+    house = await build(paths, engine="echo", by_meaning=True)
+    await house.preferences.set(embedder_path=str(embedder), recall_without_match=0, user_persona="tomas")
+    name = known_as(embedder)
+    await HouseState(house._database).set(SCOPE, name, {**MEASURED, "embedder": name})
+    await house.indexing.catch_up()
+    assert house.embedding.id == name
+    yield house
+    await house.close()
+
+
+@pytest.fixture
+async def session(near: House, echo_model: Callable[..., Path]) -> ChatSession:
+    await near.models.load(echo_model(*["“Aye.”"] * 20))
+    return await near.sessions.new(MIRA)
+
+
+async def test_a_memory_is_found_that_shares_no_word_with_the_question(near: House):
+    await keep(near, "She is afraid of spiders.", name="")
+    ferry = await keep(near, FERRY, name="Ferry")
+    await keep(near, "The baker sells rye bread on Tuesdays.", name="")
+    assert (await near.brain.search(MIRA, OTHER_WORDS, 1))[0].title == "Ferry"
+    await near.brain.forget(ferry.guid)
+    assert "Ferry" not in {one.title for one in await near.brain.search(MIRA, OTHER_WORDS)}
+
+
+async def test_a_changed_memory_is_found_by_its_new_meaning_at_once(near: House):
+    memory = await keep(near, "She is afraid of spiders.", name="")
+    await keep(near, "The baker sells rye bread on Tuesdays.", name="")
+    await near.brain.edit(memory.model_copy(update={"content": FERRY}))
+    assert (await near.brain.search(MIRA, OTHER_WORDS, 1))[0].text == FERRY
+
+
+async def test_the_nearest_waiting_memory_comes_and_not_the_newest(near: House, session: ChatSession):
+    best = await keep(near, FERRY, name="", insertion=NATURAL)
+    await keep(near, "Boats in the harbour are painted blue.", name="", insertion=NATURAL)
+    await keep(near, "She is afraid of spiders.", name="", insertion=NATURAL)
+    played = await say(near, session, "When does the ferry to the mainland leave?")
+    assert played.note is not None
+    assert FERRY in played.note.content
+    assert await now_held(near, best) is None
+
+
+async def test_small_talk_wakes_no_waiting_memory(near: House, session: ChatSession):
+    await keep(near, FERRY, name="", insertion=NATURAL)
+    for text in ("Good.", "Haha, yes!", "I like it here."):
+        assert (await say(near, session, text)).note is None
+
+
+async def test_nearly_the_same_memory_is_kept_once(near: House):
+    old = await keep(near, "Tomas keeps seven hives of black bees behind the chapel.", name="", priority=3)
+    kept = await near.brain.memorize(MIRA, unit("Tomas has seven hives of black bees behind the chapel.", name=""))
+    assert kept.replaced
+    assert (kept.record.guid, kept.record.priority) == (old.guid, 3)
+    assert not (await near.brain.memorize(MIRA, unit("Tomas is afraid of spiders.", name=""))).replaced
+
+
+async def test_an_entry_of_a_world_is_found_by_its_meaning(near: House, session: ChatSession):
+    await near.preferences.set(global_worlds=["isles"])
+    write_world(near, "isles", {"name": "Ferry", "content": FERRY}, {"name": "Baker", "content": "He sells rye bread."})
+    await near.indexing.catch_up()
+    assert (await say(near, session, MEANT)).ways.get("Ferry") == "meaning"
+
+
+async def test_pictures_are_not_found_by_meaning(near: House, session: ChatSession):
+    await keep(near, FERRY, name="Ferry", category="image")
+    assert (await say(near, session, MEANT)).ways == {}
+
+
+async def test_a_turn_asks_the_embedder_once(near: House, session: ChatSession, monkeypatch: pytest.MonkeyPatch):
+    for number in range(4):
+        await keep(near, f"{FERRY} {number}", name="", insertion=NATURAL)
+        await keep(near, f"The baker sells rye bread, {number}.", name="")
+    await near.indexing.catch_up()
+    asked: list[str] = []
+    real = near.embedding._client.embed_tokens
+
+    async def counted(texts: list[str]) -> object:
+        asked.extend(texts)
+        return await real(texts)
+
+    monkeypatch.setattr(near.embedding._client, "embed_tokens", counted)
+    await say(near, session, MEANT)
+    assert asked == [MEANT]
+
+
+async def test_it_dies_and_words_go_on_until_it_is_back(near: House, session: ChatSession):
+    await keep(near, "The cormorant nests beneath the broken winch.", name="Winch")
+    await keep(near, FERRY, name="Ferry")
+    process = near.embedding._client._process
+    assert process is not None
+    process.kill()
+    played = await say(near, session, "Where does the cormorant nest, near the broken winch?")
+    assert played.reply.content == "“Aye.”"
+    assert "Winch" in played.ways
+
+    async def is_gone() -> bool:
+        return not near.embedding.id
+
+    await until(is_gone)
+    assert isinstance(near.embedding.state.trouble, ModelCrashed)
+    await keep(near, "The tide turns at six.", name="Tide")
+    await near.indexing.catch_up()
+    assert not near.embedding.id  # not again at once
+    near.embedding._failed_at = float("-inf")
+    await near.indexing.catch_up()
+    assert near.embedding.id
+    assert await near.indexing._recall.waiting() == 0
+    assert "Ferry" in (await say(near, session, MEANT)).ways
+
+
+async def test_one_that_is_gone_is_told_and_missed_by_nobody(house: House, says: Callable[..., object], tmp_path: Path):
+    await says("“Aye.”")
+    await house.preferences.set(embedder_path=str(tmp_path / "gone.gguf"))
+    house.embedding.enabled = True
+    await house.indexing.catch_up()
+    assert isinstance(house.embedding.state.trouble, ModelMissing)
+    await keep(house, "The cormorant nests beneath the broken winch.", name="Winch")
+    played = await say(house, await house.sessions.new(MIRA), "Where does the cormorant nest, near the broken winch?")
+    assert "Winch" in played.ways
+
+
+async def test_another_one_is_taken_and_the_vectors_of_the_first_are_of_no_use(near: House, embedder: Path, tmp_path: Path):
+    await keep(near, FERRY, name="Ferry")
+    copy = tmp_path / "other.gguf"
+    shutil.copy(embedder, copy)
+    await near.preferences.set(embedder_path=str(copy))
+    name = known_as(copy)
+    await HouseState(near._database).set(SCOPE, name, {**MEASURED, "embedder": name})
+    await near.indexing.catch_up()
+    assert near.embedding.id == name
+    assert await near.indexing._recall.waiting() == 0
+    assert (await near.brain.search(MIRA, MEANT, 1))[0].title == "Ferry"
+
+
+# Limits
+
+
+async def test_limits_are_those_of_the_embedder_and_else_pass_next_to_nothing(near: House):
+    calibration = near.indexing._calibration
+    assert (await calibration.thresholds()).natural == MEASURED["natural"]
+    await near.preferences.set(embedder_path="/nowhere.gguf")
+    await near.embedding.ready()
+    assert await calibration.thresholds() == ORIGINAL
+
+
+async def test_they_are_measured_once_with_a_pause_before_every_few_texts(
+    near: House, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    calibration = near.indexing._calibration
+    pairs = load_pairs(near.paths.calibration)[:40]
+    monkeypatch.setattr("lethe_app.services.calibration.load_pairs", lambda _path: pairs)
+    await HouseState(near._database).set(SCOPE, near.embedding.id, None)
+    calibration._known.clear()
+    pauses: list[int] = []
+
+    async def pause() -> None:
+        pauses.append(1)
+
+    await calibration.measure(pause)
+    assert len(pauses) > 3
+    fitted = await calibration.thresholds()
+    assert fitted.embedder == near.embedding.id
+    pauses.clear()
+    await calibration.measure(pause)
+    assert pauses == []
+    calibration._known.clear()
+    assert await calibration.thresholds() == fitted
+
+
+async def test_without_pairs_to_measure_by_texts_get_their_meaning_all_the_same(near: House):
+    await HouseState(near._database).set(SCOPE, near.embedding.id, None)
+    calibration = near.indexing._calibration
+    calibration._known.clear()
+    calibration._pairs = Path("/nowhere.json")
+    await keep(near, FERRY)
+    await near.indexing.catch_up()
+    assert await near.indexing._recall.waiting() == 0

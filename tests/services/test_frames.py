@@ -1,0 +1,504 @@
+"""What stands still in a prompt: every conversation is there word for word, or told, never both and never neither."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import random
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from lethe_app.domain.archive import SessionPart
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.facts import MadeBy
+from lethe_app.domain.model import LoadedModel
+from lethe_app.house import House
+from lethe_app.services.events import Ready
+from lethe_app.services.frames import Frame, Frames
+from lethe_app.services.minutes import Minutes
+from lethe_app.services.recapping import Recapping
+from tests.services.past import NUTS, chats_of, copy_home, hold, opened, trusted
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    return tmp_path / "script.json"
+
+
+async def load(house: House, folder: Path, context: int = 1024) -> None:
+    path = folder / "small.json"
+    path.write_text(json.dumps({"context": context}), encoding="utf-8")
+    await house.preferences.set(max_reply=64, context=context)
+    await house.models.load(path)
+
+
+def loaded(house: House) -> LoadedModel:
+    state = house.models.state
+    assert isinstance(state, Ready)
+    return state.model
+
+
+def frames_of(house: House) -> Frames:
+    return house.chat._prompting._frames
+
+
+async def prompt(house: House, session: ChatSession) -> str:
+    """What stands before the user's next words."""
+    session = await house.sessions.open(session.guid)
+    cast = await house.chat._casting.of_session(session)
+    return await house.chat._prompting.beginning(session, cast, loaded(house))
+
+
+async def frame(house: House, session: ChatSession) -> Frame:
+    found = await frames_of(house).kept(session.guid)
+    assert found
+    return found
+
+
+def marked(name: str, count: int, words: int = 16) -> list[str]:
+    """Lines of a conversation, each with a mark of its own."""
+    return [f"I like my {name}x{number}x {'very ' * words}much." for number in range(count)]
+
+
+def verbatim(text: str, name: str) -> list[int]:
+    """Which of these lines are in the history; a quotation in a summary is not."""
+    history = text.split("<|im_end|>", 1)[1] if "<|im_end|>" in text else text
+    return [int(number) for number in re.findall(rf"{name}x(\d+)x", history)]
+
+
+async def over(house: House, name: str, count: int, days: int, words: int = 4, summary: str = "") -> ChatSession:
+    """A conversation some days ago, archived with a summary that names it."""
+    session = await hold(house, *marked(name, count, words), at=now() - days * DAY)
+    await house.archiving.begin(session.guid)
+    await house.archiving.write(session.guid, SessionPart.SUMMARY, summary or f"They talked about {name}sum.")
+    return await house.sessions.open(session.guid)
+
+
+async def test_earlier_conversations_are_there_word_for_word_as_far_as_they_fit(house: House, tmp_path: Path):
+    for days, name in ((4, "old"), (3, "mid"), (2, "new")):
+        await over(house, name, 10, days, 4)
+    present = await hold(house, *marked("here", 2))
+    await load(house, tmp_path, 1024)
+
+    text = await prompt(house, present)
+
+    assert verbatim(text, "new") == verbatim(text, "mid") == list(range(10))
+    assert verbatim(text, "old") == []
+    assert "oldsum" in text
+    assert "newsum" not in text
+    assert "midsum" not in text
+
+
+async def test_only_the_present_conversation_if_the_user_wants_it_so(house: House, tmp_path: Path):
+    await over(house, "new", 6, 2)
+    present = await hold(house, *marked("here", 2))
+    await load(house, tmp_path)
+    before = await prompt(house, present)
+
+    await house.preferences.set(session_handling="current_only")
+    after = await prompt(house, present)
+    await house.preferences.set(session_handling="fit_all")
+    again = await prompt(house, present)
+
+    assert verbatim(before, "new")
+    assert "newsum" not in before
+    assert not verbatim(after, "new")
+    assert "newsum" in after
+    assert again == before
+
+
+@pytest.mark.parametrize("seed", range(12))
+async def test_a_conversation_is_there_or_told_never_both_and_never_neither(house: House, tmp_path: Path, seed: int):
+    dice = random.Random(seed)
+    context = dice.choice([768, 1024, 2048, 4096])
+    names = [f"s{chr(97 + number)}" for number in range(dice.randint(1, 5))]
+    for place, name in enumerate(names):
+        long = f"They talked about {name}sum. " + "More was said of it. " * dice.choice([0, 5, 120])
+        await over(house, name, dice.randint(3, 24), 20 - place, dice.randint(1, 12), long)
+    present = await hold(house, *marked("here", 1))
+    await load(house, tmp_path, context)
+    said = 1
+    for _turn in range(12):
+        text = await prompt(house, present)
+        one = await frame(house, present)
+        whole = {name: len(await house.sessions.outline(guid)) for name, guid in await named(house, names)}
+        for name in names:
+            there = verbatim(text, name)
+            assert there in ([], list(range(whole[name]))), (context, name, there)
+            assert not (there and f"{name}sum" in text), f"{name} is there and told"
+        untold = [name for name in reversed(names) if not verbatim(text, name)]
+        assert not untold or f"{untold[0]}sum" in text, f"{untold[0]} is neither there nor told"
+        here = verbatim(text, "here")
+        assert here == list(range(here[0], said))
+        assert bool(one.rolling) == bool(here[0])
+        assert one.rolling in text
+        assert not re.search(rf"herex{here[0]}x", one.rolling)
+        more = dice.randint(2, 8) * 2
+        moment = now() + timedelta(minutes=said)
+        await hold(house, *marked("here", said + more)[said:], session=present, at=moment)
+        said += more
+
+
+async def named(house: House, names: list[str]) -> list[tuple[str, object]]:
+    listed = sorted(await house.sessions.list("mira-test"), key=lambda one: one.started)
+    return [(name, one.guid) for name, one in zip(names, listed, strict=False)]
+
+
+async def test_between_cuts_the_beginning_stays_the_same_to_the_letter(house: House, tmp_path: Path):
+    await over(house, "old", 30, 3)
+    present = await hold(house, *marked("here", 2))
+    await load(house, tmp_path)
+    heads: list[tuple[str, object]] = []
+    for turn in range(30):
+        text = await prompt(house, present)
+        heads.append((text.split("<|im_end|>", 1)[0], (await frame(house, present)).first))
+        await house.archiving.update(present.guid)  # what is learnt in the background changes nothing
+        await hold(
+            house, *marked("here", 4 + turn * 2)[2 + turn * 2 :], session=present, at=now() + timedelta(minutes=turn * 2)
+        )
+
+    changes = sum(one[0] != other[0] for one, other in itertools.pairwise(heads))
+    cuts = sum(one[1] != other[1] for one, other in itertools.pairwise(heads))
+    assert 1 <= cuts < 10
+    assert changes == cuts
+
+
+async def test_what_left_is_told_once_and_what_is_told_has_left(house: House, tmp_path: Path):
+    present = await hold(house, *marked("here", 60))
+    await load(house, tmp_path)
+
+    text = await prompt(house, present)
+
+    one = await frame(house, present)
+    first = verbatim(text, "here")[0]
+    quoted = [int(number) for number in re.findall(r"herex(\d+)x", one.rolling)]
+    assert first > 0
+    assert quoted
+    assert max(quoted) < first
+    assert text.count(one.rolling) == 1
+    assert len(quoted) == len(set(quoted))
+
+
+async def test_all_that_left_is_read_even_where_the_context_holds_a_tenth_of_it(house: House, tmp_path: Path):
+    beginning = ["My sister Ines drowned in the harbour of Porto when I was nine.", "I am so sorry, Tomas."]
+    present = await hold(house, *beginning, *["Yes.", "Well."] * 400)
+    await load(house, tmp_path, 768)
+
+    text = await prompt(house, present)
+
+    assert "Ines" in text
+
+
+async def test_a_message_that_was_the_first_is_deleted_and_nothing_is_there_twice(house: House, tmp_path: Path):
+    present = await hold(house, *marked("here", 60))
+    await load(house, tmp_path)
+    before = verbatim(await prompt(house, present), "here")
+    first = (await frame(house, present)).first
+    assert first
+    await chats_of(house).delete_message(first)
+
+    text = await prompt(house, present)
+
+    one = await frame(house, present)
+    here = verbatim(text, "here")
+    assert before[0] not in here
+    assert here[0] > 0
+    assert all(int(number) < here[0] for number in re.findall(r"herex(\d+)x", one.rolling))
+
+
+@pytest.mark.parametrize("context", [768, 4096])
+async def test_with_another_context_the_history_is_cut_anew(house: House, tmp_path: Path, context: int):
+    await over(house, "old", 8, 3)
+    present = await hold(house, *marked("here", 60))
+    await load(house, tmp_path, 1024)
+    await prompt(house, present)
+
+    await load(house, tmp_path, context)
+    text = await prompt(house, present)
+
+    one, here = await frame(house, present), verbatim(text, "here")
+    assert one.context == context
+    assert bool(one.rolling) == bool(here[0]) == (context == 768)
+    assert bool(verbatim(text, "old")) != ("oldsum" in text)
+
+
+async def test_a_deleted_conversation_is_told_no_more_and_a_restored_one_again(house: House, tmp_path: Path):
+    await house.preferences.set(session_handling="current_only")
+    old = await over(house, "old", 6, 3)
+    present = await hold(house, *marked("here", 2))
+    await load(house, tmp_path)
+    before = await prompt(house, present)
+
+    await house.sessions.delete(old.guid)
+    without = await prompt(house, present)
+    await house.sessions.restore(old.guid)
+
+    assert "oldsum" in before
+    assert "oldsum" not in without
+    assert await prompt(house, present) == before
+
+
+async def test_a_conversation_that_was_there_word_for_word_and_deleted_is_gone(house: House, tmp_path: Path):
+    old, mid = await over(house, "old", 6, 3), await over(house, "mid", 6, 2)
+    present = await hold(house, *marked("here", 2))
+    await load(house, tmp_path, 4096)
+    assert verbatim(await prompt(house, present), "old")
+
+    await house.sessions.delete(old.guid)
+    text = await prompt(house, present)
+
+    assert not verbatim(text, "old")
+    assert "oldsum" not in text
+    assert verbatim(text, "mid")
+    assert (await frame(house, present)).earlier == [mid.guid]
+
+
+async def test_what_the_user_writes_of_a_conversation_is_told_at_once(house: House, tmp_path: Path):
+    await house.preferences.set(session_handling="current_only")
+    old = await over(house, "old", 6, 3)
+    present = await hold(house, *marked("here", 2))
+    await load(house, tmp_path)
+    await prompt(house, present)
+
+    await house.archiving.write(old.guid, SessionPart.SUMMARY, "It was about something else.")
+
+    assert "It was about something else." in await prompt(house, present)
+
+
+async def test_forgetting_editing_and_adding_a_fact_is_true_with_the_next_prompt(house: House, tmp_path: Path):
+    one = await house.knowing.add("mira-test", "Tomas keeps bees.")
+    other = await house.knowing.add("mira-test", "Tomas likes tea.")
+    present = await hold(house, *marked("here", 2))
+    await load(house, tmp_path)
+    before = await prompt(house, present)
+
+    await house.knowing.forget(one.guid)
+    await house.knowing.edit(other.guid, "Tomas likes coffee.")
+    await house.knowing.add("mira-test", "Tomas plays the cello.")
+    after = await prompt(house, present)
+
+    assert "keeps bees" in before
+    assert "likes tea" in before
+    assert "keeps bees" not in after
+    assert "likes tea" not in after
+    assert "likes coffee" in after
+    assert "cello" in after
+
+
+async def test_what_was_forgotten_last_is_not_in_the_prompt_after_a_restart(house: House, tmp_path: Path):
+    fact = await house.knowing.add("mira-test", "Tomas keeps bees.")
+    present = await hold(house, *marked("here", 2))
+    await load(house, tmp_path)
+    assert "keeps bees" in await prompt(house, present)
+    await house.knowing._facts.forget("mira-test", [fact.guid], [])  # and the program ends before anybody hears of it
+
+    async with opened(await copy_home(house, tmp_path / "next")) as after:
+        await load(after, tmp_path)
+        assert "keeps bees" not in await prompt(after, present)
+
+
+async def test_of_her_namesake_she_is_told(house: House, tmp_path: Path):
+    await house.knowing.learn("mira-test", [])
+    for text in ("Miranda is the sister of Tomas.", "Mira is a navigator by trade."):
+        fact = await house.knowing.add("mira-test", text)
+        assert fact.made_by is MadeBy.USER
+    present = await hold(house, *marked("here", 2))
+    await load(house, tmp_path)
+
+    text = await prompt(house, present)
+
+    assert "Miranda is the sister" in text
+    assert "navigator by trade" not in text
+
+
+async def test_core_facts_and_summaries_keep_to_their_rooms(house: House, tmp_path: Path):
+    for number in range(40):
+        await house.knowing.add("mira-test", f"Tomas owns {number} " + "very " * 10 + f"old boats called fact{number}.")
+    for number in range(12):
+        await over(house, f"s{number}e", 4, 30 - number, summary=f"They talked of s{number}e. " + "And on it went. " * 12)
+    present = await hold(house, *marked("here", 2))
+    await house.preferences.set(session_handling="current_only", session_reserved_tokens=200, core_facts_tokens=100)
+    await load(house, tmp_path, 8192)
+    await prompt(house, present)
+
+    one, count = await frame(house, present), house.chat._prompting._counting.count
+
+    assert 1 <= len(one.facts) < 40
+    assert sum(await count([each.text for each in one.facts])) <= 100
+    assert 1 <= len(one.summaries) < 12
+    assert sum(await count([each.text for each in one.summaries])) <= 200
+    await house.preferences.set(session_reserved_tokens=0, core_facts_tokens=0)
+    text = await prompt(house, present)
+    assert "They talked of" not in text
+    assert "boats called" not in text
+
+
+async def test_sticky_conversations_come_before_others_but_inside_the_room(house: House, tmp_path: Path):
+    sessions = [
+        await over(house, f"s{n}e", 4, 30 - n, summary=f"They talked of s{n}e. " + "And so on. " * 20) for n in range(8)
+    ]
+    await chats_of(house).change_session(sessions[0].guid, sticky=True)
+    present = await hold(house, *marked("here", 2))
+    await house.preferences.set(session_handling="current_only", session_reserved_tokens=200)
+    await load(house, tmp_path, 8192)
+
+    await prompt(house, present)
+
+    told = [one.guid for one in (await frame(house, present)).summaries]
+    assert told[0] == sessions[-1].guid
+    assert told[-1] == sessions[0].guid
+    assert len(told) < 8
+
+
+async def test_a_summary_too_long_for_the_room_is_cut_short_for_the_newest(house: House, tmp_path: Path):
+    await over(house, "old", 30, 3, words=20, summary="They talked of oldsum. " + "Then of something else, at length. " * 200)
+    present = await hold(house, *marked("here", 2))
+    await load(house, tmp_path, 1024)
+
+    text = await prompt(house, present)
+
+    assert "oldsum" in text
+    assert "…" in text
+
+
+async def test_one_that_was_never_archived_is_told_all_the_same(house: House, tmp_path: Path):
+    await hold(house, *NUTS, at=now() - DAY)
+    present = await hold(house, *marked("here", 2))
+    await house.preferences.set(session_handling="current_only")
+    await load(house, tmp_path, 2048)
+
+    assert "peanuts" in await prompt(house, present)
+
+
+async def test_the_turn_cap_and_the_target_are_kept_to(house: House, tmp_path: Path):
+    await house.preferences.set(turn_cap=10, history_target=0.5)
+    present = await hold(house, *marked("here", 60))
+    await load(house, tmp_path, 8192)
+
+    text = await prompt(house, present)
+
+    here = verbatim(text, "here")
+    assert here == list(range(50, 60))
+    assert (await frame(house, present)).rolling in text
+
+
+async def test_greetings_nobody_answered_take_no_room(house: House, tmp_path: Path):
+    await over(house, "old", 4, 40, 4)
+    for number in range(30):
+        empty = await hold(house, at=now() - DAY * (30 - number))
+        greeting = Message(session_id=empty.guid, role=Role.ASSISTANT, alternatives=[Alternative(content="Hello, Tomas.")])
+        await chats_of(house).add_message(greeting)
+    present = await hold(house, *marked("here", 2))
+    await load(house, tmp_path, 2048)
+
+    assert len((await reached(house, present)).earlier) == 1
+
+
+async def reached(house: House, session: ChatSession) -> Frame:
+    await prompt(house, session)
+    return await frame(house, session)
+
+
+async def test_with_five_hundred_conversations_a_turn_asks_no_more_than_with_twenty(house: House, tmp_path: Path):
+    questions = {}
+    database = house._database
+    run, asked = database.run, [0]
+
+    def counted(work: Callable[..., object]) -> object:
+        asked[0] += 1
+        return run(work)
+
+    database.run = counted  # type: ignore[assignment, method-assign]
+    await load(house, tmp_path, 4096)
+    for count in (20, 500):
+        for number in range(len(await house.sessions.list("mira-test")), count):
+            await hold(house, *marked(f"t{number}e", 2), at=now() - DAY * 600 + timedelta(hours=number))
+        present = await hold(house, *marked("here", 2))
+        made = asked[0]
+        await prompt(house, present)
+        made = asked[0] - made
+        turn = asked[0]
+        await prompt(house, present)
+        questions[count] = (made, asked[0] - turn)
+
+    assert questions[500][1] <= questions[20][1] <= 40
+    assert questions[500][0] <= questions[20][0] + 70
+
+
+async def recapping(house: House) -> Recapping:
+    archivist = house.archiving._archivist
+    return Recapping(frames_of(house), Minutes(archivist._minutes._clerk), house.trust, house.archiving._quiet)
+
+
+async def test_a_trusted_model_tells_what_left_and_its_words_come_with_the_next_cut(house: House, script: Path):
+    await house.preferences.set(max_reply=64, context=4096)
+    told = ["Tomas went on about many things he likes.", "Tomas likes ever more things, and told Mira so at length."]
+    await trusted(house, script, context=4096, answers=[{"paragraphs": [text]} for text in told])
+    keeper = await recapping(house)
+    present = await hold(house, *marked("here", 200))
+    before = await prompt(house, present)
+    first = (await frame(house, present)).first
+
+    await keeper.finish()
+    unchanged = await prompt(house, present)
+    await hold(house, *marked("here", 270)[200:], session=present, at=now() + DAY)
+    cut = await prompt(house, present)
+    await keeper.finish()
+    one = await frame(house, present)
+    await keeper.close()
+
+    assert unchanged == before
+    assert first != one.first
+    assert told[0] in cut
+    assert told[0] not in before
+    assert (one.recap, one.recapped) == (told[1], one.first)
+
+
+async def test_a_model_nobody_trusts_tells_nothing(house: House, tmp_path: Path):
+    await load(house, tmp_path, 1024)
+    keeper = await recapping(house)
+    present = await hold(house, *marked("here", 60))
+    await prompt(house, present)
+
+    await keeper.finish()
+    await keeper.close()
+
+    assert (await frame(house, present)).recap == ""
+
+
+async def test_when_words_that_had_left_are_changed_all_is_told_anew(house: House, tmp_path: Path):
+    await load(house, tmp_path, 1024)
+    present = await hold(house, "My secret word is xylophone.", *marked("here", 61)[1:])
+    assert "xylophone" in await prompt(house, present)
+    (first, *_rest) = await chats_of(house).page(present.guid, 0, 1)
+    await chats_of(house).delete_message(first.id)
+
+    await frames_of(house).drop(present.guid)
+
+    assert "xylophone" not in await prompt(house, present)
+
+
+async def test_in_the_background_a_cut_is_told_without_being_asked_and_the_end_comes_at_once(house: House, script: Path):
+    await house.preferences.set(max_reply=64, context=4096)
+    words = "Tomas went on about many things he likes."
+    await trusted(house, script, context=4096, answers=[{"paragraphs": [words]}], delay=0.005)
+    keeper = await recapping(house)
+    keeper.start()
+    present = await hold(house, *marked("here", 200))
+    await prompt(house, present)
+
+    for _moment in range(500):
+        if (await frame(house, present)).recap:
+            break
+        await asyncio.sleep(0.02)
+    await keeper.close()
+
+    assert (await frame(house, present)).recap == words

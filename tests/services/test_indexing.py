@@ -1,0 +1,465 @@
+"""The passages are what the present state gives, after whatever happened; and nobody waits long for that."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import random
+import sqlite3
+import struct
+import tempfile
+from collections import defaultdict
+from contextlib import closing, suppress
+from datetime import timedelta
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from lethe_app.app import build
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact
+from lethe_app.domain.memory import MemoryInsertion, MemoryType
+from lethe_app.domain.passage import Meaning
+from lethe_app.errors import ModelCrashed, StorageError
+from lethe_app.house import House
+from lethe_app.paths import Paths
+from lethe_app.services.indexing import AT_ONCE, EMBEDDED_AT_ONCE
+from lethe_app.storage.chats import Chats
+from lethe_app.storage.debts import Debts
+from lethe_app.storage.facts import Facts
+from lethe_app.storage.memories import Memories
+from lethe_app.storage.migrations import MIGRATIONS, migrate
+from tests.services.stage import MIRA, before_now, keep, spoke, unit, until, write_world
+
+ROWS = "SELECT kind, owner, source, origin, text, searched, time, speaker, place FROM passages ORDER BY source, place, text"
+Row = tuple[str, str, str, str, str, str, str, str, int]
+
+
+async def passages(house: House) -> list[Row]:
+    return await house._database.run(lambda c: c.execute(ROWS).fetchall())
+
+
+async def texts(house: House, owner: str = MIRA) -> set[str]:
+    return {row[4] for row in await passages(house) if row[1] == owner}
+
+
+def in_order(rows: list[Row]) -> list[tuple[object, ...]]:
+    """Instead of the places themselves, which differ once something was purged, their order within a source."""
+    places: dict[str, set[int]] = defaultdict(set)
+    for row in rows:
+        places[row[2]].add(row[-1])
+    ranks = {source: {place: rank for rank, place in enumerate(sorted(found))} for source, found in places.items()}
+    return sorted((*row[:-1], ranks[row[2]][row[-1]]) for row in rows)
+
+
+async def from_nothing(house: House) -> list[Row]:
+    """What the present state gives where nothing is known yet."""
+
+    def lose(connection: sqlite3.Connection) -> None:
+        connection.execute("INSERT INTO passage_words (passage_words) VALUES ('delete-all')")
+        connection.execute("DELETE FROM passages")
+
+    await house._database.run(lose)
+    await Debts(house._database).owe_all()
+    await house.brain.reload()
+    return await passages(house)
+
+
+class AnyLife(RuleBasedStateMachine):
+    """Whatever happens to conversations, memories and facts, in any order, the passages follow."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runner = asyncio.Runner()
+        self.folder = tempfile.TemporaryDirectory()
+        self.house = self.runner.run(build(Paths.standard(Path(self.folder.name)), engine="echo"))
+        self.random = random.Random(7)
+        self.sessions: list[UUID] = []
+        self.messages: list[Message] = []
+        self.memories: list[UUID] = []
+        self.facts: list[ExtractedFact] = []
+        database = self.house._database
+        self.chats, self.store, self.known = Chats(database), Memories(database), Facts(database)
+
+    def do(self, work: object) -> None:
+        """What is not there any more cannot be changed, and says so."""
+        with suppress(StorageError):
+            self.runner.run(work)  # type: ignore[arg-type]
+
+    @initialize()
+    def begin(self) -> None:
+        self.session()
+
+    @rule()
+    def session(self) -> None:
+        made = self.runner.run(self.chats.add_session(ChatSession(persona_id=MIRA, added=before_now(days=2))))
+        self.sessions.append(made.guid)
+        self.say(Role.ASSISTANT, hidden=False)
+
+    @rule(
+        role=st.sampled_from([Role.USER, Role.USER, Role.ASSISTANT, Role.SYSTEM]), hidden=st.sampled_from([False, False, True])
+    )
+    def say(self, role: Role, *, hidden: bool) -> None:
+        said = [Alternative(content=f"Words {self.random.random():.6f}.")]
+        session = self.random.choice(self.sessions)
+        message = Message(session_id=session, role=role, alternatives=said, hidden=hidden, speaker_name="Somebody")
+        self.messages.append(message)
+        self.do(self.chats.add_message(message))
+
+    @rule()
+    def note_above(self) -> None:
+        asked = [message for message in self.messages if message.role is Role.USER and not message.hidden]
+        if not asked:
+            return
+        below = self.random.choice(asked)
+        line = [Alternative(content="A hidden line.")]
+        note = Message(session_id=below.session_id, role=Role.SYSTEM, hidden=True, alternatives=line)
+        self.messages.append(note)
+        self.do(self.chats.insert_above(below.id, note))
+
+    @rule(act=st.sampled_from(["edit", "swipe", "show", "delete", "restore"]))
+    def change_message(self, act: str) -> None:
+        id_ = self.random.choice(self.messages).id
+        match act:
+            case "edit":
+                self.do(self.chats.edit(id_, f"Edited {self.random.random():.6f}."))
+            case "swipe":
+                self.do(self.chats.save_alternative(id_, Alternative(content=f"Another {self.random.random():.6f}.")))
+            case "show":
+                self.do(self.chats.set_shown(id_, 0))
+            case "delete":
+                self.do(self.chats.delete_message(id_))
+            case "restore":
+                self.do(self.chats.restore_message(id_))
+
+    @rule(act=st.sampled_from(["delete", "restore", "sum up", "rename"]))
+    def change_session(self, act: str) -> None:
+        guid = self.random.choice(self.sessions)
+        match act:
+            case "delete":
+                self.do(self.chats.delete_session(guid))
+            case "restore":
+                self.do(self.chats.restore_session(guid))
+            case "sum up":
+                self.do(self.chats.change_session(guid, content=f"They met. It rained {self.random.random():.6f} days."))
+            case "rename":
+                self.do(self.chats.change_session(guid, name=f"Talk {self.random.random():.6f}"))
+
+    @rule(insertion=st.sampled_from(MemoryInsertion), category=st.sampled_from([MemoryType.GENERAL, MemoryType.FILE]))
+    def memorize(self, insertion: MemoryInsertion, category: MemoryType) -> None:
+        memory = unit(f"Memory {self.random.random():.6f}.", insertion=insertion, category=category)
+        self.memories.append(memory.guid)
+        self.do(self.store.put(MIRA, memory))
+
+    @rule(act=st.sampled_from(["edit", "off", "wait", "delete", "restore", "touch"]))
+    def change_memory(self, act: str) -> None:
+        if self.memories:
+            self.do(self._change_memory(self.random.choice(self.memories), act))
+
+    async def _change_memory(self, guid: UUID, act: str) -> None:
+        changes = {
+            "edit": {"content": f"Edited {self.random.random():.6f}."},
+            "off": {"enabled": False},
+            "wait": {"insertion": MemoryInsertion.NATURAL},
+        }
+        match act:
+            case "delete":
+                await self.store.delete([guid])
+            case "restore":
+                await self.store.restore([guid])
+            case "touch":
+                await self.store.touch([guid], now())
+            case _:
+                await self.store.put(MIRA, (await self.store.get(guid)).model_copy(update=changes[act]))
+
+    @rule(act=st.sampled_from(["add", "add", "supersede", "forget"]))
+    def change_facts(self, act: str) -> None:
+        if act == "add" or not self.facts:
+            sources = self.random.sample(self.sessions, k=min(len(self.sessions), 2))
+            self.facts.append(ExtractedFact(fact=f"Tomas counts to {self.random.random():.6f}.", source_memories=sources))
+            self.do(self.known.put(MIRA, self.facts[-1]))
+            return
+        fact = self.random.choice(self.facts)
+        superseded = fact.model_copy(update={"superseded": True})
+        self.do(self.known.put(MIRA, superseded) if act == "supersede" else self.known.forget(MIRA, [fact.guid], []))
+
+    @rule()
+    def purge(self) -> None:
+        self.do(self.chats.purge(days=0, moment=now() + timedelta(seconds=1)))
+
+    @rule()
+    def settle(self) -> None:
+        self.do(self.house.indexing.settle(3))
+
+    def teardown(self) -> None:
+        async def compare() -> tuple[list[Row], list[Row]]:
+            await self.house.indexing.settle_all()
+            followed = await passages(self.house)
+            anew = await from_nothing(self.house)
+            await self.house.close()
+            return followed, anew
+
+        followed, anew = self.runner.run(compare())
+        self.runner.close()
+        self.folder.cleanup()
+        assert in_order(followed) == in_order(anew)
+
+
+TestAnyLife = AnyLife.TestCase
+TestAnyLife.settings = settings(max_examples=25, stateful_step_count=30, deadline=None, database=None)
+
+
+# What is a passage and what is not
+
+
+async def test_a_greeting_is_none_and_every_other_line_is(house: House):
+    session = await house.sessions.new(MIRA)
+    await spoke(house, session, "I came by the north road.", before_now(hours=1))
+    await house.indexing.settle_all()
+    assert await texts(house) == {'Tomas said, "I came by the north road."'}
+
+
+async def test_a_hidden_line_does_not_part_what_was_said_before_and_after_it(house: House):
+    session = await house.sessions.new(MIRA)
+    first = await spoke(house, session, "One.", before_now(minutes=3))
+    reply = await spoke(house, session, "Two.", before_now(minutes=2), Role.ASSISTANT)
+    await house.indexing.settle_all()
+    asked = await spoke(house, session, "Three.", before_now(minutes=1))
+    note = Message(session_id=session.guid, role=Role.SYSTEM, hidden=True, alternatives=[Alternative(content="(rain)")])
+    await Chats(house._database).insert_above(asked.id, note)
+    await spoke(house, session, "Four.", now(), Role.ASSISTANT)
+    await house.indexing.settle_all()
+    places = [row[-1] for row in await passages(house) if row[1] == MIRA]
+    assert places == list(range(places[0], places[0] + 4))
+    assert {first.id, reply.id} <= {UUID(row[3]) for row in await passages(house) if row[1] == MIRA}
+
+
+async def test_memories_that_wait_are_found_by_no_search(house: House):
+    await keep(house, "The cormorant nests beneath the broken winch.", insertion=MemoryInsertion.NATURAL)
+    assert await texts(house) == set()
+    assert await texts(house, f"waiting:{MIRA}") == {"The lamp: The cormorant nests beneath the broken winch."}
+
+
+# Taking over
+
+
+async def test_a_home_of_the_version_before_memory_is_taken_over(tmp_path: Path):
+    paths = Paths.standard(tmp_path / "home")
+    paths.home.mkdir()
+    session, message = str(uuid4()), str(uuid4())
+    with closing(sqlite3.connect(paths.database, isolation_level=None)) as connection:
+        migrate(connection, MIGRATIONS[:2])
+        moment = before_now(days=3).isoformat()
+        memory = (session, MIRA, "chat_session", "trigger", "The storm", "The mast broke.", moment, moment)
+        connection.execute(
+            "INSERT INTO memories VALUES (?, ?, ?, ?, ?, ?, '', '', ?, NULL, ?, 0, 1, 0, 1, 1.0, 0, 0, 0, '[]', '[]', 'and', 0,"
+            " 0, '', NULL)",
+            memory,
+        )
+        connection.execute(
+            "INSERT INTO sessions VALUES (?, ?, '', '', 0, '[]', 1, 1, ?, 0, ?, 1)", (session, MIRA, message, moment)
+        )
+        row = (message, session, moment)
+        connection.execute("INSERT INTO messages VALUES (?, ?, NULL, 1, 'user', '', 'Tomas', ?, 0, '', 0, NULL)", row)
+        said = "The squall took the topsail."
+        connection.execute("INSERT INTO alternatives VALUES (?, 0, 28, 1, ?, '', ?, '')", (message, moment, said))
+    house = await build(paths, engine="echo")
+    try:
+        await house.indexing.catch_up()
+        assert await texts(house) == {f'Tomas said, "{said}"', "The storm", "The mast broke."}
+    finally:
+        await house.close()
+
+
+async def test_a_turn_takes_over_no_more_than_a_batch_and_the_newest_first(house: House):
+    for number in range(AT_ONCE + 20):
+        await Memories(house._database).put(MIRA, unit(f"Number {number}."))
+    assert await house.indexing.settle() == AT_ONCE
+    left = await Debts(house._database).count()
+    assert left == 20
+    assert f"The lamp: Number {AT_ONCE + 19}." in await texts(house)
+    assert "The lamp: Number 0." not in await texts(house)
+
+
+async def test_in_the_background_everything_is_taken_over_and_progress_is_told(house: House):
+    for number in range(AT_ONCE + 20):
+        await Memories(house._database).put(MIRA, unit(f"Number {number}."))
+    told: list[int] = []
+    house.indexing.changed.add(lambda progress: told.append(progress.changes))
+    house.indexing.start()
+
+    async def done() -> bool:
+        return bool(told) and told[-1] == 0
+
+    await until(done)
+    assert max(told) > 0
+    assert len(await texts(house)) == AT_ONCE + 20
+
+
+# Meaning
+
+
+def meaning(text: str) -> Meaning:
+    """A stand-in for an embedding model: texts of the same length mean the same."""
+    angle = len(text) / 100
+    vector = struct.pack("2f", math.sin(angle), math.cos(angle))
+    return Meaning(vector, vector, ("word",))
+
+
+class Embedder:
+    """Counts what it is asked, and fails when it is told to."""
+
+    def __init__(self, fails_after: int = 10_000) -> None:
+        self.batches: list[int] = []
+        self.fails_after = fails_after
+
+    async def __call__(self, asked: object) -> list[Meaning]:
+        if sum(self.batches) + len(asked) > self.fails_after:  # type: ignore[arg-type]
+            raise ModelCrashed("It is gone.")
+        self.batches.append(len(asked))  # type: ignore[arg-type]
+        return [meaning(text) for text in asked]  # type: ignore[attr-defined]
+
+
+async def waiting(house: House) -> int:
+    return await house.indexing._recall.waiting()
+
+
+async def test_meanings_are_given_in_small_batches_and_go_on_after_a_failure(house: House):
+    await house.indexing.catch_up()
+    for number in range(20):
+        await Memories(house._database).put(MIRA, unit(f"Number {number}."))
+    dying = Embedder(fails_after=10)
+    house.indexing._recall.use(dying, "one")
+    await house.indexing.catch_up()
+    everything = len(await passages(house))
+    assert max(dying.batches) <= EMBEDDED_AT_ONCE
+    assert 0 < await waiting(house) < everything
+    well = Embedder()
+    house.indexing._recall.use(well, "one")
+    await house.indexing.catch_up()
+    assert await waiting(house) == 0
+    assert sum(well.batches) + sum(dying.batches) == everything
+
+
+async def test_another_embedder_sees_everything_anew(house: House):
+    await keep(house)
+    house.indexing._recall.use(Embedder(), "one")
+    await house.indexing.catch_up()
+    other = Embedder()
+    house.indexing._recall.use(other, "two")
+    assert await waiting(house) == len(await passages(house))
+    await house.indexing.catch_up()
+    assert sum(other.batches) == len(await passages(house))
+    assert await waiting(house) == 0
+
+
+async def test_what_is_memorized_has_its_meaning_at_once(house: House):
+    house.indexing._recall.use(Embedder(), "one")
+    await house.indexing.catch_up()
+    await keep(house)
+    assert await waiting(house) == 0
+
+
+async def test_while_somebody_waits_for_an_answer_nothing_is_begun(house: House):
+    await house.indexing.catch_up()
+    for number in range(3 * EMBEDDED_AT_ONCE):
+        await Memories(house._database).put(MIRA, unit(f"Number {number}."))
+    slow = Embedder()
+    house.indexing._recall.use(slow, "one")
+    await house.indexing.settle_all()
+    with house.indexing._quiet.hold_off():
+        work = asyncio.ensure_future(house.indexing.catch_up())
+        await asyncio.sleep(0.2)
+        assert slow.batches == [EMBEDDED_AT_ONCE]
+    await work
+    assert await waiting(house) == 0
+
+
+# Worlds
+
+
+async def world_texts(house: House, stem: str = "isles") -> set[str]:
+    return await texts(house, f"world:{stem}")
+
+
+async def test_worlds_follow_edits_renames_and_deletions_of_their_files(house: House):
+    one, two = {"name": "Grotto", "content": "It floods."}, {"name": "Reef", "content": "It cuts."}
+    write_world(house, "isles", one, two)
+    await house.indexing.sync_worlds()
+    assert await world_texts(house) == {"Grotto: It floods.", "Reef: It cuts."}
+    write_world(house, "isles", one, {**two, "content": "It has been cleared away."})
+    await house.indexing.sync_worlds()
+    assert await world_texts(house) == {"Grotto: It floods.", "Reef: It has been cleared away."}
+    (house.paths.worlds / "isles.json").rename(house.paths.worlds / "skerries.json")
+    await house.indexing.sync_worlds()
+    assert await world_texts(house) == set()
+    assert len(await world_texts(house, "skerries")) == 2
+    (house.paths.worlds / "skerries.json").unlink()
+    await house.indexing.sync_worlds()
+    assert await world_texts(house, "skerries") == set()
+
+
+@pytest.mark.parametrize(("world", "entry", "found"), [(True, None, 1), (True, False, 0), (False, None, 0), (False, True, 1)])
+async def test_world_and_entry_say_whether_it_is_found_by_meaning(house: House, world: bool, entry: bool | None, found: int):
+    write_world(house, "isles", {"name": "Grotto", "content": "It floods.", "do_embeds": entry}, do_embeds=world)
+    await house.indexing.sync_worlds()
+    assert len(await world_texts(house)) == found
+
+
+async def test_after_an_edit_only_what_changed_is_understood_anew(house: House):
+    entries = [{"name": f"n{number}", "content": f"About {number}."} for number in range(150)]
+    world = write_world(house, "isles", *entries)
+    embedder = Embedder()
+    house.indexing._recall.use(embedder, "one")
+    await house.indexing.catch_up()
+    embedder.batches.clear()
+    entries = [entry.model_dump(mode="json") for entry in world.entries]
+    write_world(house, "isles", *entries[:-1], {**entries[-1], "content": "Another text altogether."})
+    await house.indexing.catch_up()
+    assert embedder.batches == [1]
+
+
+async def test_a_copied_world_has_passages_of_its_own(house: House):
+    world = write_world(house, "isles", {"name": "Grotto", "content": "It floods."})
+    copy = json.dumps(world.model_dump(mode="json", exclude={"unique_name"}))
+    (house.paths.worlds / "copy.json").write_text(copy, encoding="utf-8")
+    await house.indexing.sync_worlds()
+    assert (len(await world_texts(house)), len(await world_texts(house, "copy"))) == (1, 1)
+    (house.paths.worlds / "copy.json").unlink()
+    await house.indexing.sync_worlds()
+    assert (len(await world_texts(house)), len(await world_texts(house, "copy"))) == (1, 0)
+
+
+async def test_an_edited_world_in_use_is_taken_over_soon(house: House):
+    write_world(house, "isles", {"name": "Grotto", "content": "It floods."})
+    house.indexing.start()
+    await until(lambda: world_texts(house))
+    write_world(house, "isles", {"name": "Grotto", "content": "It is dry now, they say."})
+    house.indexing.notice(await house.library.worlds())
+
+    async def follows() -> bool:
+        return await world_texts(house) == {"Grotto: It is dry now, they say."}
+
+    await until(follows)
+
+
+async def test_taking_over_a_world_that_was_broken_off_begins_anew(house: House, monkeypatch: pytest.MonkeyPatch):
+    write_world(house, "isles", {"name": "Grotto", "content": "It floods."})
+    real, calls = house.indexing._recall.replace, []
+
+    async def broken_off(*args: object) -> None:
+        calls.append(args)
+        raise StorageError("The disk is full.")
+
+    monkeypatch.setattr(house.indexing._recall, "replace", broken_off)
+    with pytest.raises(StorageError):
+        await house.indexing.sync_worlds()
+    monkeypatch.setattr(house.indexing._recall, "replace", real)
+    await house.indexing.sync_worlds()
+    assert await world_texts(house) == {"Grotto: It floods."}

@@ -1,0 +1,374 @@
+"""What she knows: learnt once however often it is read, put right by what is newer, and in the user's hands."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta, timezone
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lethe_app.brain.gist import take
+from lethe_app.brain.ledger import Relation
+from lethe_app.domain.archive import SessionPart
+from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.errors import LetheError, StorageError
+from lethe_app.house import House
+from tests.retrieval.conftest import embed
+from tests.services.past import NUTS, again, answers, copy_home, hold, opened, trusted
+
+HER = "mira-test"
+TAIL = "with his old friend from school, a dog, two parrots and a garden full of roses, apples and long grass behind it."
+MONDAY = now() - timedelta(days=30)
+
+
+def said(text: str, session: UUID | None = None, message: UUID | None = None, day: int = 0, **more: object) -> ExtractedFact:
+    """A fact as it comes out of a conversation on that day."""
+    moment = MONDAY + timedelta(days=day)
+    sources = {"source_memories": [session or uuid4()], "source_messages": [message or uuid4()]}
+    return ExtractedFact(fact=text, first_seen=moment, last_seen=moment, **{**sources, **more})
+
+
+async def known(house: House) -> dict[str, ExtractedFact]:
+    """What holds, by its words."""
+    return {fact.fact: fact for fact in await house.knowing.all(HER) if not fact.superseded}
+
+
+async def test_the_same_words_from_another_conversation_are_the_same_fact_heard_again(house: House):
+    first, second = said("Tomas is allergic to peanuts."), said("Tomas is allergic to peanuts.", day=2)
+
+    assert await house.knowing.learn(HER, [first]) == 1
+    assert await house.knowing.learn(HER, [second]) == 1
+    assert await house.knowing.learn(HER, [first, second]) == 0
+
+    (fact,) = await house.knowing.all(HER)
+    assert (fact.guid, fact.reference_count) == (first.guid, 2)
+    assert set(fact.source_memories) == {*first.source_memories, *second.source_memories}
+    assert fact.last_seen == second.last_seen
+
+
+async def test_two_conversations_learnt_from_at_once_give_one_fact(house: House):
+    await asyncio.gather(*(house.knowing.learn(HER, [said("Tomas keeps bees.")]) for _conversation in range(5)))
+
+    (fact,) = await house.knowing.all(HER)
+    assert fact.reference_count == 5
+
+
+async def test_with_an_embedder_other_words_for_the_same_are_the_same_fact(house: House):
+    house.knowing._recall.use(embed, "words")
+    await house.knowing.learn(HER, [said("Tomas owns a small white boat in Porto.")])
+
+    await house.knowing.learn(HER, [said("Tomas owns a small white vessel in Porto.", day=1)])
+
+    (fact,) = await house.knowing.all(HER)
+    assert fact.reference_count == 2
+
+
+async def test_a_judge_decides_about_near_ones_and_silence_leaves_it_to_the_words(house: House):
+    house.knowing._recall.use(embed, "words")
+    asked: list[tuple[str, str]] = []
+
+    async def judge(old: str, new: str) -> Relation | None:
+        asked.append((old, new))
+        return Relation.UPDATE if "Leeds" in new else None
+
+    await house.knowing.learn(HER, [said(f"Tomas lives in York {TAIL}")], judge)
+    await house.knowing.learn(HER, [said(f"Tomas lives in Leeds {TAIL}", day=1)], judge)
+
+    old, new = sorted(await house.knowing.all(HER), key=lambda fact: fact.first_seen)
+    assert asked == [(old.fact, new.fact)]
+    assert (old.superseded, old.superseded_by, new.superseded) == (True, new.guid, False)
+
+
+@pytest.fixture
+async def cats(house: House) -> tuple[ExtractedFact, ExtractedFact]:
+    house.knowing._recall.use(embed, "words")
+    old, new = said(f"Tomas has 2 cats {TAIL}"), said(f"Tomas has 3 cats {TAIL}", day=1)
+
+    async def judge(_old: str, _new: str) -> Relation:
+        return Relation.UPDATE
+
+    await house.knowing.learn(HER, [old])
+    await house.knowing.learn(HER, [new], judge)
+    facts = {fact.guid: fact for fact in await house.knowing.all(HER)}
+    assert facts[old.guid].superseded
+    return facts[old.guid], facts[new.guid]
+
+
+@pytest.mark.parametrize("instead", [False, True])
+async def test_what_was_superseded_is_kept_and_can_hold_again(
+    house: House, cats: tuple[ExtractedFact, ExtractedFact], instead: bool
+):
+    old, new = cats
+
+    await house.knowing.restore(old.guid, instead=instead)
+
+    holds = await known(house)
+    assert old.fact in holds
+    assert (new.fact in holds) is not instead
+    assert len(await house.knowing.all(HER)) == 2
+
+
+async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_another_archive(house: House, tmp_path: Path):
+    session = await hold(house, *NUTS)
+    await house.archiving.begin(session.guid)
+    facts = await known(house)
+    await house.knowing.forget(facts["Tomas is allergic to peanuts."].guid)
+
+    await house.archiving.update(session.guid)
+    here = await known(house)
+    async with opened(await copy_home(house, tmp_path / "next")) as after:
+        await after.sessions.taken_up(await after.sessions.open(session.guid))
+        await after.archiving.begin(session.guid)
+        there = await known(after)
+
+    assert set(here) == set(there) == set(facts) - {"Tomas is allergic to peanuts."}
+
+
+async def test_a_forgotten_fact_does_not_come_back_in_the_words_of_a_model(house: House, tmp_path: Path):
+    session = await hold(house, *NUTS)
+    await house.archiving.begin(session.guid)
+    await house.knowing.forget((await known(house))["Tomas is allergic to peanuts."].guid)
+    other_words = {"facts": [{"line": 1, "fact": "Tomas has a peanuts allergy."}, {"line": 5, "fact": "Tomas is a carpenter."}]}
+    await trusted(house, tmp_path / "model", answers=answers(facts=[{"facts": []}, other_words]))
+
+    await again(house)
+
+    assert "Tomas is a carpenter." in await known(house)
+    assert not any("peanut" in fact for fact in await known(house))
+
+
+async def test_what_was_forgotten_may_be_said_again(house: House):
+    first = said("Tomas keeps bees.")
+    await house.knowing.learn(HER, [first])
+    await house.knowing.forget(first.guid)
+
+    await house.knowing.learn(HER, [said("Tomas keeps bees.", day=5)])
+
+    assert "Tomas keeps bees." in await known(house)
+
+
+async def test_forgetting_it_twice_does_not_bring_back_what_was_forgotten_first(house: House):
+    first, second = said("Tomas keeps bees."), said("Tomas keeps bees.", day=5)
+    for fact in (first, second):
+        await house.knowing.learn(HER, [fact])
+        await house.knowing.forget((await known(house))["Tomas keeps bees."].guid)
+
+    assert await house.knowing.learn(HER, [first, second]) == 0
+    assert await known(house) == {}
+
+
+async def test_a_forgotten_fact_can_be_brought_back_and_is_learnt_from_again(house: House):
+    fact = said("Tomas keeps bees.")
+    await house.knowing.learn(HER, [fact])
+    await house.knowing.forget(fact.guid)
+
+    await house.knowing.restore(fact.guid)
+    await house.knowing.learn(HER, [said("Tomas keeps bees.", day=1)])
+
+    (found,) = (await known(house)).values()
+    assert (found.guid, found.reference_count) == (fact.guid, 2)
+
+
+async def test_bringing_back_what_was_said_again_meanwhile_leaves_one(house: House):
+    fact, later = said("Tomas keeps bees."), said("Tomas keeps bees.", day=1)
+    await house.knowing.learn(HER, [fact])
+    await house.knowing.forget(fact.guid)
+    await house.knowing.learn(HER, [later])
+
+    await house.knowing.restore(fact.guid)
+
+    (found,) = (await known(house)).values()
+    assert found.guid == fact.guid
+    assert set(found.source_memories) == {*fact.source_memories, *later.source_memories}
+
+
+async def test_the_users_wording_survives_another_reading_of_the_same_talk(house: House, tmp_path: Path):
+    session = await hold(house, *NUTS)
+    await house.archiving.begin(session.guid)
+    old = (await known(house))["Tomas is allergic to peanuts."]
+
+    await house.knowing.edit(old.guid, "Tomas only dislikes peanuts.")
+    await house.archiving.update(session.guid)
+    other_words = {"facts": [{"line": 1, "fact": "Tomas has a peanuts allergy."}]}
+    await trusted(house, tmp_path / "model", answers=answers(facts=[{"facts": []}, other_words]))
+    await again(house)
+
+    about = {fact.fact: fact.made_by for fact in (await known(house)).values() if "peanut" in fact.fact}
+    assert about == {"Tomas only dislikes peanuts.": MadeBy.USER}
+
+
+async def test_a_model_and_rules_never_take_the_place_of_the_users_own_or_of_what_is_pinned(house: House):
+    house.knowing._recall.use(embed, "words")
+    mine = await house.knowing.add(HER, f"Tomas has 2 cats {TAIL}")
+    pinned = said(f"Tomas sails a white boat {TAIL}")
+    await house.knowing.learn(HER, [pinned])
+    await house.knowing.pin(pinned.guid, pinned=True)
+
+    async def judge(_old: str, _new: str) -> Relation:
+        return Relation.UPDATE
+
+    new = [
+        said(f"Tomas has 3 cats {TAIL}", day=40, made_by=MadeBy.MODEL),
+        said(f"Tomas sails a black boat {TAIL}", day=40, made_by=MadeBy.MODEL),
+    ]
+    await house.knowing.learn(HER, new, judge)
+
+    holds = await known(house)
+    assert {mine.fact, pinned.fact} <= holds.keys()
+    assert holds[mine.fact].made_by is MadeBy.USER
+
+
+async def test_a_fact_added_twice_by_hand_is_one(house: House):
+    heard = said("Tomas keeps bees.")
+    await house.knowing.learn(HER, [heard])
+
+    added = await house.knowing.add(HER, "  Tomas keeps bees. ", pinned=True)
+
+    (fact,) = await house.knowing.all(HER)
+    assert (fact.guid, fact.made_by, fact.pinned) == (heard.guid, MadeBy.USER, True)
+    assert added.guid == heard.guid
+
+
+async def test_a_superseded_fact_added_by_hand_holds_again(house: House, cats: tuple[ExtractedFact, ExtractedFact]):
+    old, _new = cats
+
+    await house.knowing.add(HER, old.fact)
+
+    assert (await known(house))[old.fact].guid == old.guid
+
+
+async def test_editing_a_fact_into_the_words_of_another_leaves_one(house: House):
+    one, other = said("Tomas keeps bees."), said("Tomas keeps wasps.")
+    await house.knowing.learn(HER, [one, other])
+
+    await house.knowing.edit(other.guid, "Tomas keeps bees.")
+
+    (fact,) = (await known(house)).values()
+    assert fact.guid == other.guid
+
+
+async def test_pinning_is_no_confirmation(house: House):
+    fact = said("Tomas keeps bees.")
+    await house.knowing.learn(HER, [fact])
+
+    pinned = await house.knowing.pin(fact.guid, pinned=True)
+
+    assert (pinned.pinned, pinned.last_seen) == (True, fact.last_seen)
+
+
+async def test_what_the_user_does_while_somebody_learns_is_not_lost(house: House):
+    house.knowing._recall.use(embed, "words")
+    old = said(f"Tomas has 2 cats {TAIL}")
+    await house.knowing.learn(HER, [old])
+    asked, answered = asyncio.Event(), asyncio.Event()
+
+    async def judge(_old: str, _new: str) -> Relation:
+        asked.set()
+        await answered.wait()
+        return Relation.SAME
+
+    learning = asyncio.create_task(house.knowing.learn(HER, [said(f"Tomas has 3 cats {TAIL}", day=1)], judge))
+    await asyncio.wait_for(asked.wait(), 10)
+    await house.knowing.edit(old.guid, "Tomas has cats, and nobody knows how many.")
+    answered.set()
+    await learning
+
+    assert (await known(house))["Tomas has cats, and nobody knows how many."].guid == old.guid
+
+
+async def test_facts_outlive_the_conversation_they_came_from(house: House):
+    session = await hold(house, *NUTS)
+    await house.archiving.begin(session.guid)
+    before = await house.knowing.all(HER)
+
+    await house.sessions.delete(session.guid)
+
+    assert await house.knowing.all(HER) == before
+
+
+async def test_a_fact_needs_words_and_has_to_be_there(house: House):
+    fact = await house.knowing.add(HER, "Tomas keeps bees.")
+
+    for attempt in (house.knowing.add(HER, " \n"), house.knowing.edit(fact.guid, "")):
+        with pytest.raises(LetheError):
+            await attempt
+    await house.knowing.forget(fact.guid)
+    for gone in (house.knowing.forget(fact.guid), house.knowing.edit(fact.guid, "x"), house.knowing.forget(uuid4())):
+        with pytest.raises(StorageError):
+            await gone
+
+
+async def test_newest_first_whatever_the_zone(house: House):
+    east, west = (now().astimezone(timezone(timedelta(hours=hours))) for hours in (12, -12))
+    older, newer = west - timedelta(minutes=1), east
+    for text, moment in (
+        ("Tomas keeps bees.", newer),
+        ("Tomas likes tea.", older),
+        ("Ines lives in Porto.", newer.astimezone(west.tzinfo) - timedelta(hours=1)),
+    ):
+        await house.knowing.learn(HER, [ExtractedFact(fact=text, first_seen=moment, last_seen=moment)])
+
+    assert [fact.fact for fact in await house.knowing.all(HER)] == [
+        "Tomas keeps bees.",
+        "Tomas likes tea.",
+        "Ines lives in Porto.",
+    ]
+
+
+WORDS = ("Tomas has 2 cats.", "Tomas has 3 cats.", "Tomas keeps bees.", "Tomas is keeping bees.", "Ines lives in Porto.")
+STEP = st.tuples(
+    st.sampled_from(["learn", "learn", "again", "forget", "restore", "instead", "edit", "add", "pin"]), st.integers(0, 7)
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.lists(STEP, min_size=3, max_size=14))
+async def test_whatever_is_done_the_ledger_stays_in_order(house: House, steps: list[tuple[str, int]]):
+    persona, history, counts, forgotten = uuid4().hex, [], {}, {}
+    knowing = house.knowing
+    for kind, number in steps:
+        facts = sorted(await knowing.all(persona), key=lambda fact: fact.guid)
+        some = facts[number % len(facts)] if facts else None
+        match kind:
+            case "learn":
+                history.append(said(WORDS[number % len(WORDS)], day=len(history)))
+                await knowing.learn(persona, [history[-1]])
+            case "again":
+                await knowing.learn(persona, history)
+            case "add":
+                await knowing.add(persona, WORDS[number % len(WORDS)])
+            case "forget" if some:
+                await knowing.forget(some.guid)
+                forgotten[some.guid] = some
+            case "restore" | "instead" if some:
+                await knowing.restore(some.guid, instead=kind == "instead")
+            case "restore" if forgotten:
+                await knowing.restore(forgotten.popitem()[0])
+            case "edit" if some:
+                await knowing.edit(some.guid, WORDS[number % len(WORDS)])
+            case "pin" if some:
+                await knowing.pin(some.guid, pinned=bool(number % 2))
+        everything = {fact.guid: fact for fact in await knowing.all(persona)}
+        holds = [fact for fact in everything.values() if not fact.superseded]
+        assert len({take(fact.fact) for fact in holds}) == len(holds)
+        assert not any(fact.superseded_by for fact in holds)
+        assert all(everything[guid].reference_count >= count for guid, count in counts.items() if guid in everything)
+        assert not forgotten.keys() & everything.keys()
+        counts = {guid: fact.reference_count for guid, fact in everything.items()}
+    await knowing.learn(persona, history)
+    assert await knowing.learn(persona, history) == 0
+
+
+async def test_archiving_twice_counts_once_for_every_conversation(house: House):
+    sessions = [await hold(house, *NUTS) for _number in range(3)]
+    for _time in range(2):
+        for session in sessions:
+            await house.archiving.update(session.guid)
+
+    assert {fact.reference_count for fact in await house.knowing.all(HER)} == {3}
+    assert SessionPart.FACTS in await house.archiving.parts(sessions[0].guid)

@@ -1,0 +1,82 @@
+"""Facts come back as they were put, and the traces of forgotten ones only ever grow."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from uuid import uuid4
+
+import pytest
+
+from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
+from lethe_app.errors import StorageError
+from lethe_app.storage.database import Database
+from lethe_app.storage.facts import Facts
+
+NOON = datetime(2026, 5, 2, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def facts(database: Database) -> Facts:
+    return Facts(database)
+
+
+def fact(text: str = "Tomas keeps bees.", **fields: object) -> ExtractedFact:
+    return ExtractedFact(fact=text, **{"first_seen": NOON, "last_seen": NOON, **fields})
+
+
+async def test_a_fact_comes_back_as_it_was_put_and_is_replaced_by_its_guid(facts: Facts):
+    one = fact(source_memories=[uuid4()], source_messages=[uuid4(), uuid4()], pinned=True, made_by=MadeBy.USER)
+    await facts.put("mara", one)
+    assert await facts.get(one.guid) == one
+    changed = one.model_copy(update={"fact": "Tomas keeps wasps.", "superseded": True, "superseded_by": uuid4()})
+
+    await facts.put("mara", changed)
+
+    assert await facts.of("mara") == [changed]
+    assert await facts.of("other") == []
+    assert await facts.owner(one.guid) == "mara"
+
+
+async def test_newest_first_also_across_zones(facts: Facts):
+    east, west = timezone(timedelta(hours=12)), timezone(timedelta(hours=-11))
+    newest, older = (
+        fact("b", last_seen=NOON.astimezone(west)),
+        fact("a", last_seen=(NOON - timedelta(hours=1)).astimezone(east)),
+    )
+    await facts.put("mara", newest, older)
+
+    assert [one.fact for one in await facts.of("mara")] == ["b", "a"]
+
+
+async def test_a_forgotten_fact_is_in_the_trash_until_it_is_restored(facts: Facts):
+    one = fact()
+    await facts.put("mara", one)
+
+    await facts.forget("mara", [one.guid], [Tombstone("d", (uuid4(),))])
+    with pytest.raises(StorageError):
+        await facts.get(one.guid)
+    gone = await facts.of("mara", deleted=True), await facts.of("mara")
+    await facts.restore("mara", one.guid, "d")
+
+    assert gone == ([one], [])
+    assert await facts.of("mara") == [one]
+    assert await facts.tombstones("mara") == []
+
+
+async def test_stones_of_the_same_words_are_one_that_knows_all_their_messages(facts: Facts):
+    first, second = uuid4(), uuid4()
+
+    for message in (first, second, first):
+        await facts.forget("mara", [], [Tombstone("d", (message,))])
+
+    assert await facts.tombstones("mara") == [Tombstone("d", (first, second))]
+
+
+@pytest.mark.parametrize("order", [0, 1])
+async def test_a_stone_for_everything_stays_one(facts: Facts, order: int):
+    stones = [Tombstone("d"), Tombstone("d", (uuid4(),))]
+
+    for stone in stones[:: 1 if order else -1]:
+        await facts.forget("mara", [], [stone])
+
+    assert await facts.tombstones("mara") == [Tombstone("d")]
