@@ -6,16 +6,17 @@ import re
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from lethe_app.retrieval.when import COUNTS, SEASONS, WEEKDAYS
+from lethe_app.brain.double_dates import NUMBERS, settle
+from lethe_app.retrieval.when import SEASONS, WEEKDAYS
 from lethe_app.retrieval.words import MONTHS
 
-NUMBERS = {"a": 1, "an": 1, "a couple of": 2, **{word: number for number, word in enumerate(COUNTS, 1)}}
 _DAY = "|".join(f"{day}|{day[:3]}" for day in WEEKDAYS)
 _MONTH = "|".join(MONTHS)
 _COUNT = r"(?P<count>\d{1,2}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)) + ")"
 _PART = r"(?P<part> morning| afternoon| evening| night)?"
 _PAST = re.compile(
-    r"\b(?:was|were|had|did|got|went|ran|won|lost|moved|met|bought|made|saw|left|took|became|broke|fell|found|sold|gave|"
+    r"\b(?:was|were|had|did|got|went|ran|won|lost|moved|met|bought|made|saw|left|took|became|broke|fell|found|sold|gave|split|quit|"
+    r"began|built|came|drove|flew|fought|rode|sang|spent|swam|taught|wrote|"
     r"[a-z]{3,}ed)\b",
     re.IGNORECASE,
 )
@@ -26,8 +27,15 @@ def resolve(sentence: str, today: date, *, event: bool = False) -> str:
     """The sentence with its relative dates spelled out, such as “on 10 March 2025” or “in February 2025”.
 
     For an `event` a month or day without a year gets one: the next for what is to come, the last for what has been.
-    What cannot be told, such as “recently”, stays.
+    What cannot be told, such as “recently”, stays, and so does everything where two times contradict each other.
     """
+    try:
+        settled = settle(sentence, today)
+    except (OverflowError, ValueError):  # the ends of the calendar, “the 31st of next month”
+        settled = None
+    if settled is None:
+        return sentence
+    sentence = settled
     past = bool(_PAST.search(sentence)) and not _FUTURE.search(sentence)
     for pattern, worded in _RULES:
         sentence = pattern.sub(lambda found, worded=worded: _safely(worded, found, today, past), sentence)  # type: ignore[misc]
@@ -184,8 +192,8 @@ def _year_of(month: int, today: date, past: bool) -> int:
 
 
 MOVING = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|the other day|ago|just now|a while back|(?:last|next|this) (?:week|month|year|"
-    r"time|one|night|morning)|earlier)\b",
+    r"\b(?:yesterday|today|tonight|tomorrow|the other day|ago|just now|a while back|(?:last|next|this) (?:week|weekend|month|"
+    r"year|time|one|night|morning)|earlier)\b",
     re.IGNORECASE,
 )
 """Words of time that mean something else every day."""

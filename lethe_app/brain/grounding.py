@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
+from lethe_app.brain.double_dates import in_digits
 from lethe_app.brain.sentences import tidy
 from lethe_app.brain.stems import stem
 from lethe_app.retrieval.when import COUNTS, SEASONS, WEEKDAYS
@@ -23,7 +24,12 @@ _MOVING = re.compile(
 )
 _PIECES = re.compile(r"(?<=[.!?…])\s+|\n+|[,;:]\s|\s[-–—]+\s|\b(?:but|so|because|btw)\b|\band (?=(?:I|my|we)\b)")
 _MONTH = re.compile(r"\b(?:" + "|".join(MONTHS) + r")\b", re.IGNORECASE)
+_NUMBERED = re.compile(
+    rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH.pattern}|{_MONTH.pattern} (?:the )?\d{{1,2}}(?:st|nd|rd|th)?\b",
+    re.IGNORECASE,
+)
 _NEGATION = re.compile(r"\b(?:not|never|no|none|nothing|nobody|without|cannot|neither|nor)\b|n't\b", re.IGNORECASE)
+_ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\Z")
 _STOPS = frozenset(map(stem, STOP_WORDS))
 _DIGITS = {word: str(number) for number, word in enumerate(COUNTS, 1)}
 _SHORT_FORMS = frozenset(
@@ -37,13 +43,14 @@ def is_grounded(fact_text: str, sources: Sequence[str], names: Collection[str]) 
     Dates may be new where a source speaks of a time that moves (“yesterday”, “next Friday”). What denies must come from a
     sentence that denies, what asserts from one that asserts. A fact without a content word of its own is not grounded.
     """
-    said = [sentence for source in sources for sentence in _PIECES.split(tidy(source)) if sentence]
+    said = [sentence for source in sources for sentence in _PIECES.split(in_digits(tidy(source))) if sentence]
     known = [set(_stems(sentence)) for sentence in said]
     named = {stem(word) for name in names for word in cut(name)}
     wanted = {word for word in _stems(fact_text) if word not in named and word not in LINKS}
     missing = wanted.difference(*known)
-    if any(map(_MOVING.search, said)):
-        missing = {word for word in missing if not (word in _TIME or re.fullmatch(r"\d{1,2}|(?:19|20)\d\d", word))}
+    if moving := [sentence for sentence in said if _MOVING.search(sentence)]:
+        day = r"(?!)" if all(map(_NUMBERED.search, moving)) else r"\d{1,2}"  # a day told in numbers does not move
+        missing = {word for word in missing if not (word in _TIME or re.fullmatch(rf"{day}|(?:19|20)\d\d", word))}
     if any(map(_MONTH.search, said)):  # “in May” may have got its year
         missing = {word for word in missing if not re.fullmatch(r"(?:19|20)\d\d", word)}
     if not wanted or missing:
@@ -59,4 +66,4 @@ def _stems(text: str) -> Iterable[str]:
     for word in cut(text):
         low = fold(word)
         if low not in STOP_WORDS and low not in _SHORT_FORMS and stem(low) not in _STOPS:
-            yield _DIGITS.get(low) or stem(low)
+            yield _DIGITS.get(low) or _ORDINAL.sub("", stem(low))

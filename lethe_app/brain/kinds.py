@@ -4,7 +4,8 @@ from __future__ import annotations
 
 RELATIVES = (
     r"(?:(?:great-?)?grand(?:mother|father|parents?|ma|pa|dad|mum|sons?|daughters?|children|kids?)|gran(?:ny)?|nan|nana|"
-    r"mother|mum|mom|mama|father|dad|papa|parents?|sisters?|brothers?|siblings?|sons?|daughters?|child|children|kids?|"
+    r"mother|mum|mom|mama|father|dad|papa|parents?|(?:half-)?(?:sisters?|brothers?)|siblings?|sons?|daughters?|child|children|"
+    r"kids?|"
     r"twins?|wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|ex(?:-(?:wife|husband|girlfriend|boyfriend))?|"
     r"aunt(?:ie)?|uncle|cousins?|nephews?|nieces?|step(?:mother|father|mum|mom|dad|sisters?|brothers?|sons?|daughters?|"
     r"children)|god(?:mother|father|daughters?|sons?|child|children)|best friend|friends?|flatmate|roommate|housemate|"
@@ -13,7 +14,8 @@ RELATIVES = (
 ANIMALS = (
     r"(?:dogs?|cats?|pupp(?:y|ies)|kittens?|rabbits?|bunn(?:y|ies)|hamsters?|guinea pigs?|parrots?|budgies?|birds?|horses?|"
     r"pon(?:y|ies)|goldfish|fish|snakes?|tortoises?|turtles?|ferrets?|ravens?|crows?|owls?|falcons?|geckos?|lizards?|rats?|"
-    r"mice|hens?|chickens?|goats?|sheep|cows?|donkeys?|canar(?:y|ies)|finch(?:es)?|ducks?|geese|hedgehog|chinchillas?|"
+    r"mouse|mice|hens?|chickens?|quails?|goats?|sheep|cows?|donkeys?|canar(?:y|ies)|finch(?:es)?|ducks?|goose|geese|hedgehog|"
+    r"chinchillas?|"
     r"tarantula|iguana|llamas?|alpacas?|bees|pigeons?|pets?|terrier|collie|labrador|spaniel|corgi|poodle|retriever|"
     r"greyhound)"
 )
@@ -77,7 +79,8 @@ EVENTS = (
 DEEDS = (
     r"(?:adopted|became|bought(?= an?\b| my\b| our\b| two\b| three\b| tickets)|broke(?= my)|built(?= an?\b| my\b| our\b)|"
     r"climbed|completed|divorced|donated|failed|finished(?= school| university| college| my | writing| building| a )|flew|"
-    r"founded|graduated|hiked|inherited|joined|launched|learn(?:ed|t)|left(?= home| my (?:wife|husband|job|partner|"
+    r"founded|graduated|handed in(?= my)|hiked|inherited|joined|launched|learn(?:ed|t)|left(?= home| my (?:wife|husband|job|"
+    r"partner|"
     r"boyfriend|girlfriend|ex|family|country|church)| school| for )|lost(?= my (?:job|home|house|father|mother|mum|mom|dad|"
     r"brother|sister|licen)| everything| weight| \d)|married|met(?= my\b| the love|\b.* for the first)|moved|opened|painted|"
     r"passed|performed|planted|proposed|published|quit|ran|recorded|released|retired|sailed|sang|saw|sold|"

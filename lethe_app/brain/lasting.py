@@ -33,9 +33,11 @@ _HEDGED = re.compile(
     r"such an?)\b"
 )
 _DANGLING = re.compile(
-    r"\b(?:it|its|this|these|those|he|she|they|them|him|her|hers|his|their|theirs|you|your|yours|yourself|we|us|our|ours|"
-    r"here|there|ones|one(?= (?:to|with|in|at|for|that|by|from|day|thing)\b|$)|favou?rite one|else|otherwise|same|such|what|"
-    r"something|anything|everything|stuff|things|thing|etc|that's|it's|likewise|whatever|somewhere)\b"
+    r"\b(?:it|its|this(?! (?:coming )?(?:weekend|month|year|spring|summer|autumn|winter|[a-z]+day|january|february|march|"
+    r"april|may|june|july|august|september|october|november|december)\b)|these|those|he|she|they|them|him|her|hers|his|their|"
+    r"theirs|you|your|yours|yourself|we|us|our|"
+    r"ours|here|there|ones|(?<!-)one(?= (?:to|with|in|at|for|that|by|from|day|thing)\b|$)|favou?rite one|else|otherwise|same|"
+    r"such|what|something|anything|everything|stuff|things|thing|etc|that's|it's|likewise|whatever|somewhere)\b"
 )
 _THAT = re.compile(
     r"\b(?:of|in|on|at|to|for|about|with|like|by|from|do|did|love|know|hate|is|was|enjoy|before|after|and|or|all) that\b|"
@@ -44,7 +46,8 @@ _THAT = re.compile(
 _OPEN_END = re.compile(
     r"\b(?:a|an|the|of|to|in|on|at|for|with|and|or|but|my|is|are|was|as|from|by|than|that|who|which|so|very|i)$|"
     r"^my (?:[\w-]+ ){1,3}(?:lives?|works?|moved|plays?|runs?|studies|comes|went|came)$|\b(?:an?|huge|big|real|total|"
-    r"great) fan$|\ban? (?:safe|good|new|nice|big|small|great|better|happy|warm|quiet|little|long|real|strong|healthy|calm|"
+    r"great) fan$|\b(?:was|were) born$|\ban? (?:safe|good|new|nice|big|small|great|better|happy|warm|quiet|little|long|real|"
+    r"strong|healthy|calm|"
     r"whole)$"
 )
 _SHORT = (
@@ -76,6 +79,8 @@ _TRAIT = re.compile(
 _MODEST = re.compile(r"I(?:'m| am) (?:(?:only|just|merely|but|simply) an? |an? (?:poor|humble|simple|mere) )", re.IGNORECASE)
 """“I am only a poor musician”: a part being played far more often than a fact."""
 _KIN_RELATIVE = re.compile(r"\b(?:he|she|they|(?:his|her|their)(?= [a-z]))\b")
+_PAIRED = re.compile(r"\b(?:we|our|ours|us)\b")
+"""“My wife and I … our”."""
 
 
 def plain(clause: str) -> str:
@@ -113,4 +118,5 @@ def _is_dangling(text: str, first: str) -> bool:
     """Does it point at something said elsewhere?"""
     if first == "my":  # “my brother … his wife” explains itself
         text = _KIN_RELATIVE.sub("", text)
+        text = _PAIRED.sub("", text) if " and i " in text else text
     return bool(_DANGLING.search(text) or _THAT.search(text))

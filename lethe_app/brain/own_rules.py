@@ -6,7 +6,7 @@ Patterns and keys as in `self_rules`; `{…}` in a key names a group of the patt
 from __future__ import annotations
 
 from lethe_app.brain.kinds import CONDITIONS, EVENTS, JOBS, POSSESSIONS, RELATIVES, STATES
-from lethe_app.brain.phrases import BETWEEN, BOND, MY_ONE, TIME
+from lethe_app.brain.phrases import AGE, ANY_ONE, BETWEEN, BOND, MY_ONE, TIME
 
 OWN: tuple[tuple[str, str], ...] = (
     (r"my (?P<what>[a-z]+) (?:is|are) (?:called|named) .+", "{what} name"),
@@ -37,20 +37,23 @@ OWN: tuple[tuple[str, str], ...] = (
     ),
     (
         (
-            rf"{MY_ONE}{BETWEEN},? (?:(?:(?:currently |also |still |both |all )?(?:lives?|works?|runs?|owns?|teach(?:es)?|"
+            rf"{ANY_ONE}{BETWEEN},? (?:(?:(?:currently |also |still |both |all )?(?:lives?|works?|runs?|owns?|teach(?:es)?|"
             r"stud(?:y|ies)|plays?|speaks?|builds?|sells?|grows?|drives?|loves?|hates?|likes?|paints?|sings?|writes?|"
             r"bakes?|collects?|breeds?|comes? from|suffers? from|grew up|raised|served|fought|emigrated|moved|kept|retired|"
-            r"built|founded|owned|ran|taught|worked|lived|used to|was born|were born|came from|does not (?:eat|drink|speak|"
+            r"built|founded|owned|ran|taught|trained|sailed|fished|farmed|drowned|"
+            r"(?:bound|carved|sewed|wove|baked|painted|repaired|drove) (?=[a-z]+s\b)|worked|lived|used to|was born|were born|"
+            r"came from|does not (?:eat|drink|speak|"
             r"like)|makes|farms?|married|studied|coach(?:es)?|volunteers?|manages?|speak))\b(?! (?:it|this|that|here|there|"
-            r"you|too|so|late|hard|me (?:up|mad|crazy|a lot))\b).*|died\b.*|passed away\b.*)"
+            r"away|off|you|too|so|late|hard|me (?:up|mad|crazy|a lot))\b).*|died\b.*|passed away\b.*)"
         ),
         "?",
     ),
     (
         (
-            rf"{MY_ONE}{BETWEEN},? (?:is|are|was|were) (?:both |also |now |currently |actually |only )?(?:from .+|"
-            rf"(?:an? )?(?!the (?!eldest|oldest|youngest|head|owner))(?:[\w-]+ ){{0,2}}?(?:{JOBS}|[a-z]+(?:er|or|ist|ian|"
-            rf"ess|ant))s?(?: (?:in|at|for|with|from|on|of|and) .+)?|{STATES}|\d+(?:,? (?:and )?\d+)*(?: years old)?|dead|"
+            rf"{ANY_ONE}{BETWEEN},? (?:is|are|was|were) (?:both |also |now |currently |actually |only )?(?:from .+|"
+            r"(?!\w+ing )(?:an? )?(?!the (?!eldest|oldest|youngest|head|owner))(?:[\w-]+ ){0,2}?"
+            rf"(?:{JOBS}|[a-z]+(?:er|or|ist|ian|ess|ant))s?(?: (?:in|at|for|with|from|on|of|and) .+)?|{STATES}|"
+            rf"{AGE}(?: and [a-z]+s .+)?|\d+(?:,? (?:and )?\d+)*(?: years old)?|dead|"
             r"turning \d+.*|allergic to .+|(?:moving|studying|living|working|getting married|expecting) .+|in the (?:army|"
             r"navy|police|military).*|named after .+)"
         ),
@@ -58,7 +61,7 @@ OWN: tuple[tuple[str, str], ...] = (
     ),
     (
         (
-            rf"{MY_ONE}{BETWEEN},? (?:(?:has|have) (?:an? |two |three |four |five |been (?:living|working|married|teaching|"
+            rf"{ANY_ONE}{BETWEEN},? (?:(?:has|have) (?:an? |two |three |four |five |been (?:living|working|married|teaching|"
             r"studying|playing) |lived |worked |never )(?!(?:\w+ )?(?:cold|headache|point|question|idea|problem|lot|bit|"
             rf"day|look)).+|had an? (?:\w+ )?(?:{POSSESSIONS}|{CONDITIONS}|accident|stroke|heart attack|baby)\b.*)"
         ),
@@ -67,14 +70,16 @@ OWN: tuple[tuple[str, str], ...] = (
     (
         (
             rf"my (?:[a-z-]+ ){{0,2}}?(?:{RELATIVES})(?: \w+)? and i (?:are twins|live|have|got|met|run|own|adopted|bought|"
-            r"moved|are (?:from|married|expecting|moving|getting)|speak|play|grew|were|share|married|travel|work)\b.*"
+            r"moved|are (?:from|married|expecting|moving|getting|learning|saving|building|renovating|restoring|adopting|"
+            r"opening)|split up|"
+            r"broke up(?! once)|separated|divorced|sold|have been|speak|play|grew|were|share|married|travel|work)\b.*"
         ),
         "!",
     ),
     (
         (
             rf"my (?:[\w'-]+ ){{0,3}}?{EVENTS}s? (?:is|are|was|were|starts?|will be) (?:on|in|at|next|tomorrow|this|coming|"
-            r"the|from|yesterday|last).*"
+            r"the|from|yesterday|last)\b(?! the \w+ (?:floor|side|street|corner|building)\b).*"
         ),
         "!",
     ),
@@ -88,6 +93,7 @@ OWN: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 
 OTHER: tuple[tuple[str, str], ...] = (
+    (rf"the (?:launch|naming) of my [\w -]+ (?:is|will be) (?:on|in|at|next) .*{TIME}.*", "!"),
     (r"(?P<what>.{2,50}) (?:is|are|has always been|have always been) my (?:all[- ]time )?favou?rite(?: .+)?", ""),
     (
         (

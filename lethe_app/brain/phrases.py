@@ -8,9 +8,15 @@ NUMBER = (
     r"(?:\d{1,4}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|a few|several|"
     r"many|no|some)"
 )
+AGE = (
+    r"(?:\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ]\w+)?|ten|eleven|twelve|[a-z]+teen|one|two|"
+    r"three|four|five|six|seven|eight|nine|a hundred(?: and \w+)?)(?: (?:years?|months?|weeks?) old)?"
+)
 DET = rf"(?:an?|{NUMBER})"
 BOND = rf"(?:(?:{RELATIVES})|(?:{ANIMALS}))"
 MY_ONE = rf"my (?:[a-z-]+ ){{0,2}}?(?P<who>{BOND})"
+ANY_ONE = rf"my (?:[a-z'-]+ ){{0,2}}?(?P<who>{BOND})"
+"""Also “my brother's girlfriend”, whose name must not replace that of one's own."""
 BETWEEN = (
     r"(?:,? (?!me\b|calls\b|says\b|thinks\b|would\b|does\b|did\b|wants\b|always\b|told\b|said\b|just\b|made\b|gave\b|"
     r"looks\b|makes\b|keeps\b|lets\b)[\w'-]+){0,2}?"
@@ -44,5 +50,5 @@ NOT_LIKED = (
 )
 THE_OF = (
     r"(?!the (?!\w+ of |sea\b|ocean|beach|mountains?|theat|outdoors|countryside|cold|dark|rain|smell|sound|taste|summer|"
-    r"winter|city|forest|stars|piano|cello|snow|woods|desert|moon|sun|night|heat))"
+    r"winter|opera|ballet|blues|dentist|thunder|lightning|(?:thunder)?storms|fog|city|forest|stars|piano|cello|snow|woods|desert|moon|sun|night|heat))"
 )

@@ -34,7 +34,7 @@ SELF: tuple[tuple[str, str], ...] = (
         ),
         "origin",
     ),
-    (r"i (?:am (?:named after|called)|go by)\b .+", "name"),
+    (r"i (?:am (?:named after|called)|was named after|go by)\b .+", "name"),
     # age
     (
         r"i am (?:\d{1,3}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-\w+)?|\w+teen)(?: years? old| yo)?",
@@ -103,6 +103,8 @@ SELF: tuple[tuple[str, str], ...] = (
     ),
     (r"i (?:have|own|keep) an? [\w' -]+ (?:named|called) \w.*", ""),
     (r"i (?:suffer from|was diagnosed) .+", ""),
+    (r"i (?:get|got|am|was) (?:seasick|carsick|airsick|travel-?sick)\b.+", ""),
+    (rf"i keep (?:\w+ )?{ANIMALS}\b.*", ""),
     (
         (
             r"i (?:own(?! nothing| my (?!own))|collect|breed|restore|keep (?:bees|hens|chickens|a (?:diary|journal|garden)|"

@@ -53,7 +53,7 @@ _TAIL = re.compile(
     r"imo|honestly|please|sorry|these days|nowadays|at least|obviously|for sure|that's for sure|to be honest|"
     r"believe it or not|trust me|thanks|thank you|don't laugh|don't judge|of course|ok|okay|or something|or so|you see|even|"
     r"after all|in fact|now|instead|yay|ugh|right|again|(?<!by )(?<!for )(?<!to )(?<!of )(?<!with )(?<!taught )myself|"
-    r"just like that|dear|my dear|my friend|friend|love|traveller|sailor|so far|before that|after that|back then|"
+    r"just like that|as it happens|dear|my dear|my friend|friend|love|traveller|sailor|so far|before that|after that|back then|"
     r"at the time|there|here|if you must know|if i'm honest)[\s,.!:)-]*$",
     re.IGNORECASE,
 )
@@ -81,14 +81,20 @@ _ASIDE = re.compile(
     r"believe it or not)\s*,",
     re.IGNORECASE,
 )
-_FRONTED = re.compile(
-    r"^(?P<time>(?:last|next|this) (?:night|week|weekend|month|year|spring|summer|autumn|winter|[a-z]+day|[a-z]{3,9})|"
-    r"yesterday|tomorrow|today|tonight|in \d{4}|in (?:[A-Z][a-z]+)|on [a-z]+day|(?:\w+|a few) (?:days|weeks|months|"
-    r"years) ago|at (?:the age of )?\w+teen|when I was \w+|every [a-z]+|once a (?:week|month|year)),? (?P<rest>(?:I|I'm|"
-    r"I've|my)\b.*)$",
-    re.IGNORECASE,
+_WHEN = (
+    r"(?:(?:last|next|this) (?:night|week|weekend|month|year|spring|summer|autumn|winter|[a-z]+day|[a-z]{3,9})|yesterday|"
+    r"tomorrow|today|tonight|in \d{4}|in (?:[A-Z][a-z]+)|on [a-z]+day|(?:\w+|a few) (?:days|weeks|months|years) ago|"
+    r"at (?:the age of )?\w+teen|when I was \w+|every [a-z]+|once a (?:week|month|year))"
 )
+_SECOND = (
+    r"(?:on [a-z]+day(?: (?:morning|afternoon|evening|night))?|on the [\w-]+|at (?:noon|midnight|\w+(?: o'clock)?)|"
+    r"in [A-Z][a-z]+|[a-z]+day)"
+)
+_FRONTED = re.compile(rf"^(?P<time>{_WHEN}(?: {_SECOND})?),? (?P<rest>(?:I|I'm|I've|my)\b.*)$", re.IGNORECASE)
 """“Last weekend I climbed …”, to become “I climbed … last weekend”."""
+_ALSO_WHEN = re.compile(rf",? {_SECOND}(?=,)", re.IGNORECASE)
+_TWO_TIMES = re.compile(rf"^(?P<first>{_WHEN}),?(?P<second> {_SECOND})?,? (?=(?:I|I'm|I've|my)\b)", re.IGNORECASE)
+"""“This weekend, on Sunday, I’m …”: no clause ends at these commas."""
 _KEPT = re.compile(
     r"(?:from|near|in|at|with|as|especially|mostly|mainly|particularly|named|called|and|or|off|on|between|by|plus|not|just|"
     r"where|who|whose|half|aged)\b",
@@ -124,7 +130,8 @@ def sentences(message: str) -> tuple[str, ...]:
 def clauses(sentence: str) -> list[str]:
     """The parts of a sentence that have a subject of their own, bare of fillers and end marks; “and work …” gets its “I”."""
     found: list[str] = []
-    for piece in _pieces(_ASIDE.sub(",", strip(sentence))):
+    whole = _TWO_TIMES.sub(lambda times: f"{times['first']}{times['second'] or ''} ", strip(sentence))
+    for piece in _pieces(_ASIDE.sub(",", whole)):
         whole = strip(_shorten(_FRONTED.sub(_time_last, strip(piece))))
         first = whole.split(" ", 1)[0]
         if first in {"I", "I'm", "I've"}:
@@ -135,7 +142,12 @@ def clauses(sentence: str) -> list[str]:
 
 
 def _time_last(found: re.Match[str]) -> str:
-    return f"{found['rest']} {found['time'][:1].lower()}{found['time'][1:]}"
+    """Beside a second time, for what stands behind that may be left out."""
+    time = f" {found['time'][:1].lower()}{found['time'][1:]}"
+    rest = found["rest"]
+    again = _ALSO_WHEN.search(rest)
+    place = again.start() if again else len(rest)
+    return rest[:place] + time + rest[place:]
 
 
 def _pieces(sentence: str) -> list[str]:

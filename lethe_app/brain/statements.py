@@ -11,6 +11,7 @@ from uuid import UUID
 from lethe_app.brain import dating, short_answers
 from lethe_app.brain.kinds import ANIMALS, RELATIVES
 from lethe_app.brain.lasting import judge
+from lethe_app.brain.pronouns import Spoken, mentioned, presented, spell_out
 from lethe_app.brain.said import Said
 from lethe_app.brain.sentences import clauses, sentences
 from lethe_app.brain.third_person import possessive, rewrite
@@ -25,9 +26,12 @@ _NAMED = re.compile(
 )
 _NOT_NAMES = frozenset({"i", "and", "or", "who", "is", "was", "god", *WEEKDAYS})
 _UNREAL = re.compile(r"(?:if|when|imagine|suppose|let's say|what if|pretend)\b", re.IGNORECASE)
-_THEY = re.compile(r"^(?:he|she)(?P<short>'s)?\b", re.IGNORECASE)
-_BOND = re.compile(rf"\b(?:my|i have an?|i've got an?) (?P<who>(?:[\w-]+ )?(?:{RELATIVES}|{ANIMALS}))\b(?!'s)", re.IGNORECASE)
-_FIRST_PERSON = re.compile(r"\bI\b|\b(?:my|me|we)\b", re.IGNORECASE)
+_TELLING = re.compile(r"\b(?:I|my|me|we|our|he|she|her|his|him)\b|\bThe \w+ (?:is|will be|starts)\b", re.IGNORECASE)
+_WORK = re.compile(
+    r"^I(?:'m| am|'ve been| have been| work)?(?: working)? (?P<how>(?:as|at|for|in) .+|(?P<what>an? .+))", re.IGNORECASE
+)
+_NEARBY = 3
+"""Messages back to the speaker's last one, in which somebody may have been named whom “she” means now."""
 _BIRTHDAY = re.compile(r"(?:it's|it is|today is|today's) my (?:\w+ )?birthday(?P<when> today| tomorrow)?\Z", re.IGNORECASE)
 _NEARLY_SILENT = re.compile(
     r"^(?P<kept>(?:I(?:'\w+)?|my \w+)(?: (?:am|have|do|don't|do not|can't|can))?) (?:just|actually|also|really|honestly|"
@@ -71,8 +75,15 @@ def extract(lines: Sequence[Said]) -> list[Statement]:
     and whatever cannot be read without its neighbours are passed over.
     """
     found: dict[str, Statement] = {}
+    spoken: dict[str, tuple[int, list[Spoken]]] = {}
     for place, line in enumerate(lines):
-        for statement in _of_line(lines, place):
+        since, before = spoken.get(line.name, (max(-1, place - 2), []))
+        if place - since > _NEARBY:
+            before = []
+        told = [one for other in lines[since + 1 : place] for one in mentioned(other.text, other.id, by_other=True)]
+        here: list[Spoken] = []
+        spoken[line.name] = (place, here)
+        for statement in _of_line(lines, place, here, (*before, *told)):
             same = " ".join(sorted(map(fold, cut(statement.text))))
             if same in found:  # said again: the first wording stays, with both messages
                 earlier = found[same]
@@ -82,9 +93,9 @@ def extract(lines: Sequence[Said]) -> list[Statement]:
     return list(found.values())
 
 
-def _of_line(lines: Sequence[Said], place: int) -> Iterator[Statement]:
+def _of_line(lines: Sequence[Said], place: int, here: list[Spoken], before: Sequence[Spoken]) -> Iterator[Statement]:
     line = lines[place]
-    own = list(_of_message(line))
+    own = list(_of_message(line, here, before))
     answered = _answered(lines, place)
     if answered and not any(answered.key and answered.key == statement.key for statement in own):
         own.insert(0, answered)
@@ -92,37 +103,35 @@ def _of_line(lines: Sequence[Said], place: int) -> Iterator[Statement]:
     yield from _names(line, own)
 
 
-def _of_message(line: Said) -> Iterator[Statement]:
-    """Sentence by sentence; “she” and “he” are whoever was spoken of just before, if it was one."""
-    about = ""
-    for sentence in sentences(line.text[:LONGEST_MESSAGE]):
-        if sentence.endswith("?") or _UNREAL.match(sentence) or not (_FIRST_PERSON.search(sentence) or about):
-            about = ""
+def _of_message(line: Said, here: list[Spoken], before: Sequence[Spoken]) -> Iterator[Statement]:
+    """Sentence by sentence; `here` becomes those spoken of in it, `before` are those spoken of just before it."""
+    parts = sentences(line.text[:LONGEST_MESSAGE])
+    for number, sentence in enumerate(parts):
+        if _UNREAL.match(sentence):
+            here.append(Spoken("", "she or he", line.id))
+            continue
+        if sentence.endswith("?") or not _TELLING.search(sentence):
+            here += mentioned(sentence, line.id)
             continue
         for part in clauses(sentence):
-            clause = _named(part, about)
-            bonds = {found["who"].lower() for found in _BOND.finditer(clause)}
-            about = bonds.pop() if len(bonds) == 1 else "" if bonds else about
-            yield from _of_clause(clause, line)
+            clause, one = spell_out(part, here, before)
+            here += mentioned(part, line.id)
+            if one:
+                here.append(one)
+            yield from _of_clause(clause, line, here, *([one.source] if one and one.source != line.id else []))
+        if number + 1 < len(parts) and (name := presented(sentence, parts[number + 1])):
+            yield from _stated(name, f"{name.split()[1]} name", line)
 
 
-def _named(clause: str, who: str) -> str:
-    """“She's a nurse” as “my sister is a nurse”."""
-    found = _THEY.match(clause)
-    if not found or not who:
-        return clause
-    rest = clause[found.end() :]
-    verb = (" has" if re.match(r" (?:been|got|had|never)\b", rest) else " is") if found["short"] else ""
-    return f"my {who}{verb}{rest}"
-
-
-def _of_clause(part: str, line: Said) -> Iterator[Statement]:
+def _of_clause(part: str, line: Said, here: list[Spoken], *more: UUID) -> Iterator[Statement]:
     counted = _OUR_COUNTED.sub("", part) if _WITH_MINE.search(part) else part  # “with my wife and our three dogs”
     clause = _HERE.sub("", _OF_US.sub(lambda found: _ALONE[found[0].lower()], counted))
     if birthday := _BIRTHDAY.match(clause):
         yield from _stated(f"my birthday is on {_day(birthday, line.time)}", "birthday", line)
     elif rule := judge(clause):
-        yield from _stated(dating.resolve(clause, line.time.date(), event=rule.event), rule.key, line)
+        if rule.key == "job" and (work := _WORK.match(clause)):
+            here.append(Spoken(f"as {work['what']}" if work["what"] else work["how"], "work", line.id))
+        yield from _stated(dating.resolve(clause, line.time.date(), event=rule.event), rule.key, line, *more)
 
 
 def _day(found: re.Match[str], said: datetime) -> str:

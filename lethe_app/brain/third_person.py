@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from lethe_app.brain.kinds import ANIMALS, EVENTS, RELATIVES
 from lethe_app.brain.sentences import tidy
 from lethe_app.brain.verbs import BASE, agree, is_adverb, is_past, third
 
@@ -17,6 +18,23 @@ _WE = re.compile(r"(?<![\w'])[Ww]e(?P<short>'re|'ve|'ll|'d)?(?![\w'])")
 _SHORT = {"'m": " is", "'re": " is", "'ve": " has", "'ll": " will"}
 _PLURAL = {"'re": " are", "'ve": " have", "'ll": " will", "'d": " would"}
 _HAD = re.compile(r"(?: \w+ly)? (?:been|had|better|never|always|just|already)\b| \w+ed\b")
+_PAIR = re.compile(
+    rf"^my (?P<who>(?:[\w-]+ ){{0,2}}?(?:{RELATIVES})(?: [A-Z]\w+)?) and I(?P<short>'ve|'ll|'d)?(?![\w'])", re.IGNORECASE
+)
+"""“My wife and I”."""
+_MY_EVENT = re.compile(
+    rf"\b(?P<has>has|have) their (?!(?:first|second|third|fourth|last|next|new|own|only|final|big|\w+est)\b)"
+    rf"(?P<event>(?:[\w-]+ ){{0,2}}?{EVENTS})\b(?<!finals)"
+)
+"""“I have my hearing”: whose it is goes without saying."""
+_SINGULAR = re.compile(r"^(?P<adverb>(?: \w+ly| still| also| just)? )(?P<verb>am|was|wasn't)\b")
+_PLURAL_OF = {"am": "are", "was": "were", "wasn't": "weren't"}
+_SEVERAL = re.compile(
+    rf"\b(?:{RELATIVES}|{ANIMALS})s?(?<=s)\b|\b(?:children|family|mice|geese|they|them|people|men|women|and their)\b",
+    re.IGNORECASE,
+)
+"""Whom “they” would mean."""
+_BOTH = {"our": "their", "ours": "theirs", "us": "them", "we": "they", "ourselves": "themselves"}
 _PLURAL_YOU = re.compile(r"\byou (?:two|all|both|guys|lot)\b", re.IGNORECASE)
 
 
@@ -28,8 +46,7 @@ def rewrite(sentence: str, speaker: str, other: str) -> str | None:
     text = tidy(sentence).strip()
     if not re.search(r"\w", text) or text.rstrip("\"') ").endswith("?") or not speaker or _PLURAL_YOU.search(text):
         return None
-    text = _I.sub(lambda found: _first(found, speaker), text)
-    text = _possessed(text, speaker)
+    text = _told(_paired(text, speaker), speaker)
     if re.search(r"\b(?:you|your|yours|yourself|we|us|our|ours|ourselves)\b", text, re.IGNORECASE):
         if not other:
             return None
@@ -46,6 +63,41 @@ def finish(text: str) -> str:
 def possessive(name: str) -> str:
     """Tomas's; Mira's."""
     return f"{name}'s"
+
+
+def _paired(text: str, name: str) -> str:
+    """“My wife and I sold our boat” as “Tomas and their wife sold their boat”."""
+    found = _PAIR.match(text)
+    if not found:
+        return text
+    rest = re.sub(r"\b(?:our|ours|us|we|ourselves)\b", lambda both: _BOTH[both[0]], text[found.end() :])
+    return f"{name} and their {found['who']}{_PLURAL.get(found['short'] or '', '')}{rest}"
+
+
+def _told(text: str, name: str) -> str:
+    """“I”, “my” and “me” as the name; as “they”, “their” and “them” where the name stands before it as the doer."""
+    doer = _I.search(text)
+    place = 0 if text.startswith(f"{name} and their ") else doer.start() if doer else len(text)
+    text = _possessed(text, name, place)
+    seen: list[int] = [0] if place == 0 and text.startswith(f"{name} and") else []
+
+    def one(found: re.Match[str]) -> str:
+        again = bool(seen) and not found["before"] and not _SEVERAL.search(text[seen[0] : found.start()])
+        seen.append(found.start())
+        return _again(found) if again else _first(found, name)
+
+    return _MY_EVENT.sub(_any_event, _I.sub(one, text))
+
+
+def _any_event(found: re.Match[str]) -> str:
+    return f"{found['has']} {'an' if found['event'][0].lower() in 'aeiou' else 'a'} {found['event']}"
+
+
+def _again(found: re.Match[str]) -> str:
+    """One more “I” of a sentence that has named its doer: “when I was six” as “when they were six”."""
+    short = (found["short"] or "").replace("'m", "'re")
+    after = _SINGULAR.sub(lambda verb: verb["adverb"] + _PLURAL_OF[verb["verb"]], found["after"])
+    return f"they{short}{after}"
 
 
 def _first(found: re.Match[str], name: str) -> str:
@@ -77,12 +129,18 @@ def _agreed(after: str) -> str:
     return " " + " ".join(words)
 
 
-def _possessed(text: str, name: str) -> str:
-    """My, mine, me, myself."""
+def _possessed(text: str, name: str, doer: int) -> str:
+    """My, mine, me, myself; from the place on where the doer stands, by pronoun."""
+
+    def one(found: re.Match[str]) -> str:
+        word = found[0].lower()
+        if found.start() < doer:
+            return name if word == "me" else possessive(name)
+        return {"my": "their", "mine": "theirs"}.get(word, "them")
+
+    text = re.sub(r"\b(?:[Mm]y|[Mm]ine|[Mm]e)\b(?!-)", one, text)
     text = re.sub(r"\bby myself\b", "alone", text)
-    text = re.sub(r"\b[Mm]yself\b", "themselves", text)
-    text = re.sub(r"\b(?:[Mm]y|[Mm]ine)\b(?!-)", lambda _found: possessive(name), text)
-    return re.sub(r"\b(?:me|Me)\b(?!-)", lambda _found: name, text)
+    return re.sub(r"\b[Mm]yself\b", "themselves", text)
 
 
 def _addressed(text: str, name: str) -> str:

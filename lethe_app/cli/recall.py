@@ -22,7 +22,7 @@ async def recall(house: House, wanted: argparse.Namespace) -> int:
     persona = await choose_persona(house, wanted.persona)
     text = " ".join(wanted.text)
     by_meaning = await house.embedding.ready()
-    await house.indexing.catch_up()
+    await house.indexing.catch_up(limits=False)
     if wanted.all:
         found = await house.brain.search(persona.unique_name, text, wanted.count)
         memory = TurnMemory(recalled=found)

@@ -14,6 +14,8 @@ from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.passage import PassageKind
 from lethe_app.domain.recollection import Recollection, TurnMemory
 from lethe_app.errors import LetheError, StorageError
+from lethe_app.retrieval import relation as wording
+from lethe_app.retrieval.calibrate import Thresholds
 from lethe_app.retrieval.recall import Recall
 from lethe_app.services.calibration import Calibration
 from lethe_app.services.casting import Casting
@@ -77,9 +79,11 @@ class Brain:
         if not check or memory.guid in held:
             kept = memorizing.settle(memory, None, None)
         else:
-            limit = (await self._calibration.thresholds()).same_memory
+            limits = await self._calibration.thresholds()
             nearest = await self._nearest(persona_id, memory, held)
-            kept = memorizing.settle(memory, self._namesake(memory, held), nearest, limit)
+            if nearest is not None and says_another_thing(nearest[0], memory, nearest[1], limits):
+                nearest = None
+            kept = memorizing.settle(memory, self._namesake(memory, held), nearest, limits.same_memory)
         await self._holdings.put(persona_id, kept.record)
         await self._indexing.follow()
         return kept
@@ -173,6 +177,11 @@ class Brain:
                     found.append((distance, rivals[guid]))
                     break
         return min(((one, distance) for distance, one in found), key=lambda pair: pair[1], default=None)
+
+
+def says_another_thing(old: MemoryUnit, new: MemoryUnit, distance: float, limits: Thresholds) -> bool:
+    """Is it only near what is known, and neither the same nor a change of it? Then both are kept."""
+    return wording.relation(old.content, new.content, distance, limits) is wording.Relation.NEW
 
 
 def words(memory: MemoryUnit) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from lethe_app.storage.state import HouseState
 
 SCOPE = "calibration"
 """Of the limits in the state of the house, by embedder."""
+SHIPPED = "known.json"
+"""Beside the pairs: what `tests/bench/calibration.py` found for the embedder that comes with Lethe."""
 AT_ONCE = 8
 """Texts embedded together: a question that comes meanwhile waits for no more than these."""
 
@@ -29,6 +32,7 @@ class Calibration:
         self._embedding = embedding
         self._pairs = pairs
         self._known: dict[str, Thresholds] = {}
+        self._shipped: dict[str, object] | None = None
 
     async def thresholds(self) -> Thresholds:
         """For the embedder of this moment."""
@@ -36,6 +40,12 @@ class Calibration:
         if name and name not in self._known and (stored := await self._stored(name)):
             self._known[name] = stored
         return self._known.get(name, ORIGINAL)
+
+    async def _stored(self, name: str) -> Thresholds | None:
+        """Measured here before, or shipped for the embedder that comes with Lethe."""
+        if self._shipped is None:
+            self._shipped = await asyncio.to_thread(shipped, self._pairs.with_name(SHIPPED))
+        return understood(await self._state.get(SCOPE, name)) or understood(self._shipped.get(name))
 
     async def measure(self, pause: Callable[[], Awaitable[None]] | None = None) -> None:
         """Fit the limits to the embedder, unless that was done before; some seconds.
@@ -63,9 +73,19 @@ class Calibration:
         await self._state.set(SCOPE, name, fitted.model_dump(mode="json"))
         self.changed.tell(fitted)
 
-    async def _stored(self, name: str) -> Thresholds | None:
-        stored = await self._state.get(SCOPE, name)
-        try:
-            return Thresholds.model_validate(stored) if stored is not None else None
-        except ValidationError:
-            return None
+
+def shipped(path: Path) -> dict[str, object]:
+    """Limits by embedder; a file that is gone or spoilt only means that they are measured."""
+    try:
+        limits = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return limits if isinstance(limits, dict) else {}
+
+
+def understood(stored: object) -> Thresholds | None:
+    """What another version wrote differently counts as nothing."""
+    try:
+        return Thresholds.model_validate(stored) if stored is not None else None
+    except ValidationError:
+        return None

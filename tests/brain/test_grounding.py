@@ -20,6 +20,7 @@ NAMES = ("Tomas", "Mira")
         ("Tomas has three brothers.", "I have 3 brothers"),
         ("Tomas ran a marathon on 10 March 2025.", "I ran a marathon yesterday."),
         ("Tomas's cat is called Whiskers.", "My cat? Whiskers."),
+        ("Tomas's exam is on 14 June 2025.", "My exam is on the fourteenth of June."),
     ],
 )
 def test_what_was_said_is_grounded(fact: str, source: str):
@@ -34,6 +35,7 @@ def test_what_was_said_is_grounded(fact: str, source: str):
         ("Tomas eats meat.", "I don't eat meat."),
         ("Tomas does not eat meat.", "I eat meat."),
         ("Tomas moved on 10 March 2025.", "I moved."),
+        ("Tomas's exam is on 15 June 2025.", "My exam is on the fourteenth of June."),
         ("Tomas.", "I'm Tomas."),
         ("Tomas likes tea.", ""),
     ],

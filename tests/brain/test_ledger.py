@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from lethe_app.brain.ledger import (
     Near,
     Relation,
-    Tombstone,
     core,
     importance,
     is_forgotten,
@@ -238,8 +237,7 @@ def test_what_the_user_took_out_stays_out_until_it_is_said_anew(
 def test_a_tombstone_does_not_tell_what_was_forgotten():
     stone = tombstone(OSLO)
 
-    assert "oslo" not in stone.model_dump_json().lower()
-    assert Tombstone.model_validate_json(stone.model_dump_json()) == stone
+    assert "oslo" not in repr(stone).lower()
 
 
 # --- the core ---------------------------------------------------------------------------------------------------------------

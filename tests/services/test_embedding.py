@@ -206,6 +206,20 @@ async def test_limits_are_those_of_the_embedder_and_else_pass_next_to_nothing(ne
     assert await calibration.thresholds() == ORIGINAL
 
 
+async def test_the_embedder_that_comes_along_need_not_be_measured(near: House):
+    calibration = near.indexing._calibration
+    await HouseState(near._database).set(SCOPE, near.embedding.id, None)
+    calibration._known.clear()
+
+    async def nobody() -> None:
+        raise AssertionError("nothing is measured")
+
+    await calibration.measure(nobody)
+    limits = await calibration.thresholds()
+    assert limits.embedder == near.embedding.id
+    assert limits != ORIGINAL
+
+
 async def test_they_are_measured_once_with_a_pause_before_every_few_texts(
     near: House, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
@@ -214,6 +228,7 @@ async def test_they_are_measured_once_with_a_pause_before_every_few_texts(
     monkeypatch.setattr("lethe_app.services.calibration.load_pairs", lambda _path: pairs)
     await HouseState(near._database).set(SCOPE, near.embedding.id, None)
     calibration._known.clear()
+    calibration._shipped = {}
     pauses: list[int] = []
 
     async def pause() -> None:
