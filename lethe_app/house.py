@@ -256,7 +256,7 @@ def furnish(
         sessions=made.sessions,
         chat=made.chat,
         models=made.models,
-        doctor=Doctor(paths, made.library, made.models, probe, check_window),
+        doctor=Doctor(paths, made.library, made.models, probe, made.calibration, check_window),
         brain=made.brain,
         knowing=made.knowing,
         archiving=made.archiving,

@@ -37,6 +37,9 @@ def main(arguments: Sequence[str], build: Build, open_window: OpenWindow) -> int
         return 1
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:  # whoever read along has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
 
 
 def write_what_can_be_written() -> None:

@@ -36,7 +36,10 @@ class Calibration:
 
     async def thresholds(self) -> Thresholds:
         """For the embedder of this moment."""
-        name = self._embedding.id
+        return await self.of(self._embedding.id)
+
+    async def of(self, name: str) -> Thresholds:
+        """For the embedder of that id."""
         if name and name not in self._known and (stored := await self._stored(name)):
             self._known[name] = stored
         return self._known.get(name, ORIGINAL)

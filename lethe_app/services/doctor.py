@@ -12,6 +12,8 @@ from lethe_app.llm import starter
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.gguf_file import describe
 from lethe_app.paths import Paths
+from lethe_app.services.calibration import Calibration
+from lethe_app.services.embedding import known_as
 from lethe_app.services.library import Library
 from lethe_app.services.models import Models
 
@@ -22,12 +24,19 @@ class Doctor:
     """Every check is one line with a verdict; none of them changes anything but the model that is loaded to try it."""
 
     def __init__(
-        self, paths: Paths, library: Library, models: Models, embedder: ModelClient, window: Callable[[], EngineCheck]
+        self,
+        paths: Paths,
+        library: Library,
+        models: Models,
+        embedder: ModelClient,
+        calibration: Calibration,
+        window: Callable[[], EngineCheck],
     ) -> None:
         self._paths = paths
         self._library = library
         self._models = models
         self._embedder = embedder
+        self._calibration = calibration
         self._window = window
 
     async def check(self) -> list[EngineCheck]:
@@ -95,13 +104,17 @@ class Doctor:
     async def _meaning(self) -> EngineCheck:
         """Prepare the starter embedder, load it, and compare it with the vectors its published weights must give."""
         path = await asyncio.to_thread(starter.embedder, self._paths.starter_models)
-        await self._embedder.load(describe(path), LoadOptions(), lambda _fraction: None)
+        file = describe(path)
+        await self._embedder.load(file, LoadOptions(), lambda _fraction: None)
         reference = self._paths.resources / "starter_reference.json"
         vectors = await self._embedder.embed(await asyncio.to_thread(starter.reference_sentences, reference))
         await self._embedder.close()
         verdict = starter.self_test(vectors, reference)
         remedy = f"Delete {path}: it is made anew from what was installed."
-        return EngineCheck("Embedding model", passed=verdict.passed, detail=f"{path.name}: {verdict.detail}", remedy=remedy)
+        limits = await self._calibration.of(known_as(file))
+        near = f"facts are the same below {limits.same_words:.3f}, changed below {limits.update:.3f}"
+        detail = f"{path.name}: {verdict.detail}; {near}"
+        return EngineCheck("Embedding model", passed=verdict.passed, detail=detail, remedy=remedy)
 
 
 async def told(title: str, check: Callable[[], Awaitable[EngineCheck]]) -> EngineCheck:

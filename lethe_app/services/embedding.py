@@ -87,10 +87,9 @@ class Embedding:
     async def _load(self, chosen: str) -> None:
         file = await asyncio.to_thread(self._file, chosen)
         model = await self._client.load(file, LoadOptions(), lambda _part: None)
-        known_as = f"{file.path.name} {file.size}"
         self._prefixes = prefixes_of(f"{model.file.name} {file.path.name}")
-        self._recall.use(self.embed, known_as, self.ask)
-        self._become(Embedder(model.file.name, known_as))
+        self._recall.use(self.embed, known_as(file), self.ask)
+        self._become(Embedder(model.file.name, known_as(file)))
 
     def _file(self, chosen: str) -> ModelFile:
         path = Path(chosen) if chosen else starter.embedder(self._paths.starter_models)
@@ -117,3 +116,8 @@ class Embedding:
     def _become(self, state: Embedder) -> None:
         self.state = state
         self.changed.tell(state)
+
+
+def known_as(file: ModelFile) -> str:
+    """Under which id vectors and limits of an embedding model are kept."""
+    return f"{file.path.name} {file.size}"

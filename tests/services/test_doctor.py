@@ -59,7 +59,7 @@ async def test_what_did_not_travel_with_the_program_is_missed_even_if_the_user_h
         shutil.copytree(house.paths.shipped / part, shipped / part)
     shutil.rmtree(shipped / folder)
     paths = replace(house.paths, shipped=shipped)
-    doctor = Doctor(paths, house.library, house.models, house._embedder, check_window)
+    doctor = Doctor(paths, house.library, house.models, house._embedder, house.indexing._calibration, check_window)
 
     check = doctor._shipped()
 
