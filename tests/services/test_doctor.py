@@ -125,7 +125,7 @@ async def test_a_chosen_model_that_cannot_be_read_fails_the_engine_by_name(tmp_p
 async def test_a_window_that_cannot_open_is_one_failure_among_checks(house: House, says: Says):
     await says("Yes.")
     no_window = EngineCheck("Window", passed=False, detail="libEGL.so.1 is missing", remedy="Install it.")
-    doctor = Doctor(house.paths, house.library, house.models, house._embedder, lambda: no_window)
+    doctor = Doctor(house.paths, house.library, house.models, house._embedder, house.indexing._calibration, lambda: no_window)
 
     checks = await doctor.check()
 
