@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from lethe_app.brain import memorizing
@@ -138,6 +138,18 @@ class Brain:
             return await self._recollecting.preview(session, await self._casting.of_session(session), text)
         cast = await self._casting.of_persona(persona_id)
         return await self._recollecting.preview(ChatSession(persona_id=persona_id), cast, text)
+
+    async def recalled(self, message_id: UUID) -> TurnMemory | None:
+        """What came to mind when a message of the user's was said; None if that is not known."""
+        return await self._recollecting.again(message_id)
+
+    async def notes(self, session_id: UUID) -> dict[str, str]:
+        """The facts of a running conversation, by key."""
+        return await self._recollecting.notes(session_id)
+
+    async def write_notes(self, session_id: UUID, notes: Mapping[str, str]) -> None:
+        """Put the user's own version of them in their place."""
+        await self._recollecting.write_notes(session_id, notes)
 
     async def reload(self) -> None:
         """Let go of everything held in memory and read it from storage again when it is needed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -125,6 +125,15 @@ class Recollecting:
         named |= {lead.origin for one in memory.recalled if not one.world for lead in one.leads}
         gone = await self._turns.forgotten(list(named))
         return memory.model_copy(update={"recalled": [left for one in memory.recalled if (left := without(one, gone))]})
+
+    async def notes(self, session_id: UUID) -> dict[str, str]:
+        """What is known of a conversation as it goes, by key."""
+        return scratch_of(await self._state.get(session_id, SCRATCH))
+
+    async def write_notes(self, session_id: UUID, notes: Mapping[str, str]) -> None:
+        """The user's own version of it; what is said later adds to it."""
+        kept = {key.strip(): value.strip() for key, value in notes.items() if key.strip() and value.strip()}
+        await self._state.set(session_id, SCRATCH, kept or None)
 
     async def preview(self, session: ChatSession, cast: Cast, text: str, context: int = USUAL_CONTEXT) -> TurnMemory:
         """What `text` would bring up in this session if it were said now, and why. Changes nothing."""

@@ -424,3 +424,24 @@ async def test_the_day_before_is_not_forgotten_when_a_memory_is_brought_up_now(h
     await say(house, session, "To the lighthouse!")
     assert (held := await now_held(house, memory)) is not None
     assert held.last_trigger > before_now(minutes=5)
+
+
+async def test_the_notes_of_a_conversation_can_be_read_and_written(house: House, says: Says):
+    await says("Aye.")
+    session = await house.sessions.new(MIRA)
+    await say(house, session, "I live in Porto.")
+    assert await house.brain.notes(session.guid) == {"home": "Porto"}
+    await house.brain.write_notes(session.guid, {"home": "Lisbon", "quest": " ", "": "nothing"})
+    played = await say(house, session, "What a day.")
+    assert await house.brain.notes(session.guid) == {"home": "Lisbon"}
+    assert "home=Lisbon" in await prompt_of(house, session, played)
+
+
+async def test_what_a_message_brought_up_can_be_asked_for_later(house: House, says: Says):
+    await says("Aye.")
+    session = await house.sessions.new(MIRA)
+    await keep(house, name="Lamp", keywords_main=["pharos"])
+    played = await say(house, session, "Is the pharos lit?")
+    again = await house.brain.recalled(played.asked.id)
+    assert again is not None
+    assert [one.title for one in again.recalled] == [one.title for one in played.memory.recalled] == ["Lamp"]
