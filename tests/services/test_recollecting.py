@@ -426,7 +426,7 @@ async def test_the_day_before_is_not_forgotten_when_a_memory_is_brought_up_now(h
     assert held.last_trigger > before_now(minutes=5)
 
 
-async def test_the_notes_of_a_conversation_can_be_read_and_written(house: House, says: Says):
+async def test_the_notes_of_a_conversation_can_be_read_and_written(house: House, says: Callable[..., object]):
     await says("Aye.")
     session = await house.sessions.new(MIRA)
     await say(house, session, "I live in Porto.")
@@ -437,7 +437,7 @@ async def test_the_notes_of_a_conversation_can_be_read_and_written(house: House,
     assert "home=Lisbon" in await prompt_of(house, session, played)
 
 
-async def test_what_a_message_brought_up_can_be_asked_for_later(house: House, says: Says):
+async def test_what_a_message_brought_up_can_be_asked_for_later(house: House, says: Callable[..., object]):
     await says("Aye.")
     session = await house.sessions.new(MIRA)
     await keep(house, name="Lamp", keywords_main=["pharos"])
