@@ -120,6 +120,13 @@ class Settings(BaseModel):
     read_ahead: bool = setting(
         Section.MODEL, True, "Read ahead", "Let the model read the conversation while you write, so that it answers sooner."
     )
+    cache_surgery: bool = setting(
+        Section.MODEL,
+        True,
+        "Cut out of what was read",
+        "When old messages leave the prompt, cut them out of what the model has read instead of having the rest read again at"
+        " once; it is read again while you write.",
+    )
 
     # Prompt
     sampler: str = setting(Section.PROMPT, "", "Sampler", "The preset that draws words; empty takes one that suits the model.")

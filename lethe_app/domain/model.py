@@ -96,7 +96,7 @@ class LoadedModel:
     can_rewind: bool = True
     """Can the KV cache be cut at any token? Not in recurrent models."""
     can_shift: bool = False
-    """Can cached cells be moved, so that a piece is cut out of the middle?"""
+    """Can cached cells be moved, so that a piece is cut out of the middle? Not in recurrent and sliding-window models."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,8 @@ class Usage:
     prompt_seconds: float = 0.0
     reply_seconds: float = 0.0
     reason: StopReason = StopReason.END
+    drift: int = 0
+    """Places in the KV cache where text stands behind other text than it was computed behind."""
 
     @property
     def reused_tokens(self) -> int:

@@ -41,6 +41,7 @@ from lethe_app.llm.protocol import (
     Tokenize,
     TokensEmbedded,
 )
+from lethe_app.llm.splices import SHORTEST
 
 RESTART = "Restart the model to go on."
 LAST_WORDS = Loaded | Done | Counted | Embedded | TokensEmbedded | Refused | Died
@@ -88,21 +89,31 @@ class ModelClient:
         grammar: str = "",
         schema: str = "",
         lane: Lane = Lane.CHAT,
+        *,
+        surgery: bool = True,
+        shortest: int = SHORTEST,
     ) -> AsyncGenerator[Reading | Chunk | Done]:
         """Continue `prompt`, with a `schema` as JSON that obeys it.
 
         Closing the generator stops the model and waits until it did; then it can be asked again. A quiet job ends with
-        `StopReason.PREEMPTED` as soon as anything else is asked of the model.
+        `StopReason.PREEMPTED` as soon as anything else is asked of the model. With `surgery`, where the model can shift,
+        what stands behind pieces cut out of the last prompt is reused as well if it has `shortest` tokens; `Usage.drift`
+        counts such cuts.
         """
-        request = Generate(next(self._jobs), prompt, sampler, max_tokens, tuple(stop), grammar, schema, lane)
+        job, stops = next(self._jobs), tuple(stop)
+        request = Generate(job, prompt, sampler, max_tokens, stops, grammar, schema, lane, surgery, shortest)
         async with aclosing(self._reports(request)) as reports:
             async for report in reports:
                 if isinstance(report, Reading | Chunk | Done):
                     yield report
 
-    async def read_ahead(self, prompt: str) -> Usage:
-        """Evaluate the beginning of the next prompt. Cancelling it frees the model at once; what was read stays read."""
-        async with aclosing(self._reports(ReadAhead(next(self._jobs), prompt))) as reports:
+    async def read_ahead(self, prompt: str, *, surgery: bool = True, shortest: int = SHORTEST, exact: bool = False) -> Usage:
+        """Evaluate the beginning of the next prompt. Cancelling it frees the model at once; what was read stays read.
+
+        With `exact`, everything behind the first cut is computed anew, after which `Usage.drift` is 0. Cancelled on the way,
+        the rest stays as it was.
+        """
+        async with aclosing(self._reports(ReadAhead(next(self._jobs), prompt, surgery, shortest, exact))) as reports:
             async for report in reports:
                 if isinstance(report, Done):
                     return report.usage

@@ -12,6 +12,7 @@ import os
 import re
 import threading
 import time
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -20,7 +21,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from lethe_app.domain.model import LoadOptions, StopReason, Usage
 from lethe_app.domain.passage import Meaning
 from lethe_app.errors import ModelError, ModelUnreadable, PromptTooLong
-from lethe_app.llm.protocol import Facts, Generate, Lane
+from lethe_app.llm.joints import Joint, is_too_much, rejoin
+from lethe_app.llm.protocol import Facts, Generate, Lane, ReadAhead
+from lethe_app.llm.splices import plan
 from lethe_app.llm.stops import StopStrings
 
 WORD = re.compile(r"\s*\S+|\s+")
@@ -44,7 +47,7 @@ class Script(BaseModel):
 
 
 class EchoEngine:
-    """Counts words as tokens and remembers the last prompt, so that reuse of a prefix can be seen in its figures."""
+    """Counts words as tokens and remembers the last prompt, so that reuse and cuts can be seen in its figures."""
 
     def __init__(self) -> None:
         self.stop = threading.Event()
@@ -53,6 +56,7 @@ class EchoEngine:
         self._answered = 0
         self._room = {Lane.CHAT: 0, Lane.QUIET: 0}
         self._cached: dict[Lane, list[str]] = {Lane.CHAT: [], Lane.QUIET: []}
+        self._joints: list[Joint] = []
 
     def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> Facts:
         try:
@@ -82,23 +86,19 @@ class EchoEngine:
         words = WORD.findall(job.prompt)
         if len(words) >= self._room[job.lane]:
             raise PromptTooLong(f"The prompt has {len(words)} tokens, the model holds {self._room[job.lane]}.")
-        evaluated = len(words) - common_prefix(self._cached[job.lane], words)
         started = time.monotonic()
-        self._read(evaluated, reading)
-        self._cached[job.lane] = words
+        evaluated = self._evaluate(words, job.lane, reading, job)
         read = time.monotonic()
         count, reason = self._speak(self._next_answer(job) if job.schema else self._next_reply(job.prompt), job, say)
         if job.schema and reason is not StopReason.STOPPED:
             self._answered += 1
-        return Usage(len(words), evaluated, count, read - started, time.monotonic() - read, reason)
+        drift = len(self._joints) if job.lane is Lane.CHAT else 0
+        return Usage(len(words), evaluated, count, read - started, time.monotonic() - read, reason, drift)
 
-    def read_ahead(self, prompt: str) -> Usage:
-        words = WORD.findall(prompt)
-        evaluated = len(words) - common_prefix(self._cached[Lane.CHAT], words)
-        self._read(evaluated, lambda _done, _total: None)
-        if not self.stop.is_set():
-            self._cached[Lane.CHAT] = words
-        return Usage(len(words), evaluated)
+    def read_ahead(self, job: ReadAhead) -> Usage:
+        words = WORD.findall(job.prompt)
+        evaluated = self._evaluate(words, Lane.CHAT, lambda _done, _total: None, job)
+        return Usage(len(words), evaluated, drift=len(self._joints))
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         raise ModelError("A script has no meaning.")
@@ -114,6 +114,26 @@ class EchoEngine:
 
     def close(self) -> None:
         self._cached = {Lane.CHAT: [], Lane.QUIET: []}
+        self._joints = []
+
+    def _evaluate(self, words: list[str], lane: Lane, reading: Callable[[int, int], None], job: Generate | ReadAhead) -> int:
+        """As the engine in earnest plans it; what is stopped leaves the cache as it was."""
+        cached, joints = self._cached[lane], self._joints if lane is Lane.CHAT else []
+        runs = plan(numbers(cached), numbers(words), job.shortest)
+        planned = rejoin(joints, runs)
+        anew = not job.surgery or (isinstance(job, ReadAhead) and job.exact) or is_too_much(planned, self._room[lane])
+        if lane is Lane.CHAT and not anew and len(runs) > 1:
+            kept, joints = sum(run.length for run in runs), planned
+        else:
+            clean = [joint.place for joint in joints if anew]
+            kept = min([common_prefix(cached, words), *clean])
+            joints = [joint for joint in joints if joint.place < kept]
+        self._read(len(words) - kept, reading)
+        if not self.stop.is_set():
+            self._cached[lane] = words
+            if lane is Lane.CHAT:
+                self._joints = joints
+        return len(words) - kept
 
     def _read(self, tokens: int, reading: Callable[[int, int], None]) -> None:
         reading(0, tokens)
@@ -153,6 +173,11 @@ class EchoEngine:
         if text := stops.rest():
             say(text)
         return len(WORD.findall(reply)), StopReason.STOPPED if self.stop.is_set() else StopReason.END
+
+
+def numbers(words: Sequence[str]) -> list[int]:
+    """A number for each word that fits into four bytes with its sign."""
+    return [zlib.crc32(word.encode()) >> 1 for word in words]
 
 
 def common_prefix(one: list[str], other: list[str]) -> int:

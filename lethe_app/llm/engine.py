@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from lethe_app.domain.model import LoadOptions, Usage
 from lethe_app.domain.passage import Meaning
-from lethe_app.llm.protocol import Facts, Generate
+from lethe_app.llm.protocol import Facts, Generate, ReadAhead
 
 
 class StopFlag(Protocol):
@@ -42,7 +42,7 @@ class Engine(Protocol):
         """
         ...
 
-    def read_ahead(self, prompt: str) -> Usage:
+    def read_ahead(self, job: ReadAhead) -> Usage:
         """Evaluate a prompt that nobody waits for yet; ends early, consistently, when `stop` is set."""
         ...
 

@@ -14,7 +14,7 @@ from lethe_app.errors import ModelError, ModelMissing
 from lethe_app.llm.llama_lane import LlamaLane
 from lethe_app.llm.llama_schema import grammar_of
 from lethe_app.llm.llama_weights import NativeFlag, Weights
-from lethe_app.llm.protocol import Facts, Generate, Lane
+from lethe_app.llm.protocol import Facts, Generate, Lane, ReadAhead
 
 QUIET_BATCH = 64
 """Tokens read at once by quiet jobs: a large model takes seconds for a full batch, and one that makes way loses it."""
@@ -32,8 +32,9 @@ class LlamaEngine:
     def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> Facts:
         self.close()
         self._weights = Weights(path, options, progress, self.stop)
-        self._chat = LlamaLane(self._weights, self._weights.context, options.batch, self.stop)
-        return self._weights.facts()
+        facts = self._weights.facts()
+        self._chat = LlamaLane(self._weights, self._weights.context, options.batch, self.stop, can_shift=facts.can_shift)
+        return facts
 
     def count(self, text: str) -> int:
         return len(self._loaded()[0].tokenize(text))
@@ -42,8 +43,8 @@ class LlamaEngine:
         grammar = grammar_of(job.schema) if job.schema else job.grammar
         return self._lane(job.lane).generate(job, grammar, reading, say)
 
-    def read_ahead(self, prompt: str) -> Usage:
-        return self._lane(Lane.CHAT).read_ahead(prompt)
+    def read_ahead(self, job: ReadAhead) -> Usage:
+        return self._lane(Lane.CHAT).read_ahead(job)
 
     def settle(self) -> None:
         if self._chat is not None:

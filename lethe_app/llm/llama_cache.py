@@ -1,49 +1,102 @@
-"""The KV cache and the list of tokens it holds, which must tell the same story at every moment."""
+"""The KV cache and the list of tokens it holds, which must tell the same story at every moment.
+
+llama.cpp adds tokens only behind the last one of a sequence. To put some into the middle, or to compute a stretch anew, what
+stands behind is parked in a second sequence meanwhile; cells only change their label for that. When a stop comes in the middle,
+what is still parked moves up to what is done, so that it is not lost.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import llama_cpp
 
 from lethe_app.errors import ModelError
+from lethe_app.llm.joints import Joint, is_too_much, rejoin
 from lethe_app.llm.llama_weights import NativeFlag
+from lethe_app.llm.splices import SHORTEST, Run, common_prefix, plan
 
 ABORTED = 2
-SEQUENCE = 0
+SEQUENCE, PARKED = 0, 1
+FIRST_AFTER_MOVE = 16
+"""Tokens read together with the moving of cells, which must not be interrupted and so should not take long."""
+QUIET_BATCH = 128
+"""Tokens computed anew at once while nobody waits; an interrupted batch is lost."""
+_NEVER = llama_cpp.ggml_abort_callback()
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How a prompt is to be made of what is cached."""
+
+    surgery: bool = True
+    """Keep stretches behind cuts, until there were too many; else only the common beginning that no cut has touched."""
+    shortest: int = SHORTEST
+    """Tokens of a stretch below which it is rather computed anew."""
+    exact: bool = False
+    """Compute anew everything behind the first cut; what is not reached before a stop is kept as it was."""
+
+
+PLAIN = Wishes()
 
 
 class Cache:
-    """Evaluates tokens behind those already cached; a stop in the middle leaves only whole batches, never a lie."""
+    """Evaluates tokens that are not cached already; a stop in the middle leaves only whole batches, never a lie."""
 
-    def __init__(self, context: Any, batch: int, stop: NativeFlag) -> None:  # noqa: ANN401 - a pointer of llama.cpp
-        """On an empty context, which reads `batch` tokens at once."""
+    def __init__(self, context: Any, batch: int, stop: NativeFlag, *, can_shift: bool) -> None:  # noqa: ANN401 - of llama.cpp
+        """On an empty context, which reads `batch` tokens at once and, where it can shift, has two sequences."""
         self.context = context
         self.room = int(llama_cpp.llama_n_ctx(context))
         self._memory = llama_cpp.llama_get_memory(context)
         self._batch_size = batch
         self._stop = stop
+        self._can_shift = can_shift
         self._tokens: list[int] = []
+        self._joints: list[Joint] = []
+        self._parked: list[Run] = []
+        self._planned: list[Joint] = []
+        """Where the joints will be if everything parked comes back as planned."""
+        self._has_moved = False
 
     @property
     def length(self) -> int:
         """Tokens cached now."""
         return len(self._tokens)
 
-    def evaluate(self, tokens: list[int], reading: Callable[[int, int], None]) -> int:
-        """Make the cache hold exactly `tokens`, reusing the longest common prefix; returns how many were computed.
+    @property
+    def drift(self) -> int:
+        """Places where text stands behind other text than it was computed behind."""
+        return len(self._joints)
+
+    def evaluate(self, tokens: list[int], reading: Callable[[int, int], None], wishes: Wishes = PLAIN) -> int:
+        """Make the cache hold exactly `tokens`; returns how many were computed.
 
         The last token is always computed, for its logits are needed. Ends early, consistently, when the stop flag is set.
         """
-        kept = self._rewind(min(common_prefix(self._tokens, tokens), len(tokens) - 1))
-        total = len(tokens) - kept
+        runs, anew = self._plan(tokens, wishes)
+        self._keep(runs)
+        total = len(tokens) - self.length - (0 if anew else sum(run.length for run in self._parked))
         reading(0, total)
-        for start in range(kept, len(tokens), self._batch_size):
-            if not self._decode(tokens[start : start + self._batch_size]):
-                break
-            reading(self.length - kept, total)
-        return self.length - kept
+        done = 0
+        try:
+            while self.length < len(tokens):
+                if self._parked and not anew and self._parked[0].wanted == self.length:
+                    self._bring_back(tokens)
+                    continue
+                ahead = self._next_batch(tokens, QUIET_BATCH if wishes.exact else self._batch_size, anew=anew)
+                if anew:
+                    self._make_room(len(ahead))
+                if not self._decode(ahead):
+                    break
+                done += len(ahead)
+                self._drop_parked(self.length)
+                reading(done, total)
+        finally:
+            self._close_up(tokens)
+        return done
 
     def append(self, token: int) -> bool:
         """Evaluate one token drawn; False when the stop flag ended it."""
@@ -53,20 +106,115 @@ class Cache:
         """Give the context back; the last thing asked of it."""
         llama_cpp.llama_free(self.context)
 
-    def _rewind(self, length: int) -> int:
-        """Forget everything behind the first `length` tokens; a model that cannot forget a part forgets all."""
+    def _plan(self, tokens: list[int], wishes: Wishes) -> tuple[list[Run], bool]:
+        """What to keep, its beginning first, and whether the rest of it serves only until it is computed anew."""
+        clean = min((joint.place for joint in self._joints), default=self.length)
+        if not (wishes.surgery and self._can_shift):
+            prefix = min(common_prefix(self._tokens, tokens), len(tokens) - 1, clean)
+            self._planned = []
+            return [Run(0, 0, prefix)], False
+        runs = plan(self._tokens, tokens, wishes.shortest)
+        self._planned = rejoin(self._joints, runs)
+        if not wishes.exact and not is_too_much(self._planned, self.room):
+            return runs, False
+        beginning = runs[0]
+        if clean < beginning.length:
+            return [Run(0, 0, clean), beginning.without_head(clean), *runs[1:]], True
+        return runs, True
+
+    def _keep(self, runs: Sequence[Run]) -> None:
+        """Forget what is in none of the runs; all behind the first of them is parked at the places where it is wanted."""
+        beginning, behind = runs[0].length, list(runs[1:])
+        if behind:
+            llama_cpp.llama_memory_seq_cp(self._memory, SEQUENCE, PARKED, beginning, -1)
+        if self._rewind(beginning) and behind:
+            end = beginning
+            for run in behind:
+                self._forget_parked(end, run.cached)
+                end = run.cached_end
+            self._forget_parked(end, -1)
+            self._move(behind)
+            self._parked = behind
+
+    def _move(self, runs: Sequence[Run]) -> None:
+        """Those that move down go first, from the front, then those that move up, from the back: so none meets another."""
+        down = [run for run in runs if run.wanted < run.cached]
+        up = [run for run in reversed(runs) if run.wanted > run.cached]
+        for run in (*down, *up):
+            self._shift(run.cached, run.length, run.wanted - run.cached)
+
+    def _shift(self, place: int, length: int, distance: int) -> None:
+        if distance:
+            llama_cpp.llama_memory_seq_add(self._memory, PARKED, place, place + length, distance)
+            self._has_moved = True
+
+    def _next_batch(self, tokens: list[int], most: int, *, anew: bool) -> list[int]:
+        """Up to the next parked stretch, unless that is to be computed as well."""
+        end = self.length + min(most, self._batch_size, FIRST_AFTER_MOVE if self._has_moved else most)
+        if self._parked and not anew:
+            end = min(end, self._parked[0].wanted)
+        return tokens[self.length : end]
+
+    def _make_room(self, count: int) -> None:
+        """Old cells serve until their stretch is computed anew, unless the context has no room for both."""
+        parked = sum(run.length for run in self._parked)
+        if self.length + parked + count > self.room:
+            self._drop_parked(self.length + count)
+
+    def _bring_back(self, tokens: list[int]) -> None:
+        """The next parked stretch stands where it should."""
+        run = self._parked.pop(0)
+        self._unpark(run.wanted, run.length)
+        self._tokens += tokens[run.wanted : run.wanted_end]
+        self._joints += [joint for joint in self._planned if run.wanted <= joint.place < run.wanted_end]
+
+    def _close_up(self, tokens: list[int]) -> None:
+        """What is parked when evaluating ends moves up to what is done; nothing is, unless it ended early."""
+        seen = self._joints[-1].place if self._joints else -1
+        for run in self._parked:
+            gap = run.wanted - self.length
+            behind = [joint.changed for joint in self._planned if seen < joint.place <= run.wanted]
+            if gap or behind:
+                self._joints.append(Joint(self.length, gap + sum(behind)))
+            inside = [joint for joint in self._planned if run.wanted < joint.place < run.wanted_end]
+            self._joints += [Joint(joint.place - gap, joint.changed) for joint in inside]
+            seen = run.wanted_end - 1
+            self._shift(run.wanted, run.length, -gap)
+            self._unpark(run.wanted - gap, run.length)
+            self._tokens += tokens[run.wanted : run.wanted_end]
+        self._parked = []
+        self._planned = []
+
+    def _drop_parked(self, end: int) -> None:
+        """Forget what is parked before a place."""
+        if self._parked and self._parked[0].wanted < end:
+            self._forget_parked(0, end)
+            rest = [run.without_head(max(end - run.wanted, 0)) for run in self._parked if run.wanted_end > end]
+            self._parked = rest
+
+    def _unpark(self, place: int, length: int) -> None:
+        llama_cpp.llama_memory_seq_cp(self._memory, PARKED, SEQUENCE, place, place + length)
+        self._forget_parked(place, place + length)
+
+    def _forget_parked(self, start: int, end: int) -> None:
+        if start != end:
+            llama_cpp.llama_memory_seq_rm(self._memory, PARKED, start, end)
+
+    def _rewind(self, length: int) -> bool:
+        """Forget everything behind the first `length` tokens; a model that cannot forget a part forgets all: then False."""
         if length < self.length and not llama_cpp.llama_memory_seq_rm(self._memory, SEQUENCE, length, -1):
-            llama_cpp.llama_memory_clear(self._memory, True)
-            length = 0
+            self._forget_all()
+            return False
         del self._tokens[length:]
-        return length
+        self._joints = [joint for joint in self._joints if joint.place < length]
+        return True
 
     def _decode(self, tokens: list[int]) -> bool:
         if self._stop.is_set():
             return False
         array = (llama_cpp.llama_token * len(tokens))(*tokens)
         batch = llama_cpp.llama_batch_get_one(array, len(tokens))
-        code = llama_cpp.llama_decode(self.context, batch)
+        code = self._decode_and_move(batch) if self._has_moved else llama_cpp.llama_decode(self.context, batch)
         if code == 0:
             self._tokens += tokens
             return True
@@ -78,22 +226,22 @@ class Cache:
             f"The engine could not evaluate the prompt (code {code}).", "Restart the model, with a smaller context."
         )
 
+    def _decode_and_move(self, batch: Any) -> int:  # noqa: ANN401 - a structure of llama.cpp
+        """Before it decodes, llama.cpp turns the keys of cells that were moved; stopped half-way, it would turn some twice."""
+        llama_cpp.llama_set_abort_callback(self.context, _NEVER, None)
+        code = int(llama_cpp.llama_decode(self.context, batch))
+        stop = self._stop
+        llama_cpp.llama_set_abort_callback(self.context, stop.callback, ctypes.cast(stop.buffer, ctypes.c_void_p))
+        self._has_moved = code != 0
+        return code
+
     def _drop_half_done(self) -> None:
         """Cells of an interrupted batch go; what was whole before it stays."""
         if not llama_cpp.llama_memory_seq_rm(self._memory, SEQUENCE, self.length, -1):
-            llama_cpp.llama_memory_clear(self._memory, True)
-            self._tokens.clear()
+            self._forget_all()
 
-
-def common_prefix(cached: list[int], wanted: list[int]) -> int:
-    """How many tokens two lists share from the start; halving keeps the comparison in C."""
-    low, high = 0, min(len(cached), len(wanted))
-    if cached[:high] == wanted[:high]:
-        return high
-    while low < high:
-        middle = (low + high + 1) // 2
-        if cached[low:middle] == wanted[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    def _forget_all(self) -> None:
+        llama_cpp.llama_memory_clear(self._memory, True)
+        self._tokens.clear()
+        self._joints.clear()
+        self._parked.clear()

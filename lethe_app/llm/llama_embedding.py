@@ -16,7 +16,7 @@ from lethe_app.domain.model import LoadOptions, Usage
 from lethe_app.domain.passage import Meaning
 from lethe_app.errors import ModelError, ModelMissing, ModelOutOfMemory
 from lethe_app.llm.llama_weights import SEQUENCES, NativeFlag, Weights, flash_attention
-from lethe_app.llm.protocol import Facts, Generate
+from lethe_app.llm.protocol import Facts, Generate, ReadAhead
 
 
 class EmbeddingEngine:
@@ -61,7 +61,7 @@ class EmbeddingEngine:
     def generate(self, job: Generate, reading: Callable[[int, int], None], say: Callable[[str], None]) -> Usage:
         raise ModelError("An embedding model does not speak.")
 
-    def read_ahead(self, prompt: str) -> Usage:
+    def read_ahead(self, job: ReadAhead) -> Usage:
         raise ModelError("An embedding model does not read ahead.")
 
     def settle(self) -> None:

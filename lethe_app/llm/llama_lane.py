@@ -9,10 +9,10 @@ from typing import Any
 
 from lethe_app.domain.model import StopReason, Usage
 from lethe_app.errors import PromptTooLong
-from lethe_app.llm.llama_cache import Cache
+from lethe_app.llm.llama_cache import Cache, Wishes
 from lethe_app.llm.llama_sampling import Sampler
 from lethe_app.llm.llama_weights import NativeFlag, Weights
-from lethe_app.llm.protocol import Generate
+from lethe_app.llm.protocol import Generate, ReadAhead
 from lethe_app.llm.retokenize import Retokenizer
 from lethe_app.llm.stops import StopStrings
 
@@ -20,11 +20,22 @@ from lethe_app.llm.stops import StopStrings
 class LlamaLane:
     """One conversation in one KV cache; lanes share the weights and know nothing of each other."""
 
-    def __init__(self, weights: Weights, context: Any, batch: int, stop: NativeFlag) -> None:  # noqa: ANN401 - of llama.cpp
-        """On an empty context of those weights; it reads `batch` tokens at once, and whole batches stay read after a stop."""
+    def __init__(
+        self,
+        weights: Weights,
+        context: Any,  # noqa: ANN401 - a pointer of llama.cpp
+        batch: int,
+        stop: NativeFlag,
+        *,
+        can_shift: bool = False,
+    ) -> None:
+        """On an empty context of those weights; it reads `batch` tokens at once, and whole batches stay read after a stop.
+
+        Where it `can_shift`, stretches of the prompt before are kept behind cuts.
+        """
         self._weights = weights
         self._stop = stop
-        self._cache = Cache(context, batch, stop)
+        self._cache = Cache(context, batch, stop, can_shift=can_shift)
         self._prompt = Retokenizer(weights.tokenize, weights.cutting_tokens())
         self._ending: int | None = None
 
@@ -36,21 +47,25 @@ class LlamaLane:
         if len(tokens) >= cache.room:
             raise PromptTooLong(f"The prompt has {len(tokens)} tokens, the model's context holds {cache.room}.")
         started = time.perf_counter()
-        evaluated = cache.evaluate(tokens, reading)
+        evaluated = cache.evaluate(tokens, reading, Wishes(job.surgery, job.shortest))
         read = time.perf_counter()
         if self._stop.is_set():
-            return Usage(len(tokens), evaluated, 0, read - started, 0.0, StopReason.STOPPED)
+            return Usage(len(tokens), evaluated, 0, read - started, 0.0, StopReason.STOPPED, cache.drift)
         with Sampler(self._weights, cache.context, job.sampler, grammar, tokens) as sampler:
             count, reason = self._speak(job, sampler, say)
-        return Usage(len(tokens), evaluated, count, read - started, time.perf_counter() - read, reason)
+        return Usage(len(tokens), evaluated, count, read - started, time.perf_counter() - read, reason, cache.drift)
 
-    def read_ahead(self, prompt: str) -> Usage:
+    def read_ahead(self, job: ReadAhead) -> Usage:
         """Evaluate a prompt that nobody waits for yet."""
-        tokens = self._prompt.tokens(prompt)
-        if not tokens or len(tokens) >= self._cache.room:
-            return Usage()
+        tokens, cache = self._prompt.tokens(job.prompt), self._cache
+        if not tokens or len(tokens) >= cache.room:
+            return Usage(drift=cache.drift)
         self._ending = None
-        return Usage(len(tokens), self._cache.evaluate(tokens, lambda _done, _total: None))
+        started = time.perf_counter()
+        wishes = Wishes(job.surgery, job.shortest, job.exact)
+        evaluated = cache.evaluate(tokens, lambda _done, _total: None, wishes)
+        reason = StopReason.STOPPED if cache.length < len(tokens) else StopReason.END
+        return Usage(len(tokens), evaluated, 0, time.perf_counter() - started, 0.0, reason, cache.drift)
 
     def settle(self) -> None:
         """Evaluate the token with which the model ended its reply: the next prompt has it at just that place."""

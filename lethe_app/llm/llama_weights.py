@@ -85,7 +85,8 @@ class Weights:
         self.batch = options.batch
         trained = int(llama_cpp.llama_model_n_ctx_train(self.model)) or DEFAULT_CONTEXT
         try:
-            self.context = self.new_context(options.context or min(trained, DEFAULT_CONTEXT), self.threads)
+            length = options.context or min(trained, DEFAULT_CONTEXT)
+            self.context = self.new_context(length, self.threads, sequences=2 if self.is_plain else 1)
         except ModelOutOfMemory:
             llama_cpp.llama_model_free(self.model)
             raise
@@ -113,13 +114,22 @@ class Weights:
             raise ModelUnreadable(f"The model {path.name} cannot be loaded: {why}.", "Choose another model.")
         return model
 
-    def new_context(self, length: int, threads: int) -> Any:  # noqa: ANN401 - a pointer of llama.cpp
-        """Room for `length` tokens of one conversation; whoever asks for it frees it. Raises ModelOutOfMemory."""
+    @property
+    def is_plain(self) -> bool:
+        """Does every token keep its own cells? Recurrent models sum them up, those with a sliding window write over them."""
+        model = self.model
+        sums_up = llama_cpp.llama_model_is_recurrent(model) or llama_cpp.llama_model_is_hybrid(model)
+        return not sums_up and llama_cpp.llama_model_n_swa(model) == 0
+
+    def new_context(self, length: int, threads: int, sequences: int = 1) -> Any:  # noqa: ANN401 - a pointer of llama.cpp
+        """Room for `length` tokens in all; whoever asks for it frees it. Raises ModelOutOfMemory."""
         options, stop = self._options, self._stop
         ENGINE_LOG.lines = []
         params = llama_cpp.llama_context_default_params()
         params.n_ctx = length
         params.n_batch = params.n_ubatch = self.batch
+        params.n_seq_max = sequences
+        params.kv_unified = sequences > 1
         if options.embedding:  # such a model sees its whole window in one piece, shared by the texts of a batch
             params.embeddings = True
             params.n_batch = params.n_ubatch = params.n_ctx
@@ -177,7 +187,7 @@ class Weights:
             control_tokens=tuple(self.spelling(token) for token in special),
             end_tokens=tuple(self.spelling(token) for token in special if self.is_end(token)),
             can_rewind=not recurrent,
-            can_shift=bool(memory) and bool(llama_cpp.llama_memory_can_shift(memory)),
+            can_shift=bool(memory) and self.is_plain and bool(llama_cpp.llama_memory_can_shift(memory)),
         )
 
     def _special_tokens(self) -> list[int]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from lethe_app.domain.model import LoadOptions, Usage
 from lethe_app.domain.passage import Meaning
 from lethe_app.domain.presets import SamplerPreset
+from lethe_app.llm.splices import SHORTEST
 
 # To the worker
 
@@ -45,6 +46,10 @@ class Generate:
     schema: str = ""
     """A JSON schema as text, which the worker turns into a grammar; empty for free text."""
     lane: Lane = Lane.CHAT
+    surgery: bool = True
+    """Keep what stands behind pieces that were cut out of the prompt or put in; else only the common beginning."""
+    shortest: int = SHORTEST
+    """Tokens behind a cut below which they are rather computed anew, which is exact."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,10 @@ class ReadAhead:
 
     job: int
     prompt: str
+    surgery: bool = True
+    shortest: int = SHORTEST
+    exact: bool = False
+    """Compute anew what surgery has kept, so that nothing of it is left; as far as it comes before it is stopped."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import threading
 from collections import deque
 
 from lethe_app.llm.engine import StopFlag
-from lethe_app.llm.protocol import Generate, Lane, Request, Rest
+from lethe_app.llm.protocol import Generate, Lane, ReadAhead, Request, Rest
 
 
 class Turnstile:
@@ -65,7 +65,7 @@ class Turnstile:
 
 
 def lane_of(request: Request) -> Lane:
-    """Whatever is not said to be quiet is waited for by somebody."""
-    if isinstance(request, Rest):
+    """Whatever is not said to be quiet is waited for by somebody; reading over again what was read is for later."""
+    if isinstance(request, Rest) or (isinstance(request, ReadAhead) and request.exact):
         return Lane.QUIET
     return request.lane if isinstance(request, Generate) else Lane.CHAT

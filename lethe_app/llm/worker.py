@@ -110,8 +110,8 @@ class Worker:
                 return Loaded(job, self._engine.load(path, options, lambda part: self._send(LoadProgress(job, part))))
             case Generate():
                 return Done(job, self._generate(request))
-            case ReadAhead(prompt=prompt):
-                return Done(job, self._engine.read_ahead(prompt))
+            case ReadAhead():
+                return Done(job, self._engine.read_ahead(request))
             case Tokenize(texts=texts):
                 return Counted(job, tuple(self._engine.count(text) for text in texts))
             case Embed() | EmbedTokens():

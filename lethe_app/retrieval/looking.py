@@ -54,7 +54,7 @@ class Looker:
             occurrences = await self.passages.occurrences_if_few(self.asked.words, PLACES_UP_TO)
             if occurrences is not None:
                 near = self.view.nearest(self.meaning, NEAREST)
-                spread = spread_of_all(self.columns, self.allowed, occurrences, len(self.asked.words))
+                spread = spread_of_all(self.columns, self.allowed, occurrences, self.asked.words)
                 rows = np.flatnonzero(self.allowed)
                 known = gather(self.columns, rows, self.asked.neighbours, places_of(occurrences), spread, near)
                 compared = to_compare(known.group, known.cosine, known.bm25)
@@ -66,7 +66,7 @@ class Looker:
         listing = asyncio.ensure_future(self.passages.listed(self.asked.words))
         await asyncio.sleep(0)  # storage looks for the words while the graph is searched here
         near = self.view.nearest(self.meaning, NEAREST)
-        spread = spread_of_some(self.columns, self.allowed, await listing)
+        spread = spread_of_some(self.columns, self.allowed, await listing, self.asked.words)
         rows, worth = promising(self.columns, self.allowed, spread, near[0], self.moment)
         numbers = self.columns.number[rows]
         farthest = float(near[1][:NEAREST].min()) if len(near[1]) else 0.0

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lethe_app.retrieval.shelf import Columns, Rows
+from lethe_app.retrieval.shelf import LINES, Columns, Rows
 from lethe_app.retrieval.when import Moment
+from lethe_app.retrieval.words import EVERYDAY
 from lethe_app.storage.passage_words import Listed, Occurrences
 
 Floats = NDArray[np.float32]
@@ -17,6 +19,12 @@ Flags = NDArray[np.bool_]
 
 NEAREST, WORDIEST, IN_TIME = 250, 250, 100
 """Of very many passages so many are weighed: the nearest, those with the rarest words, those of the time that is named."""
+BACKGROUND, PASSAGES_TO_A_SOURCE = 25, 40
+"""Rarity is judged as if so many sources of so many passages were known, for of a few nobody can tell what is rare."""
+IN_SOURCES, IN_PASSAGES = 0.5, 0.02
+"""In what share of the sources and passages that are not there yet everyday words would stand."""
+SPEAKER = 3
+"""Before the words of a line stand its day, in three words, and then who speaks."""
 SAMPLE = 50_000
 """Newest passages by which the rarity of common words is estimated."""
 
@@ -36,29 +44,25 @@ class Spread:
     """How many sources neighbouring words were looked for in."""
 
 
-def rarity_of(found_in: Rows | Floats, of: int) -> Floats:
+def rarity_of(found_in: Rows | Floats | NDArray[np.float64], of: int) -> Floats:
     """Inverse document frequency after Robertson and Spärck Jones, never negative."""
     rarity: Floats = np.log(1 + (of - found_in + 0.5) / (found_in + 0.5)).astype(np.float32)
     return rarity
 
 
-def spread_of_all(columns: Columns, allowed: Flags, occurrences: Occurrences, words: int) -> Spread:
+def spread_of_all(columns: Columns, allowed: Flags, occurrences: Occurrences, words: Sequence[str]) -> Spread:
     """Counted exactly, where every place of every word is known."""
     rows, known = columns.rows_of(np.array(occurrences.passage, np.int64))
     known &= allowed[rows] if len(allowed) else False
-    pairs = np.unique(np.stack([np.array(occurrences.word, np.int64)[known], rows[known]]), axis=1)
-    word, row = pairs
+    every, offset = np.stack([np.array(occurrences.word, np.int64)[known], rows[known]]), np.array(occurrences.offset)[known]
+    word, row = np.unique(every, axis=1)
     in_sources = np.unique(np.stack([word, columns.source[row]]), axis=1)[0]
-    return Spread(
-        word,
-        row,
-        rarity_of(np.bincount(in_sources, minlength=words), columns.source_count),
-        rarity_of(np.bincount(word, minlength=words), max(1, len(columns.number))),
-        columns.source_count,
-    )
+    sources, passages = (np.bincount(found, minlength=len(words)) for found in (in_sources, word))
+    opening = np.bincount(every[0, (offset <= SPEAKER) & (columns.group[every[1]] == LINES)], minlength=len(words))
+    return _spread(columns, (word, row), (sources, passages), 2 * opening > passages, words, columns.source_count)
 
 
-def spread_of_some(columns: Columns, allowed: Flags, listed: Listed) -> Spread:
+def spread_of_some(columns: Columns, allowed: Flags, listed: Listed, words: Sequence[str]) -> Spread:
     """Counted for rare words; estimated by the newest passages for those that stand in too many to read them all."""
     word, row, passages, sources = [], [], [], []
     for place, (numbers, complete) in enumerate(zip(listed.passages, listed.complete, strict=True)):
@@ -72,13 +76,38 @@ def spread_of_some(columns: Columns, allowed: Flags, listed: Listed) -> Spread:
         word.append(np.full(len(found), place))
         row.append(found)
     none = [np.zeros(0, np.int64)]
+    places = np.concatenate(word or none), np.concatenate(row or none)
+    counts = np.array(sources, np.float32), np.array(passages, np.float32)
+    weighed = min(columns.source_count, NEAREST + WORDIEST + IN_TIME)
+    return _spread(columns, places, counts, ~np.array(listed.complete, bool), words, weighed)
+
+
+def _spread(
+    columns: Columns,
+    places: tuple[Rows, Rows],
+    found: tuple[Rows | Floats, Rows | Floats],
+    steady: Flags,
+    words: Sequence[str],
+    sources: int,
+) -> Spread:
+    """From the counts of sources and passages with each word; `steady` ones will stand as often in all that is to come."""
+    everyday = np.array([word in EVERYDAY for word in words], bool)
+    in_sources, in_passages = found
     return Spread(
-        np.concatenate(word or none),
-        np.concatenate(row or none),
-        rarity_of(np.array(sources, np.float32), columns.source_count),
-        rarity_of(np.array(passages, np.float32), max(1, len(columns.number))),
-        min(columns.source_count, NEAREST + WORDIEST + IN_TIME),
+        *places,
+        _rarity_so_far(in_sources, max(1, columns.source_count), BACKGROUND, steady, everyday * IN_SOURCES),
+        _rarity_so_far(
+            in_passages, max(1, len(columns.number)), BACKGROUND * PASSAGES_TO_A_SOURCE, steady, everyday * IN_PASSAGES
+        ),
+        max(sources, BACKGROUND),
     )
+
+
+def _rarity_so_far(found_in: Rows | Floats, of: int, at_least: int, steady: Flags, share: NDArray[np.float64]) -> Floats:
+    """As if there were `at_least` documents, the missing ones with each word as often as steady words stand already, or else
+    in that share of them."""
+    missing = max(0, at_least - of)
+    return rarity_of(found_in + missing * np.where(steady, found_in / of, share), max(of, at_least))
 
 
 def promising(columns: Columns, allowed: Flags, spread: Spread, near: Rows, moment: Moment) -> tuple[Rows, Floats]:

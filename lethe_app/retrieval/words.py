@@ -19,6 +19,40 @@ STOP_WORDS = frozenset(
 )
 """English words that stand in every conversation and so lead nowhere."""
 
+EVERYDAY = frozenset(
+    """
+    able absolutely actually add afraid afternoon ago agree agreed ah aha almost already alright always amazing anybody
+    anymore anyone anything anyway around ask asked asking aw away awesome awful aww back bad basically beautiful become
+    becoming began begin beginning behind believe best better big bit book bored boring both bought break bring bringing
+    brought buddy busy buy bye call called came care case catch chance change changed changes check cheers choose city come
+    comes coming congrats congratulations cool correct couple course crazy damn darling day days deal dear decide decided
+    definitely different difficult done down drive early easy eat either else end enjoy enjoyed enjoying enough especially
+    even evening event ever every everybody everyone everything exactly excited exciting excuse experience face fact fair
+    far fast favorite favourite feel feeling feelings feels felt few find finding fine finish finished first food forget
+    found free friend friends front full fun funny future game gave getting give given gives giving glad go goal goals god
+    goes going gone good goodbye gosh gotten great grin grins group grow guess guy guys haha hahaha half happen happened
+    happens happy hard hear heard heart hell hello help helped helping hey hi high hm hmm home honey hope hoping hour hours
+    house hug huge hugs idea important indeed inside interested interesting job join keep keeping kept kid kids kind kinda
+    knew know known knows last late lately later laugh laughing laughs least leave left less life like liked likes listen
+    little live lived lives living lol long look looked looking looks lot lots love loved lovely loves loving luck lucky
+    made main make makes making man many matter maybe mean means meant meet meeting mention mentioned met might mind minute
+    minutes moment month months morning move moved moving much must name near need needed needs never new next nice night
+    nobody nod nods none nothing now number oh ok okay old one ones oops open others outside pardon part past pay people
+    perfect perhaps person pick picture place places plan planned planning plans play played please point possible pretty
+    probably problem proud put quite rather reach read reading ready real really reason recently remember rest right room
+    run said sat saw say saying says second see seeing seem seemed seems seen sense seriously set share shared sharing short
+    show showed shrug shrugs side sigh sighs since sir sit small smile smiles somebody someone something sometimes somewhere
+    soon sorry sort sound sounds special spend spent stand start started starting stay step still stop story strong stuff
+    super support sure surely sweet take taken takes taking talk talked talking tell telling thank thanks thing things think
+    thinking third thought thoughts three time times tired today together told tomorrow tonight took top totally touch town
+    tried true truth try trying turn turned two uh um unless use used using usual usually visit wait waiting walk want
+    wanted wants watch wave waves way ways week weekend weeks welcome well went whatever whether whole wink winks wish
+    within without woman wonder wonderful wondering word words work worked working world worry worse worst worth wow write
+    wrong yeah year years yes yesterday yet young
+    """.split()  # noqa: SIM905 - as above
+)
+"""English words that are said in about every second conversation: in a young memory they only seem to be rare."""
+
 WORD = re.compile(r"[^\W_]+")
 SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]"

@@ -42,6 +42,9 @@ from lethe_app.services.sessions import Sessions
 from lethe_app.services.writing import Kind, Writing
 from lethe_app.storage.chats import Chats
 
+WORTH_KEEPING = 256
+"""Tokens behind a cut that are worth keeping as they were read: of a note above the last exchange they are fewer, and the
+first word of a reply suffers when it is drawn from what was read with a note that is gone."""
 LOOK_BACK = 8
 """Messages among which the user's last words are looked for: replies and hidden lines may lie behind them."""
 
@@ -226,7 +229,14 @@ class Chat:
         reply = Reply(prompt, cast.persona.name, start)
         usage = Usage(reason=StopReason.STOPPED)
         sampler = await self._prompting.sampler(model)
-        reports = self._client.generate(prompt.text, sampler, self._prompting.longest_reply, prompt.stop_strings)
+        reports = self._client.generate(
+            prompt.text,
+            sampler,
+            self._prompting.longest_reply,
+            prompt.stop_strings,
+            surgery=self._prompting.cuts_the_cache,
+            shortest=WORTH_KEEPING,
+        )
         ended = False
         try:
             async with aclosing(reports) as stream:

@@ -59,6 +59,11 @@ class Prompting:
         """Tokens."""
         return self._preferences.current.max_reply
 
+    @property
+    def cuts_the_cache(self) -> bool:
+        """May what has left the prompt be cut out of what the model has read?"""
+        return self._preferences.current.cache_surgery
+
     async def sampler(self, model: LoadedModel) -> SamplerPreset:
         """The preset chosen, or one that suits the model, with the temperature set over it."""
         settings = self._preferences.current

@@ -72,4 +72,7 @@ class ReadingAhead:
                 session = await self._chats.session(session_id)
                 cast = await self._casting.of_session(session)
                 text = await self._prompting.beginning(session, cast, state.model)
-                await self._client.read_ahead(text)
+                surgery = self._preferences.current.cache_surgery
+                usage = await self._client.read_ahead(text, surgery=surgery)
+                if usage.drift:  # what was cut out left traces behind it
+                    await self._client.read_ahead(text, exact=True)

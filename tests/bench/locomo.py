@@ -4,63 +4,45 @@ Given observations enter as facts, given summaries as summaries, dialog turns as
 search as a turn of the chat does, with the starter embedder in its own process. Metrics: R@k is the share of the sessions
 with evidence among the first k, MRR the reciprocal rank of the first of them, T@5 as R@5 on single messages; categories 1 to
 4, and 5 (adversarial) by itself. `inserted_hit` is the share of them among those that would be inserted into three slots.
+
+With --own-facts facts and summaries are those our rules take from the lines, without a model. With --young memories of few
+sessions are asked too, and with --words nothing has a meaning: words alone find, as without an embedder.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
-import re
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from statistics import mean, median
-from uuid import UUID, uuid4
+from uuid import UUID
 
-from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.model import LoadOptions
 from lethe_app.llm import starter
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.gguf_file import describe
-from lethe_app.retrieval import render
 from lethe_app.retrieval.rank import Found, Weighing
 from lethe_app.retrieval.recall import Embed, Recall
 from lethe_app.retrieval.signals import SIGNALS, fused
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.database import Database
 from lethe_app.storage.passages import Passages
+from tests.bench._locomo_stories import ADVERSARIAL, Asked, Story, first_sessions, ingest
 from tests.bench.report import arguments
 
-EVIDENCE = re.compile(r"D:?(\d+):0*(\d+)")
 SMALL_TALK = Path(__file__).with_name("smalltalk.txt").read_text(encoding="utf-8").splitlines()
 SLOTS = 3
 FOREIGN = 60
 """Questions of the other conversations asked to each."""
-ADVERSARIAL = 5
-
-
-@dataclass(frozen=True)
-class Asked:
-    """One question and where its answer is."""
-
-    text: str
-    category: int
-    sessions: frozenset[UUID]
-    turns: frozenset[UUID]
-
-
-@dataclass
-class Story:
-    """One conversation as it came into storage."""
-
-    name: str
-    last: datetime
-    turns: dict[str, tuple[UUID, UUID]] = field(default_factory=dict)
-    """Dialog id → message and session."""
-    questions: list[Asked] = field(default_factory=list)
+YOUNG = (1, 2, 3, 5, 10)
+"""Sessions after which a young memory is asked."""
 
 
 @dataclass(frozen=True)
@@ -74,47 +56,6 @@ class Answer:
     weighing: Weighing
     found: int
     """Sessions with evidence, weighed or not."""
-
-
-async def ingest(recall: Recall, chats: Chats, sample: dict) -> Story:
-    """Everything said and known, as the program itself stores it; then the meaning of all of it."""
-    owner, talk = str(sample["sample_id"]), sample["conversation"]
-    numbers = sorted(int(found[1]) for key in talk if (found := re.fullmatch(r"session_(\d+)", key)) and talk[key])
-    story = Story(owner, datetime.min.replace(tzinfo=UTC))
-    for number in numbers:
-        began = moment_of(talk[f"session_{number}_date_time"])
-        story.last = max(story.last, began)
-        session = await chats.add_session(ChatSession(persona_id=owner, added=began))
-        passages = []
-        for place, turn in enumerate(talk[f"session_{number}"]):
-            told = Message(session_id=session.guid, role=Role.USER, speaker_name=turn["speaker"], time=began,
-                           alternatives=[Alternative(content=turn["text"])])  # fmt: skip
-            await chats.add_message(told)
-            story.turns[turn["dia_id"]] = (told.id, session.guid)
-            text = turn["text"] + (f" (shares a picture: {turn['blip_caption']})" if turn.get("blip_caption") else "")
-            passages += render.message(owner, session.guid, told.id, place, turn["speaker"], text, began)
-        for facts in sample["observation"].get(f"session_{number}_observation", {}).values():
-            for fact in facts:
-                passages += render.fact(owner, session.guid, uuid4(), fact[0], began)
-        passages += render.summary(owner, session.guid, sample["session_summary"].get(f"session_{number}_summary", ""), began)
-        await recall.keep(passages)
-    while await recall.catch_up():
-        pass
-    story.questions = [asked for item in sample["qa"] if (asked := question_of(item, story)).turns]
-    return story
-
-
-def moment_of(text: str) -> datetime:
-    """Such as “1:56 pm on 8 May, 2023”."""
-    return datetime.strptime(text.upper(), "%I:%M %p ON %d %B, %Y").replace(tzinfo=UTC)
-
-
-def question_of(item: dict, story: Story) -> Asked:
-    """Evidence ids that name no turn are dropped, as in the format's own reading."""
-    places = [f"D{int(one)}:{int(two)}" for evidence in item["evidence"] for one, two in EVIDENCE.findall(str(evidence))]
-    known = [story.turns[place] for place in places if place in story.turns]
-    turns, sessions = frozenset(turn for turn, _ in known), frozenset(session for _, session in known)
-    return Asked(str(item["question"]), int(item["category"]), sessions, turns)
 
 
 async def ask(recall: Recall, passages: Passages, story: Story, asked: Asked) -> Answer:
@@ -170,32 +111,56 @@ def ablation(answers: Sequence[Answer]) -> dict[str, dict[str, float]]:
     return figures
 
 
-async def measure(samples: Sequence[dict], embed: Embed) -> tuple[dict[str, object], dict[str, list[Answer]]]:
-    """All conversations of the file, each the memory of its own persona in one database."""
+@asynccontextmanager
+async def remembering(
+    samples: Sequence[dict], embed: Embed | None, *, own: bool
+) -> AsyncIterator[tuple[Recall, Passages, list[Story]]]:
+    """All conversations, each the memory of its own persona in one database."""
     with tempfile.TemporaryDirectory() as folder:
         database = await Database.open(Path(folder) / "lethe.sqlite3")
         passages = Passages(database)
-        recall, chats = Recall(passages, embed, "starter"), Chats(database)
-        stories = [await ingest(recall, chats, sample) for sample in samples]
+        recall, chats = Recall(passages, embed, "starter" if embed else ""), Chats(database)
+        try:
+            yield recall, passages, [await ingest(recall, chats, sample, own=own) for sample in samples]
+        finally:
+            await database.close()
+
+
+async def measure(
+    samples: Sequence[dict], embed: Embed | None, foreign: Mapping[str, Sequence[str]], *, own: bool = False
+) -> tuple[dict[str, float], dict[str, list[Answer]]]:
+    """The figures of all conversations together, and the answers of each; `foreign` are questions to others, by name."""
+    async with remembering(samples, embed, own=own) as (recall, passages, stories):
         answers = {story.name: [await ask(recall, passages, story, asked) for asked in story.questions] for story in stories}
         chatter = [await disturbed(recall, story, SMALL_TALK) for story in stories]
-        foreign = [await disturbed(recall, story, strangers(stories, story)) for story in stories if len(stories) > 1]
-        await database.close()
-    every = [answer for some in answers.values() for answer in some]
-    figures = summed(every) | {
+        strange = [await disturbed(recall, story, foreign[story.name]) for story in stories if foreign[story.name]]
+    figures = summed([answer for some in answers.values() for answer in some]) | {
         "false_insert_smalltalk": 100 * mean(chatter),
-        "false_insert_foreign": 100 * mean(foreign) if foreign else 0.0,
+        "false_insert_foreign": 100 * mean(strange) if strange else 0.0,
     }
-    plain = [answer for answer in every if answer.category != ADVERSARIAL]
-    return {**{name: round(value, 2) for name, value in figures.items()}, "ablation": ablation(plain)}, answers
+    return {name: round(value, 2) for name, value in figures.items()}, answers
 
 
-def strangers(stories: Sequence[Story], story: Story) -> list[str]:
-    """Questions of the others, evenly drawn."""
-    texts = [
-        asked.text for other in stories if other is not story for asked in other.questions if asked.category != ADVERSARIAL
-    ]
-    return texts[:: max(1, len(texts) // FOREIGN)][:FOREIGN]
+async def young(
+    samples: Sequence[dict], embed: Embed | None, foreign: Mapping[str, Sequence[str]], *, own: bool
+) -> dict[str, dict[str, float]]:
+    """What is brought up from the first sessions alone, by how many they are."""
+    kept = ("questions", "r1", "inserted_hit", "false_insert_smalltalk", "false_insert_foreign")
+    figures = {}
+    for count in YOUNG:
+        some, _answers = await measure([first_sessions(sample, count) for sample in samples], embed, foreign, own=own)
+        figures[str(count)] = {name: some[name] for name in kept}
+    return figures
+
+
+def strangers(samples: Sequence[dict]) -> dict[str, list[str]]:
+    """For each conversation questions about the others, evenly drawn."""
+    found = {}
+    for sample in samples:
+        others = [item for other in samples if other is not sample for item in other["qa"]]
+        texts = [str(item["question"]) for item in others if int(item["category"]) != ADVERSARIAL]
+        found[str(sample["sample_id"])] = texts[:: max(1, len(texts) // FOREIGN)][:FOREIGN]
+    return found
 
 
 def summed(answers: Sequence[Answer]) -> dict[str, float]:
@@ -207,35 +172,65 @@ def summed(answers: Sequence[Answer]) -> dict[str, float]:
     figures["adversarial_r1"] = 100 * mean(row["r1"] for row in hard) if hard else 0.0
     figures["adversarial_r5"] = 100 * mean(row["r5"] for row in hard) if hard else 0.0
     figures["slots"] = mean(row["slots"] for row in plain)
+    figures["questions"] = len(plain)
     figures["p50_ms"] = median(answer.figures["ms"] for answer in answers)
     return figures
 
 
-async def with_starter(samples: Sequence[dict]) -> tuple[dict[str, object], dict[str, list[Answer]]]:
-    """Measure with the embedder that ships with the program."""
+async def everything(samples: Sequence[dict], embed: Embed | None, wanted: argparse.Namespace) -> dict[str, object]:
+    """All that was asked for, told as it comes."""
+    foreign = strangers(samples)
+    figures: dict[str, object] = {}
+    some, answers = await measure(samples, embed, foreign)
+    tell({name: summed(few) for name, few in answers.items()}, ("r1", "r5", "mrr", "adversarial_r5"))
+    plain = [answer for few in answers.values() for answer in few if answer.category != ADVERSARIAL]
+    figures |= {**some, "ablation": ablation(plain)}
+    if wanted.young:
+        figures["young"] = await young(samples, embed, foreign, own=False)
+    if wanted.own_facts:
+        own, _answers = await measure(samples, embed, foreign, own=True)
+        figures |= {f"own_{name}": value for name, value in own.items()}
+    if wanted.own_facts and wanted.young:
+        figures["own_young"] = await young(samples, embed, foreign, own=True)
+    return figures
+
+
+async def with_starter(samples: Sequence[dict], wanted: argparse.Namespace) -> dict[str, object]:
+    """Measure with the embedder that ships with the program, or with none."""
+    if wanted.words:
+        return await everything(samples, None, wanted)
     with tempfile.TemporaryDirectory() as cache:
         client = ModelClient("embed")
         await client.load(describe(starter.embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
         try:
-            return await measure(samples, client.embed_tokens)
+            return await everything(samples, client.embed_tokens, wanted)
         finally:
             await client.close()
 
 
+def tell(rows: Mapping[str, Mapping[str, float]], keys: Sequence[str]) -> None:
+    for name, row in rows.items():
+        print(f"{name:<24}" + "".join(f"  {key} {row[key]:5.1f}" for key in keys))
+
+
 def main() -> None:
     """Measure and print."""
-    wanted = arguments(__doc__, ("--data", {"type": Path, "help": "a file in LoCoMo's format"}))
+    wanted = arguments(
+        __doc__,
+        ("--data", {"type": Path, "help": "a file in LoCoMo's format"}),
+        ("--own-facts", {"action": "store_true", "help": "also with our own facts and summaries instead of the given ones"}),
+        ("--young", {"action": "store_true", "help": "also with the first 1 to 10 sessions alone"}),
+        ("--words", {"action": "store_true", "help": "without an embedder"}),
+    )
     if wanted.data is None:  # the data may not be passed on, so there is none to fall back on
         print("nothing measured: name a file in LoCoMo's format with --data")
         print("{}")
         return
-    figures, answers = asyncio.run(with_starter(json.loads(wanted.data.read_text(encoding="utf-8"))))
-    for name, some in answers.items():
-        one = summed(some)
-        print(f"{name:<12}" + "".join(f"  {key} {one[key]:5.1f}" for key in ("r1", "r5", "mrr", "adversarial_r5")))
+    figures = asyncio.run(with_starter(json.loads(wanted.data.read_text(encoding="utf-8")), wanted))
     for name, value in figures.items():
         if isinstance(value, dict):
-            print("\n".join(f"{row:<28}{value[row]}" for row in value))
+            print(name)
+            tell({f"  {row}": columns for row, columns in value.items()}, list(next(iter(value.values()))))
         else:
             print(f"{name:<28}{value}")
     if wanted.json:

@@ -68,10 +68,10 @@ class Recorder:
     client: ModelClient
     prompts: list[tuple[str, Sequence[str]]] = field(default_factory=list)
 
-    def generate(self, prompt: str, sampler: SamplerPreset, most: int, stop: Sequence[str]) -> AsyncGenerator[Any]:
+    def generate(self, prompt: str, sampler: SamplerPreset, most: int, stop: Sequence[str], **how: Any) -> AsyncGenerator[Any]:
         """As the client does."""
         self.prompts.append((prompt, stop))
-        return self.client.generate(prompt, sampler, most, stop)
+        return self.client.generate(prompt, sampler, most, stop, **how)
 
 
 async def our_turn(house: House, session: UUID, line: str) -> Measured:

@@ -177,3 +177,19 @@ async def test_closing_ends_the_process_and_whoever_waits(client: ModelClient, e
     assert not process.is_alive()
     with pytest.raises(ModelCrashed):
         await waiting
+
+
+async def test_a_note_that_is_gone_is_cut_out_and_then_computed_anew(client: ModelClient, echo_model: Callable[..., Path]):
+    await load(client, echo_model())
+    told, said = (" ".join(f"{name}{number}" for number in range(60)) for name in ("told", "said"))
+    noted, plain = f"{told} a note {said}", f"{told} {said}"
+    await hear(client, noted)
+
+    _text, cut = await hear(client, f"{plain} more")
+    anew = await client.read_ahead(f"{plain} more", exact=True)
+    await hear(client, noted)
+    _text, whole = await hear(client, plain, surgery=False)
+
+    assert (cut.evaluated_tokens, cut.drift) == (1, 1)
+    assert (anew.evaluated_tokens, anew.drift) == (61, 0)
+    assert (whole.evaluated_tokens, whole.drift) == (60, 0)

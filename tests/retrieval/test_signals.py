@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lethe_app.retrieval.evidence import Evidence, gather, highest, places_of, standard, to_compare
-from lethe_app.retrieval.gate import BY_MEANING, BY_WORDS, Gate, likelihood
-from lethe_app.retrieval.shelf import ALONE, LINES, Columns
+from lethe_app.retrieval.gate import BY_MEANING, BY_WORDS, Gate, count_telling, likelihood
+from lethe_app.retrieval.shelf import ALONE, FACTS, LINES, Columns
 from lethe_app.retrieval.signals import SIGNALS, fused, shares, weigh
 from lethe_app.retrieval.sources import Sources
 from lethe_app.retrieval.spread import spread_of_all
@@ -32,7 +32,7 @@ def gathered(
     columns: Columns, occurrences: Occurrences, words: int, *, neighbours: tuple[tuple[int, int], ...] = (), hidden: int = -1
 ) -> Evidence:
     allowed = np.arange(len(columns.number)) != hidden
-    spread = spread_of_all(columns, allowed, occurrences, words)
+    spread = spread_of_all(columns, allowed, occurrences, [f"word{number}" for number in range(words)])
     return gather(columns, np.flatnonzero(allowed), neighbours, places_of(occurrences), spread, NOWHERE)
 
 
@@ -65,6 +65,26 @@ def test_a_rare_word_weighs_more_than_a_common_one():
     assert known.bm25.argmax() == 2
 
 
+def test_in_a_young_memory_a_word_is_as_rare_as_it_would_be_in_an_old_one():
+    said_once = Occurrences(word=[0], passage=[10], offset=[6])
+    young, old = columns(0), columns(*range(25))
+
+    first, later = (gathered(some, said_once, 1) for some in (young, old))
+
+    assert first.bm25[0] == pytest.approx(later.bm25[0])
+
+
+def test_in_a_young_memory_everyday_words_and_names_of_speakers_are_common():
+    young, every = columns(0, 0, 0), [10, 20, 30]
+    occurrences = Occurrences(word=[0, 1, *[2] * 3], passage=[10, 20, *every], offset=[6, 6, *[3] * 3])
+    spread = spread_of_all(young, np.ones(3, bool), occurrences, ["dinghy", "morning", "mira"])
+
+    dinghy, morning, mira = spread.rarity.tolist()
+
+    assert dinghy > 2 * morning
+    assert dinghy > 10 * mira
+
+
 def test_words_in_passages_of_others_and_hidden_ones_do_not_count():
     occurrences = Occurrences(word=[0, 0, 0], passage=[10, 15, 999], offset=[0, 0, 0])
 
@@ -85,11 +105,52 @@ def test_what_stands_alone_speaks_where_others_have_lines_facts_and_summaries():
     assert {name for name in ("line", "fact", "words") if values[name][0] > 0} == {"line", "fact", "words"}
 
 
+def test_a_few_facts_say_less_of_what_a_source_was_about():
+    values = {name: np.array([0, 1], np.float32) for name in SIGNALS}
+
+    few, many = (shares(values | {"known": np.full(2, known, np.float32)}) for known in (0.2, 1.0))
+
+    assert few["about"] == pytest.approx(0.2 * many["about"])
+    assert few["line"] == pytest.approx(many["line"])
+
+
+@pytest.mark.parametrize(("group", "known"), [(FACTS, 0.4), (ALONE, 1.0), (LINES, 0.0)])
+def test_what_stands_alone_is_all_there_is_to_know(group: int, known: float):
+    two_of_each = columns(0, 0, 1, 1, group=group)
+    found = gathered(two_of_each, Occurrences([], [], []), 1)
+
+    values = weigh(two_of_each, found, np.arange(0), np.zeros((0, 0), np.float32), np.zeros(0, np.float32), Moment()).values
+
+    assert values["known"] == pytest.approx(known)
+
+
+def test_of_one_source_alone_a_pair_of_words_that_stands_together_there_still_counts():
+    one = columns(0, 0)
+    known = gathered(one, Occurrences(word=[0, 1], passage=[10, 10], offset=[4, 5]), 2)
+    near = np.array([[1, 0], [1, 0], [0.1, 0.1]], np.float32)
+
+    values = weigh(one, known, np.arange(2), near, np.ones(3, np.float32), Moment()).values
+
+    assert values["together"][0] > 0.3
+
+
 def test_the_score_is_the_sum_of_what_the_signals_add():
-    values = {name: np.random.default_rng(number).random(5).astype(np.float32) for number, name in enumerate(SIGNALS)}
+    chance = np.random.default_rng(4)
+    values = {name: chance.random(5).astype(np.float32) for name in (*SIGNALS, "known")}
 
     assert fused(values) == pytest.approx(sum(shares(values).values()), abs=1e-5)
     assert fused(values, without="date") == pytest.approx(fused(values) - shares(values)["date"], abs=1e-5)
+
+
+@pytest.mark.parametrize("gate", [BY_MEANING, BY_WORDS])
+def test_where_no_word_tells_anything_more_evidence_is_needed(gate: Gate):
+    values = {name: np.full(1, 0.6, np.float32) for name in (*SIGNALS, "nearest", "said")}
+
+    assert likelihood(values, 2, 0, gate)[0] < likelihood(values, 2, 1, gate)[0]
+
+
+def test_everyday_words_and_names_of_those_who_are_there_tell_nothing():
+    assert count_telling(["take", "care", "mira", "dinghy"], np.array([4, 4, 0.7, 6], np.float32)) == 1
 
 
 @pytest.mark.parametrize("gate", [BY_MEANING, BY_WORDS])
@@ -97,5 +158,8 @@ def test_more_evidence_is_likelier_and_no_word_means_nothing(gate: Gate):
     nothing, much = ({name: np.array([value], np.float32) for name in SIGNALS} for value in (0.0, 1.0))
     much["words"] = np.array([12], np.float32)
 
-    assert likelihood(nothing, 3, gate)[0] < gate.sure < likelihood(much, 3, gate)[0]
-    assert likelihood(much, 0, gate)[0] == 0
+    nothing |= {name: np.zeros(1, np.float32) for name in ("nearest", "said")}
+    much |= {name: np.ones(1, np.float32) for name in ("nearest", "said")}
+
+    assert likelihood(nothing, 3, 3, gate)[0] < gate.sure < likelihood(much, 3, 3, gate)[0]
+    assert likelihood(much, 0, 0, gate)[0] == 0

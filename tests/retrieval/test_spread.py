@@ -34,7 +34,7 @@ def downwards(*numbers: int) -> str:
 def test_a_rare_word_is_counted_and_passages_of_others_do_not_count(columns: Columns):
     listed = Listed([downwards(4, 6, 40, 7, 99999)], [True])
 
-    spread = spread_of_some(columns, np.ones(COUNT, bool), listed)
+    spread = spread_of_some(columns, np.ones(COUNT, bool), listed, ["dinghy"])
 
     assert spread.rarity_in_passages == pytest.approx(rarity_of(np.array([3]), COUNT))
     assert spread.rarity == pytest.approx(rarity_of(np.array([2]), COUNT // TO_A_SOURCE))
@@ -45,7 +45,7 @@ def test_a_common_word_is_estimated_by_the_newest_passages(columns: Columns, mon
     monkeypatch.setattr(module, "SAMPLE", 500)
     newest = [int(number) for number in columns.number if number % 4 == 0 and number > 1200]
 
-    spread = spread_of_some(columns, np.ones(COUNT, bool), Listed([downwards(*newest)], [False]))
+    spread = spread_of_some(columns, np.ones(COUNT, bool), Listed([downwards(*newest)], [False]), ["dinghy"])
 
     assert spread.rarity_in_passages == pytest.approx(rarity_of(np.array([500]), COUNT), abs=0.02)
     assert spread.rarity == pytest.approx(rarity_of(np.array([100]), COUNT // TO_A_SOURCE), abs=0.02)
@@ -54,7 +54,7 @@ def test_a_common_word_is_estimated_by_the_newest_passages(columns: Columns, mon
 def test_what_may_not_be_brought_up_still_tells_how_rare_a_word_is(columns: Columns):
     allowed = columns.number > 5
 
-    spread = spread_of_some(columns, allowed, Listed([downwards(4, 6)], [True]))
+    spread = spread_of_some(columns, allowed, Listed([downwards(4, 6)], [True]), ["dinghy"])
 
     assert columns.number[spread.row].tolist() == [6]
     assert spread.rarity_in_passages == pytest.approx(rarity_of(np.array([2]), COUNT))
@@ -64,7 +64,8 @@ def test_the_nearest_and_those_with_the_rarest_words_are_promising(columns: Colu
     monkeypatch.setattr(module, "NEAREST", 2)
     monkeypatch.setattr(module, "WORDIEST", 2)
     every, allowed = [int(number) for number in columns.number], columns.number != 800
-    spread = spread_of_some(columns, allowed, Listed([downwards(*every), downwards(100, 900)], [True, True]))
+    listed = Listed([downwards(*every), downwards(100, 900)], [True, True])
+    spread = spread_of_some(columns, allowed, listed, ["boat", "dinghy"])
 
     rows, worth = promising(columns, allowed, spread, np.array([500, 800, 502]), Moment())
 
@@ -74,7 +75,7 @@ def test_the_nearest_and_those_with_the_rarest_words_are_promising(columns: Colu
 
 def test_without_words_and_vectors_nothing_is_promising(columns: Columns):
     allowed = np.ones(COUNT, bool)
-    spread = spread_of_some(columns, allowed, Listed([], []))
+    spread = spread_of_some(columns, allowed, Listed([], []), [])
 
     rows, worth = promising(columns, allowed, spread, np.zeros(0, np.int64), Moment())
 

@@ -1,0 +1,185 @@
+"""What of a cached prompt can stay: the plan rebuilds the wanted text exactly, whatever was cut and put in."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lethe_app.llm.joints import MOST_JOINTS, Joint, is_too_much, rejoin
+from lethe_app.llm.splices import SHORTEST, Run, common_prefix, plan
+
+WORDS = st.integers(0, 9)
+"""So few that everything repeats."""
+PIECES = st.lists(st.lists(WORDS, min_size=1, max_size=90), min_size=1, max_size=8)
+
+
+def text(length: int, seed: int) -> list[int]:
+    """Tokens that hardly repeat."""
+    source = random.Random(seed)
+    return [source.randrange(50_000) for _ in range(length)]
+
+
+def rebuilt(cached: list[int], wanted: list[int], runs: list[Run]) -> list[int]:
+    """The wanted text from what is kept of the cached one and the gaps between."""
+    result: list[int] = []
+    for run in runs:
+        result += wanted[len(result) : run.wanted] + cached[run.cached : run.cached_end]
+    return result + wanted[len(result) :]
+
+
+def check(cached: list[int], wanted: list[int]) -> list[Run]:
+    runs = plan(cached, wanted)
+    assert rebuilt(cached, wanted, runs) == wanted
+    assert runs[0].cached == runs[0].wanted == 0
+    assert runs[-1].wanted_end < max(len(wanted), 1)
+    for earlier, later in pairwise(runs):
+        assert later.cached >= earlier.cached_end
+        assert later.wanted >= earlier.wanted_end
+        assert later.length >= SHORTEST
+        assert (later.cached, later.wanted) != (earlier.cached_end, earlier.wanted_end)
+    return runs
+
+
+@given(st.lists(WORDS, max_size=300), st.lists(WORDS, max_size=300))
+def test_any_two_texts_give_a_plan_that_rebuilds_the_wanted_one(cached: list[int], wanted: list[int]):
+    check(cached, wanted)
+
+
+@given(PIECES, st.lists(st.tuples(st.integers(0, 7), st.booleans(), st.lists(WORDS, max_size=60)), max_size=12))
+def test_pieces_of_repeating_text_moved_about_give_a_plan_too(
+    pieces: list[list[int]], moves: list[tuple[int, bool, list[int]]]
+):
+    cached = [token for piece in pieces for token in piece]
+    wanted = [token for which, kept, new in moves for token in (pieces[which % len(pieces)] if kept else []) + new]
+
+    check(cached, pieces[0] + wanted)
+
+
+@given(st.integers(0, 2**31), st.data())
+def test_everything_that_stayed_is_kept_where_text_does_not_repeat(seed: int, data: st.DataObject):
+    source = random.Random(seed)
+    stays = [text(source.randrange(SHORTEST, 400), source.random()) for _ in range(data.draw(st.integers(2, 6)))]
+    cached: list[int] = []
+    wanted: list[int] = []
+    for place, piece in enumerate(stays):
+        removed = text(data.draw(st.integers(0, 20)), source.random()) if place else []
+        added = text(data.draw(st.integers(0, 20)), source.random()) if place else []
+        cached += removed + piece
+        wanted += added + piece
+
+    runs = check(cached, [*wanted, 1])
+
+    assert sum(run.length for run in runs) >= sum(map(len, stays))
+
+
+def test_a_note_that_is_gone_costs_only_what_is_new():
+    old, note, said, new_note, new = text(3000, 1), text(150, 2), text(120, 3), text(160, 4), text(40, 5)
+
+    runs = check(old + note + said, old + said + new_note + new)
+
+    assert runs == [Run(0, 0, 3000), Run(3150, 3000, 120)]
+
+
+def test_a_block_of_history_that_gives_way_to_its_summary_keeps_the_rest():
+    head, block, rest, summary = text(700, 1), text(2000, 2), text(3500, 3), text(200, 4)
+
+    runs = check(head + block + rest, head + summary + rest + text(50, 5))
+
+    assert runs == [Run(0, 0, 700), Run(2700, 900, 3500)]
+
+
+def test_both_at_once():
+    head, block, rest, note, said = text(700, 1), text(900, 2), text(3500, 3), text(150, 4), text(80, 5)
+
+    runs = check(head + block + rest + note + said, head + rest + said + text(200, 6))
+
+    assert runs == [Run(0, 0, 700), Run(1600, 700, 3500), Run(5250, 4200, 80)]
+
+
+def test_a_quotation_does_not_lead_astray():
+    head, first, second = text(500, 1), text(300, 2), text(900, 3)
+    quoted = second[100:220]
+
+    runs = check(head + first + second, head + quoted + second + text(30, 4))
+
+    assert runs == [Run(0, 0, 500), Run(800, 620, 900)]
+
+
+def test_a_song_with_a_refrain_is_followed_line_by_line():
+    refrain, verses = text(136, 1), [text(40, number) for number in range(2, 7)]
+    song = [token for verse in verses for token in verse + refrain]
+
+    runs = check([*song[:40], 7, 8, 9, *song[40:]], song)
+
+    assert runs == [Run(0, 0, 40), Run(43, 40, len(song) - 41)]
+
+
+@pytest.mark.parametrize("period", [17, 48, 136])
+def test_text_that_only_repeats_itself_keeps_its_place(period: int):
+    endless = text(period, 1) * (1200 // period)
+
+    runs = check([*endless[:40], 7, 8, 9, *endless[40:]], endless)
+
+    assert sum(run.length for run in runs) == len(endless) - 1
+    assert len(runs) == 2
+
+
+def test_the_end_of_an_errand_is_not_kept_behind_another_text():
+    instructions, closing = text(200, 1), text(60, 2)
+
+    runs = check(instructions + text(1500, 3) + closing, instructions + text(1400, 4) + closing + [7])
+
+    assert runs == [Run(0, 0, 200)]
+
+
+def test_nothing_is_kept_behind_another_beginning():
+    rest = text(2000, 1)
+
+    assert check([1, *rest], [2, *rest, 3]) == [Run(0, 0, 0)]
+
+
+@pytest.mark.parametrize(("cached", "wanted"), [([], []), ([], [1]), ([1], []), ([1], [1]), ([1, 2], [1]), ([1], [1, 2])])
+def test_the_smallest_texts(cached: list[int], wanted: list[int]):
+    runs = check(cached, wanted)
+
+    assert runs == [Run(0, 0, min(common_prefix(cached, wanted), max(len(wanted) - 1, 0)))]
+
+
+def test_a_text_of_one_repeated_word_is_planned_soon():
+    runs = check([1] * 50 + [2] * 8000, [1] * 50 + [3] * 40 + [2] * 8000 + [4])
+
+    assert sum(run.length for run in runs) == 8050
+
+
+def test_cutting_a_note_leaves_a_joint_and_rewinding_takes_it_away():
+    joints = rejoin([], [Run(0, 0, 3000), Run(3150, 3000, 120)])
+
+    assert joints == [Joint(3000, 150)]
+    assert rejoin(joints, [Run(0, 0, 3001)]) == joints
+    assert rejoin(joints, [Run(0, 0, 3000)]) == []
+
+
+def test_joints_move_with_their_text():
+    joints = [Joint(3000, 150), Joint(3400, 100)]
+
+    moved = rejoin(joints, [Run(0, 0, 700), Run(1600, 850, 2000)])
+
+    assert moved == [Joint(850, 1050), Joint(2250, 150), Joint(2650, 100)]
+
+
+def test_joints_in_what_is_cut_away_are_remembered_by_the_joint_that_takes_their_place():
+    joints = [Joint(100, 10), Joint(800, 20), Joint(1600, 30), Joint(1700, 40)]
+
+    assert rejoin(joints, [Run(0, 0, 700), Run(1600, 700, 500)]) == [Joint(100, 10), Joint(700, 950), Joint(800, 40)]
+
+
+def test_too_many_cuts_and_too_large_ones_are_too_much():
+    few = [Joint(place, 10) for place in range(MOST_JOINTS)]
+
+    assert not is_too_much(few, 8192)
+    assert is_too_much([*few, Joint(500, 10)], 8192)
+    assert is_too_much([Joint(700, 5000)], 8192)

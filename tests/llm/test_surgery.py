@@ -1,0 +1,274 @@
+"""Cutting the real model's cache: it evaluates only what is new, and cells, tokens and joints tell one story at any moment."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import random
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import llama_cpp
+import pytest
+
+from lethe_app.domain.model import LoadOptions
+from lethe_app.domain.presets import SamplerPreset
+from lethe_app.llm.joints import MOST_JOINTS, Joint
+from lethe_app.llm.llama import LlamaEngine
+from lethe_app.llm.llama_cache import PARKED, SEQUENCE, Cache, Wishes
+from lethe_app.llm.protocol import Generate, Lane
+
+GREEDY = SamplerPreset(name="greedy", temperature=0)
+NOISE = 0.01
+"""Divergence that batches of another size alone can make (0.003 was seen); a cut makes ten times as much."""
+STORY = (
+    "The ferry left Asker before dawn, with nine passengers and a crate of pears. Agnes counted the pears twice, because her "
+    "brother had once lost a whole basket to the gulls. Nobody spoke until the lighthouse was behind them. Then the old man at "
+    "the rail began to hum, and one after the other they joined in, each in another key. At the mill they threw a rope ashore, "
+    "but the miller slept, and his dog would not take it. So they drifted on past the salt market, past the chapel and the "
+    "long pier, laughing, until the tide set them down on the sand below the north shore, where it was warm and quiet. "
+    "When the fog came they made a fire of broken boxes. Pavel told them how he had crossed the ice as a boy with a sledge "
+    "full of clocks, every one of which had stopped at a different hour. The doctor believed no word, yet she asked him what "
+    "became of the clocks. He had traded them for a goat, he said, and the goat for a fiddle, and the fiddle lay wrapped in "
+    "sailcloth under his seat. After that there was music. Even the gulls kept away. A fisherman heard it and thought of "
+    "his wedding; a customs officer heard it and wrote down the time. Towards evening the water rose again and lifted the boat "
+    "without a jolt, as one lifts a sleeping child, and they went home without a light. Eleven pears were left. Agnes gave "
+    "one to each of them and kept the last two for her brother, who would never learn how far they had travelled. "
+)
+
+
+def silent(_done: int, _total: int) -> None:
+    """Hear nothing."""
+
+
+class Table:
+    """A cache to operate on."""
+
+    def __init__(self, engine: LlamaEngine) -> None:
+        weights, chat = engine._loaded()
+        self.engine = engine
+        self.cache: Cache = chat._cache
+        self.weights = weights
+        self.text = weights.tokenize(STORY * 3)
+
+    def piece(self, start: int, length: int) -> list[int]:
+        return self.text[start : start + length]
+
+    def begin(self, tokens: list[int]) -> None:
+        """Read them with nothing cached before."""
+        self.engine.stop.clear()
+        self.cache._rewind(0)
+        self.cache.evaluate(tokens, silent)
+
+    def next_word(self) -> list[float]:
+        """Natural logarithms of the probabilities of what comes next."""
+        pointer = llama_cpp.llama_get_logits_ith(self.cache.context, -1)
+        size = int(llama_cpp.llama_vocab_n_tokens(self.weights.vocab))
+        logits = list(ctypes.cast(pointer, ctypes.POINTER(ctypes.c_float * size)).contents)
+        most = max(logits)
+        total = most + math.log(sum(math.exp(logit - most) for logit in logits))
+        return [logit - total for logit in logits]
+
+    def next_word_after(self, tokens: list[int]) -> list[float]:
+        """The truth: read from the first token on."""
+        self.begin(tokens)
+        return self.next_word()
+
+    def agrees(self) -> bool:
+        """Do llama.cpp and our list tell the same story?"""
+        memory, cache = self.cache._memory, self.cache
+        last = llama_cpp.llama_memory_seq_pos_max(memory, SEQUENCE)
+        parked = llama_cpp.llama_memory_seq_pos_max(memory, PARKED)
+        inside = all(0 < joint.place < cache.length for joint in cache._joints)
+        return last == cache.length - 1 and parked == -1 and inside and not cache._parked
+
+
+def divergence(true: list[float], other: list[float]) -> float:
+    return sum(math.exp(left) * (left - right) for left, right in zip(true, other, strict=True))
+
+
+@pytest.fixture(scope="module")
+def table(starter_model: Path) -> Iterator[Table]:
+    engine = LlamaEngine()
+    engine.load(starter_model, LoadOptions(context=640, batch=64, threads=1), lambda _fraction: None)
+    yield Table(engine)
+    engine.close()
+
+
+def test_a_note_that_is_gone_is_cut_out_of_the_cache(table: Table):
+    old, note, said, new = table.piece(0, 150), table.piece(300, 50), table.piece(150, 60), table.piece(210, 20)
+    table.begin(old + note + said)
+
+    evaluated = table.cache.evaluate(old + said + new, silent)
+
+    assert evaluated == len(new)
+    assert table.cache.drift == 1
+    assert table.cache._tokens == old + said + new
+    assert table.agrees()
+
+
+def test_what_is_put_into_the_middle_costs_only_itself(table: Table):
+    old, put_in, said = table.piece(0, 100), table.piece(300, 40), table.piece(100, 100)
+    table.begin(old + said)
+
+    evaluated = table.cache.evaluate(old + put_in + said + [said[-1]], silent)
+
+    assert evaluated == len(put_in) + 1
+    assert table.cache._joints == [Joint(140, 40)]
+    assert table.agrees()
+
+
+def test_put_in_and_cut_out_again_the_model_says_what_it_said(table: Table):
+    old, put_in, said = table.piece(0, 100), table.piece(300, 40), table.piece(100, 100)
+    true = table.next_word_after(old + said)
+    table.cache.evaluate(old + put_in + said + [said[-1]], silent)
+
+    evaluated = table.cache.evaluate(old + said, silent)
+
+    assert evaluated == 1
+    assert divergence(true, table.next_word()) < NOISE
+    assert table.cache._joints == [Joint(100, 80)]
+
+
+def test_after_computing_anew_nothing_is_left_of_a_cut(table: Table):
+    wanted = table.piece(0, 100) + table.piece(150, 120)
+    true = table.next_word_after(wanted)
+    table.begin(table.piece(0, 270))
+    table.cache.evaluate(wanted, silent)
+    cut = divergence(true, table.next_word())
+
+    evaluated = table.cache.evaluate(wanted, silent, Wishes(exact=True))
+
+    assert evaluated == 120
+    assert table.cache.drift == 0
+    assert divergence(true, table.next_word()) < min(cut, NOISE)
+    assert table.agrees()
+
+
+def test_computing_anew_what_was_never_cut_costs_one_token(table: Table):
+    table.begin(table.piece(0, 100))
+
+    assert table.cache.evaluate(table.piece(0, 100), silent, Wishes(exact=True)) == 1
+
+
+def test_without_surgery_only_the_beginning_before_the_first_cut_is_reused(table: Table):
+    table.begin(table.piece(0, 250))
+    table.cache.evaluate(table.piece(0, 100) + table.piece(150, 100), silent)
+    wanted = table.piece(0, 100) + table.piece(150, 100) + table.piece(400, 10)
+
+    evaluated = table.cache.evaluate(wanted, silent, Wishes(surgery=False))
+
+    assert evaluated == 110
+    assert table.cache.drift == 0
+
+
+def test_a_stretch_too_short_to_be_wished_for_is_computed_anew(table: Table):
+    table.begin(table.piece(0, 250))
+
+    evaluated = table.cache.evaluate(table.piece(0, 100) + table.piece(150, 100), silent, Wishes(shortest=101))
+
+    assert evaluated == 100
+    assert table.cache.drift == 0
+
+
+def test_so_many_cuts_are_allowed_and_one_more_computes_all_of_it_anew(table: Table):
+    notes = [table.piece(400 + 3 * number, 3) for number in range(MOST_JOINTS + 1)]
+    parts = [table.piece(36 * number, 36) for number in range(MOST_JOINTS + 2)]
+    noted = [token for part, note in zip(parts, [*notes, []], strict=True) for token in part + note]
+    whole = [token for part in parts for token in part]
+    table.begin(noted)
+
+    most = table.cache.evaluate(whole[:36] + notes[0] + whole[36:] + [7], silent)
+    allowed = table.cache.drift
+    anew = table.cache.evaluate(whole, silent)
+
+    assert (most, allowed) == (1, MOST_JOINTS)
+    assert anew == len(whole) - 36
+    assert table.cache.drift == 0
+    assert table.agrees()
+
+
+@pytest.mark.parametrize("exact", [False, True], ids=["putting in", "anew"])
+def test_a_stop_between_batches_loses_nothing_that_was_cached(table: Table, exact: bool):
+    old, put_in, said = table.piece(0, 70), table.piece(250, 90), table.piece(70, 180)
+    wanted = old + put_in + said + [7]
+    table.begin(old + said)
+    if exact:
+        table.cache.evaluate(wanted, silent)
+
+    def stop_after_one(done: int, _total: int) -> None:
+        if done:
+            table.engine.stop.set()
+
+    done = table.cache.evaluate(wanted, stop_after_one, Wishes(exact=exact))
+    table.engine.stop.clear()
+    held = list(table.cache._tokens)
+    agrees = table.agrees()
+    evaluated = table.cache.evaluate(wanted, silent)
+
+    assert agrees
+    assert len(held) >= len(old + said)
+    assert held == (wanted if exact else old + put_in[:done] + said)[: len(held)]
+    assert evaluated <= len(wanted) - len(held) + 1
+    assert table.cache._tokens == wanted
+
+
+def test_a_stop_in_the_middle_of_anything_leaves_one_story(table: Table):
+    dice = random.Random(5)
+    tokens = table.piece(0, 260)
+    table.begin(tokens)
+
+    for _round in range(14):
+        place, size = dice.randrange(20, len(tokens)), dice.randrange(50)
+        new = table.piece(dice.randrange(300), dice.randrange(50))
+        tokens = (tokens[:place] + new + tokens[place + (size if len(tokens) > 200 else 0) :])[:400]
+        timer = threading.Timer(dice.random() * 0.5, table.engine.stop.set)
+        timer.start()
+        table.cache.evaluate(tokens, silent, Wishes(exact=dice.random() < 0.3))
+        timer.cancel()
+        timer.join()
+        table.engine.stop.clear()
+        assert table.agrees()
+    table.cache.evaluate(tokens, silent, Wishes(exact=True))
+    said = table.next_word()
+
+    assert table.cache._tokens == tokens
+    assert divergence(table.next_word_after(tokens), said) < NOISE
+
+
+def test_a_full_context_is_computed_anew_without_room_to_spare(table: Table):
+    wanted = table.piece(0, 330) + table.piece(0, 300)
+    table.begin([*table.piece(0, 40), 7, 8, 9, *wanted[40:]])
+    table.cache.evaluate(wanted, silent)
+    before = table.cache.drift
+
+    evaluated = table.cache.evaluate(wanted, silent, Wishes(exact=True))
+
+    assert before == 1
+    assert evaluated == len(wanted) - 40
+    assert table.agrees()
+
+
+def test_quiet_jobs_cut_nothing(table: Table):
+    beginning, closing = STORY[:200], STORY[200:]
+    for prompt in (f"{beginning} And then. {closing}", f"{beginning}{closing}"):
+        job = Generate(1, prompt, GREEDY, 1, lane=Lane.QUIET)
+        usage = table.engine.generate(job, silent, lambda _text: None)
+
+    assert usage.drift == 0
+    assert usage.evaluated_tokens > table.engine.count(closing) - 2
+
+
+def test_a_reply_says_how_often_the_cache_was_cut(table: Table):
+    table.engine.stop.clear()
+    note = "<|im_start|>system\nIt is late in the evening, and it rains.<|im_end|>\n"
+    asked = "Who counted the pears, and why did she do it twice? Tell me in one short sentence, and then tell me the rest."
+    told = f"<|im_start|>user\n{STORY}<|im_end|>\n<|im_start|>assistant\nA fine story.<|im_end|>\n"
+    prompts = [f"{told}{late}<|im_start|>user\n{asked}<|im_end|>\n<|im_start|>assistant\n" for late in (note, "")]
+
+    for prompt in prompts:
+        usage = table.engine.generate(Generate(1, prompt, GREEDY, 4), silent, lambda _text: None)
+
+    assert usage.drift == 1
+    assert usage.evaluated_tokens < 10
