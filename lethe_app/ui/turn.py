@@ -54,7 +54,7 @@ class Turn:
         elif isinstance(event, Stored):
             self.is_draft_safe = True
         elif isinstance(event, Recalled):
-            self.memories = len(event.memory.recalled)
+            self.memories = sum(one.memory != self.session_id for one in event.memory.recalled)  # not the note of the time
         elif isinstance(event, Began):
             self.began = with_new_wording(event.message) if self._is_another_wording else event.message
         elif isinstance(event, Said):
