@@ -1,56 +1,27 @@
-"""Wires the rooms together: builds every service once and hands each its neighbours. Knows no window."""
+"""What the user can do, gathered in one value: the window and the terminal are handed nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import cached_property
 
-from lethe_app.domain.model import EngineCheck, LoadedModel
 from lethe_app.llm.client import ModelClient
 from lethe_app.paths import Paths
-from lethe_app.prompt.errands import Errands
-from lethe_app.retrieval.recall import Recall
 from lethe_app.services.archiving import Archiving
-from lethe_app.services.archivist import Archivist
 from lethe_app.services.brain import Brain
-from lethe_app.services.calibration import Calibration
-from lethe_app.services.casting import Casting
 from lethe_app.services.chat import Chat
-from lethe_app.services.clerk import Clerk
-from lethe_app.services.counting import Counting
 from lethe_app.services.doctor import Doctor
 from lethe_app.services.embedding import Embedding
-from lethe_app.services.events import Listeners, ModelState, Ready
-from lethe_app.services.frames import Frames
-from lethe_app.services.guidance import Guidance
-from lethe_app.services.holdings import Holdings
 from lethe_app.services.indexing import Indexing
 from lethe_app.services.knowing import Knowing
 from lethe_app.services.library import Library
-from lethe_app.services.lore import LoreKeeping
-from lethe_app.services.minding import Minding
-from lethe_app.services.minutes import Minutes
 from lethe_app.services.models import Models
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting import Prompting
-from lethe_app.services.quiet import Quiet
 from lethe_app.services.reading_ahead import ReadingAhead
 from lethe_app.services.recapping import Recapping
-from lethe_app.services.recollecting import Recollecting
-from lethe_app.services.reminding import Reminding
-from lethe_app.services.safekeeping import Safekeeping
 from lethe_app.services.sessions import Sessions
 from lethe_app.services.trust import Trust
-from lethe_app.storage.chats import Chats
 from lethe_app.storage.database import Database
-from lethe_app.storage.debts import Debts
-from lethe_app.storage.facts import Facts
-from lethe_app.storage.memories import Memories
-from lethe_app.storage.parts import Parts
-from lethe_app.storage.passages import Passages
-from lethe_app.storage.state import HouseState, SessionState, TokenCounts
-from lethe_app.storage.turns import TurnMemories
 
 INDEX_AFTER, ARCHIVE_AFTER = 2.0, 20.0
 """Seconds: the start itself belongs to the user, and the first words do too."""
@@ -90,194 +61,3 @@ class House:
         """End the models' processes, finish what is being written, give the home back."""
         for close in self._closing:
             await close()
-
-
-class Wiring:
-    """One of each; everything is built when it is first asked for, with what it needs."""
-
-    def __init__(self, paths: Paths, engine: str, preferences: Preferences, database: Database, *, by_meaning: bool) -> None:
-        self.paths = paths
-        self.engine = engine
-        self.preferences = preferences
-        self.database = database
-        self.sessions_changed: Listeners[str] = Listeners()
-        self.quiet = Quiet()
-        self.chats = Chats(database)
-        self.facts = Facts(database)
-        self.memories = Memories(database)
-        self.passages = Passages(database)
-        self.house_state = HouseState(database)
-        self.state = SessionState(database)
-        self.client = ModelClient(engine)
-        self.errands = Errands(paths.prompts)
-        self.library = Library(paths, database)
-        self.recall = Recall(self.passages, folder=paths.index)
-        self.counting = Counting(self.client, TokenCounts(database))
-        self.models = Models(self.client, self.counting, preferences, paths)
-        self.casting = Casting(self.library, preferences)
-        self.frames = Frames(self.chats, self.facts, self.state, preferences, self.counting)
-        self.holdings = Holdings(self.memories)
-        self.embedding = Embedding(ModelClient("embed"), self.recall, preferences, paths, enabled=by_meaning)
-        self.calibration = Calibration(self.house_state, self.embedding, paths.calibration)
-        self.prompting = Prompting(self.chats, self.frames, self.library, preferences, self.counting)
-
-    @cached_property
-    def indexing(self) -> Indexing:
-        return Indexing(
-            Debts(self.database),
-            self.chats,
-            self.memories,
-            self.facts,
-            self.house_state,
-            self.library,
-            self.recall,
-            self.embedding,
-            self.calibration,
-            self.quiet,
-        )
-
-    @cached_property
-    def knowing(self) -> Knowing:
-        return Knowing(self.facts, self.recall, self.indexing, self.calibration, self.frames)
-
-    @cached_property
-    def clerk(self) -> Clerk:
-        return Clerk(
-            self.client,
-            self.errands,
-            self.loaded,
-            self.prompting.form,
-            self.counting.count,
-            lambda: self.quiet.is_broken,
-        )
-
-    @cached_property
-    def trust(self) -> Trust:
-        return Trust(self.clerk, self.errands, self.house_state, self.paths.selftest)
-
-    @cached_property
-    def archiving(self) -> Archiving:
-        archivist = Archivist(self.chats, self.knowing, Minutes(self.clerk), self.trust, self.preferences)
-        check = self.trust.check if self.engine != "echo" else None
-        return Archiving(self.chats, Parts(self.database), archivist, self.indexing, self.quiet, self.sessions_changed, check)
-
-    @cached_property
-    def recapping(self) -> Recapping:
-        return Recapping(self.frames, Minutes(self.clerk), self.trust, self.quiet)
-
-    @cached_property
-    def sessions(self) -> Sessions:
-        return Sessions(self.chats, self.casting, self.archiving, self.preferences, self.sessions_changed)
-
-    @cached_property
-    def keeping(self) -> LoreKeeping:
-        return LoreKeeping(self.library, self.preferences, self.state)
-
-    @cached_property
-    def reminding(self) -> Reminding:
-        return Reminding(self.recall, self.passages, self.chats, self.facts)
-
-    @cached_property
-    def recollecting(self) -> Recollecting:
-        return Recollecting(
-            self.chats,
-            TurnMemories(self.database),
-            self.state,
-            self.holdings,
-            self.keeping,
-            Minding(self.keeping, self.reminding, self.preferences),
-            Guidance(self.house_state, self.state),
-            self.frames,
-            self.recall,
-            self.indexing,
-            self.calibration,
-            self.preferences,
-        )
-
-    @cached_property
-    def ahead(self) -> ReadingAhead:
-        return ReadingAhead(self.chats, self.casting, self.models, self.client, self.prompting, self.preferences)
-
-    @cached_property
-    def chat(self) -> Chat:
-        return Chat(
-            self.chats,
-            self.casting,
-            self.models,
-            self.client,
-            self.counting,
-            self.prompting,
-            self.recollecting,
-            self.frames,
-            self.sessions,
-            self.ahead,
-            self.quiet,
-        )
-
-    @cached_property
-    def brain(self) -> Brain:
-        return Brain(
-            self.memories,
-            self.holdings,
-            self.chats,
-            self.casting,
-            self.keeping,
-            self.recollecting,
-            self.reminding,
-            self.recall,
-            self.indexing,
-            self.calibration,
-            self.frames,
-        )
-
-    def loaded(self) -> LoadedModel | None:
-        """The model that answers now."""
-        state: ModelState = self.models.state
-        return state.model if isinstance(state, Ready) else None
-
-
-def furnish(
-    paths: Paths,
-    engine: str,
-    preferences: Preferences,
-    database: Database,
-    check_window: Callable[[], EngineCheck],
-    *,
-    by_meaning: bool,
-) -> House:
-    """All rooms of a home whose database is open; without `by_meaning` memories are found by words alone."""
-    made = Wiring(paths, engine, preferences, database, by_meaning=by_meaning)
-    made.models.changed.add(lambda state: made.archiving.model_changed() if isinstance(state, Ready) else None)
-    probe, safekeeping = ModelClient("embed"), Safekeeping(database.path)
-    return House(
-        paths=paths,
-        preferences=preferences,
-        library=made.library,
-        sessions=made.sessions,
-        chat=made.chat,
-        models=made.models,
-        doctor=Doctor(paths, made.library, made.models, probe, made.calibration, check_window),
-        brain=made.brain,
-        knowing=made.knowing,
-        archiving=made.archiving,
-        indexing=made.indexing,
-        embedding=made.embedding,
-        recapping=made.recapping,
-        trust=made.trust,
-        _client=made.client,
-        _embedder=probe,
-        _database=database,
-        _ahead=made.ahead,
-        _closing=(
-            safekeeping.close,
-            made.recapping.close,
-            made.archiving.close,
-            made.indexing.close,
-            made.ahead.close,
-            made.client.close,
-            made.embedding.close,
-            probe.close,
-            made.recall.close,
-            database.close,
-        ),
-    )
