@@ -27,6 +27,7 @@ from lethe_app.services.guidance import Guidance
 from lethe_app.services.holdings import Holdings
 from lethe_app.services.indexing import Indexing
 from lethe_app.services.knowing import Knowing
+from lethe_app.services.lasting import Lasting
 from lethe_app.services.library import Library
 from lethe_app.services.lore import LoreKeeping
 from lethe_app.services.minding import Minding
@@ -157,7 +158,10 @@ class Wiring:
 
     @cached_property
     def ahead(self) -> ReadingAhead:
-        return ReadingAhead(self.chats, self.casting, self.models, self.client, self.prompting, self.preferences)
+        lasting = Lasting(self.chats, TurnMemories(self.database), self.keeping)
+        return ReadingAhead(
+            self.chats, self.casting, self.models, self.client, self.prompting, lasting, self.preferences
+        )
 
     @cached_property
     def chat(self) -> Chat:

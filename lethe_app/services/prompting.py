@@ -92,13 +92,14 @@ class Prompting:
             return replace(prompt, stop_strings=(*prompt.stop_strings, "\n\n"))
         return prompt
 
-    async def beginning(self, session: ChatSession, cast: Cast, model: LoadedModel) -> str:
+    async def beginning(self, session: ChatSession, cast: Cast, model: LoadedModel, lasting: TurnMemory) -> str:
         """The next prompt as far as it is known before the user has written: up to where their words will stand.
 
-        A history that is about to outgrow its room is cut now, while nobody waits.
+        `lasting` is what will be in the system prompt, whatever they write. A history that is about to outgrow its room is cut
+        now, while nobody waits.
         """
         words = [Turn("user", NEXT_WORDS, cast.user.name)]
-        prompt = await self._built(session, cast, model, None, words, TurnMemory())
+        prompt = await self._built(session, cast, model, None, words, lasting)
         return prompt.text.partition(NEXT_WORDS)[0]
 
     async def _built(

@@ -10,6 +10,7 @@ from lethe_app.errors import LetheError
 from lethe_app.llm.client import ModelClient
 from lethe_app.services.casting import Casting
 from lethe_app.services.events import ModelState, Ready
+from lethe_app.services.lasting import Lasting
 from lethe_app.services.models import Models
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting import Prompting
@@ -29,6 +30,7 @@ class ReadingAhead:
         models: Models,
         client: ModelClient,
         prompting: Prompting,
+        lasting: Lasting,
         preferences: Preferences,
     ) -> None:
         self._chats = chats
@@ -36,6 +38,7 @@ class ReadingAhead:
         self._models = models
         self._client = client
         self._prompting = prompting
+        self._lasting = lasting
         self._preferences = preferences
         self._attended: UUID | None = None
         self._task: asyncio.Task[None] | None = None
@@ -71,7 +74,8 @@ class ReadingAhead:
             if isinstance(state, Ready):
                 session = await self._chats.session(session_id)
                 cast = await self._casting.of_session(session)
-                text = await self._prompting.beginning(session, cast, state.model)
+                lasting = await self._lasting.of(session, cast)
+                text = await self._prompting.beginning(session, cast, state.model, lasting)
                 surgery = self._preferences.current.cache_surgery
                 usage = await self._client.read_ahead(text, surgery=surgery)
                 if usage.drift:  # what was cut out left traces behind it

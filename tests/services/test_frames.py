@@ -18,6 +18,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.model import LoadedModel
+from lethe_app.domain.recollection import TurnMemory
 from lethe_app.house import House
 from lethe_app.services.events import Ready
 from lethe_app.services.frames import Frame, Frames
@@ -54,7 +55,7 @@ async def prompt(house: House, session: ChatSession) -> str:
     """What stands before the user's next words."""
     session = await house.sessions.open(session.guid)
     cast = await house.chat._casting.of_session(session)
-    return await house.chat._prompting.beginning(session, cast, loaded(house))
+    return await house.chat._prompting.beginning(session, cast, loaded(house), TurnMemory())
 
 
 async def frame(house: House, session: ChatSession) -> Frame:

@@ -13,6 +13,7 @@ import pytest
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel, Usage
 from lethe_app.domain.prompt import Receipt
+from lethe_app.domain.recollection import TurnMemory
 from lethe_app.errors import FileError
 from lethe_app.house import House
 from lethe_app.services.events import Finished, Prompted, Ready, TurnEvent
@@ -43,7 +44,7 @@ def loaded(house: House) -> LoadedModel:
 async def next_prompt(house: House, session: ChatSession) -> str:
     """What the model will be shown before the user's next words."""
     prompting, casting = house.chat._prompting, house.chat._casting
-    return await prompting.beginning(session, await casting.of_session(session), loaded(house))
+    return await prompting.beginning(session, await casting.of_session(session), loaded(house), TurnMemory())
 
 
 async def first_number(house: House, session: ChatSession) -> int:

@@ -10,8 +10,10 @@ import pytest
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.model import Usage
+from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.house import House
 from lethe_app.services.events import Finished
+from lethe_app.storage.files import write_model
 
 
 @pytest.fixture
@@ -45,6 +47,22 @@ async def test_a_conversation_looked_at_is_read_before_the_first_message(
 
     assert usage.prompt_tokens > 20
     assert usage.evaluated_tokens < 10
+
+
+async def test_what_is_always_there_is_read_ahead_too(house: House, session: ChatSession, says: Callable[..., object]):
+    tide = WorldEntry(name="Tide", content="The sea breathes once in nineteen days.", sticky=True, position_index=-1)
+    write_model(house.paths.worlds / "sea.json", World(name="Sea", entries=[tide]))
+    await house.preferences.set(global_worlds=["sea"])
+    await says("Yes.", "No.", "Well.")
+    house.chat.attend(session.guid)
+    await until_read(house)
+
+    first = await say(house, session, "Hello there, Mira.")
+    await until_read(house)
+    second = await say(house, session, "And now?")
+
+    assert first.evaluated_tokens < 10
+    assert second.evaluated_tokens < 10
 
 
 async def test_the_model_that_comes_later_reads_what_is_open(house: House, session: ChatSession, says: Callable[..., object]):
