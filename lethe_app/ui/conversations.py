@@ -57,6 +57,15 @@ class Conversations(QObject):
         for forget in self._forget:
             forget()
 
+    @property
+    def current(self) -> ChatSession | None:
+        """The conversation that is open."""
+        return self._open
+
+    async def go_to(self, guid: UUID) -> None:
+        """Open that conversation and wait until it is there."""
+        await self.show(await self._house.sessions.open(guid))
+
     # what the user does
 
     def choose_persona(self, persona_id: str) -> None:

@@ -21,6 +21,9 @@ from lethe_app.ui.model_desk import ModelDesk
 from lethe_app.ui.transcript.model import ChatModel
 from lethe_app.ui.transcript.view import ChatView
 from lethe_app.ui.turns import Turns
+from lethe_app.ui.workshop import doors
+from lethe_app.ui.workshop.desk import Desk
+from lethe_app.ui.workshop.place import Place
 
 if TYPE_CHECKING:
     from lethe_app.house import House
@@ -42,7 +45,20 @@ class Host(QObject):
         self.conversations = Conversations(window, house, self.turns, self.bridge)
         self.look = Look(window, self.view, self.messages, house.preferences, self.bridge)
         self.gear = GearMenu(window, house, self.look, self.bridge)
+        self.workshop = Desk(window, self.bridge)
+        self.place = Place(window, house, self.bridge, self.workshop, lambda: self.conversations.current, self._go_to)
+        doors.connect(self.place)
         self._connect_view()
+
+    def _go_to(self, session: UUID, message: UUID | None) -> None:
+        """From wherever the user is, to that message of that conversation."""
+        self.bridge.spawn(self._find(session, message), lane="find")
+
+    async def _find(self, session: UUID, message: UUID | None) -> None:
+        if await self.workshop.clear():
+            await self.conversations.go_to(session)
+            if message is not None:
+                self.view.go_to_message(message)
 
     def _connect_view(self) -> None:
         view, turns = self.view, self.turns
@@ -74,6 +90,7 @@ class Host(QObject):
 
     async def close(self) -> None:
         """Half a reply is kept, every task has ended, and nobody listens to the services any more."""
+        self.workshop.close()
         await self.turns.stop_all()
         await self.bridge.close()
         for part in (self.conversations, self.desk, self.background, self.look, self.messages):

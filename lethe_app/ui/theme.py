@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from lethe_app.ui.palette import NIGHT, RADIUS_CARD, RADIUS_CONTROL, Palette, chosen_palette
 
 PROSE_SIZE = 15
-COLOURS = ("background", "surface", "raised", "border", "text", "muted", "water", "danger")
+COLOURS = ("background", "surface", "raised", "border", "text", "muted", "water", "amber", "danger", "good")
 
 
 def mixed(one: str, other: str, share: float) -> str:
@@ -32,8 +32,8 @@ def chrome_size(prose_size: int) -> int:
     return max(11, round(prose_size * 13 / PROSE_SIZE))
 
 
-def tokens(palette: Palette, prose_size: int) -> dict[str, str]:
-    """Every `$word` that the stylesheet may use."""
+def tokens(palette: Palette, prose_size: int, icons: Path) -> dict[str, str]:
+    """Every `$word` that the stylesheet may use; `icons` has small drawings in the colours of each palette."""
     chrome = chrome_size(prose_size)
     scrim = QColor(palette.background if palette.is_dark else palette.text)
     return {
@@ -42,6 +42,11 @@ def tokens(palette: Palette, prose_size: int) -> dict[str, str]:
         "on_danger": on_accent(palette),
         "hover": mixed(palette.raised, palette.text, 0.06),
         "pressed": mixed(palette.raised, palette.text, 0.14),
+        "selected": mixed(palette.background, palette.water, 0.20),
+        "hairline": mixed(palette.background, palette.border, 0.6),
+        "section": str(chrome + 1),
+        "chevron": (icons / f"chevron-{palette.name}.svg").as_posix(),
+        "tick": (icons / f"tick-{palette.name}.svg").as_posix(),
         "water_hover": mixed(palette.water, palette.text, 0.12),
         "scrim": f"rgba({scrim.red()}, {scrim.green()}, {scrim.blue()}, 45%)",
         "radius": str(RADIUS_CONTROL),
@@ -84,6 +89,7 @@ class Theme(QObject):
     def __init__(self, application: QApplication, folder: Path, choice: str = "system", prose_size: int = PROSE_SIZE) -> None:
         super().__init__()
         self._application = application
+        self._folder = folder
         self._template = Template((folder / "window.qss").read_text(encoding="utf-8"))
         self._choice = choice
         self._own_font = application.font()
@@ -123,7 +129,7 @@ class Theme(QObject):
         font.setPixelSize(chrome_size(self.prose_size))
         self._application.setPalette(qt_palette(self.palette))
         self._application.setFont(font)
-        self._application.setStyleSheet(self._template.substitute(tokens(self.palette, self.prose_size)))
+        self._application.setStyleSheet(self._template.substitute(tokens(self.palette, self.prose_size, self._folder)))
         self.changed.emit()
 
     def _chosen_palette(self) -> Palette:

@@ -41,7 +41,7 @@ def over(colour: QColor, ground: str) -> str:
 
 def pairs(palette: Palette) -> dict[str, tuple[str, str]]:
     """Every ink with every ground it stands on, by where that is."""
-    told, style = tokens(palette, 15), MessageStyle(palette)
+    told, style = tokens(palette, 15, Path()), MessageStyle(palette)
     card = mixed(mixed(palette.surface, palette.water, 0.10), palette.text, 0.04)
     open_row = mixed(palette.surface, palette.text, 0.09)
     row_ink = mixed(palette.text, palette.muted, 0.4)

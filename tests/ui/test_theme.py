@@ -31,7 +31,7 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("palette", [NIGHT, DAY], ids=lambda palette: palette.name)
 def test_every_pair_of_text_and_ground_can_be_read(palette: Palette):
-    grounds = [palette.background, palette.surface, palette.raised, tokens(palette, 15)["hover"]]
+    grounds = [palette.background, palette.surface, palette.raised, tokens(palette, 15, Path())["hover"]]
     for ink in (palette.text, palette.muted):
         assert all(contrast(ink, ground) >= 4.5 for ground in grounds), ink
     for accent in (palette.water, palette.danger):

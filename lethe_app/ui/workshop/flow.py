@@ -1,0 +1,71 @@
+"""Lays widgets out like words: from left to right, and on into the next line."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget, QWidgetItem
+
+
+class Flow(QLayout):
+    """The last widget of a line keeps its own width; lines are as high as their highest widget."""
+
+    def __init__(self, parent: QWidget | None = None, *, margin: int = 0, spacing: int = 8) -> None:
+        super().__init__(parent) if parent is not None else super().__init__()
+        self.setContentsMargins(margin, margin, margin, margin)
+        self.setSpacing(spacing)
+        self._items: list[QLayoutItem] = []
+
+    def addItem(self, item: QLayoutItem) -> None:
+        self._items.append(item)
+
+    def insert(self, place: int, widget: QWidget) -> None:
+        """Put `widget` at that place among the others."""
+        self.addChildWidget(widget)
+        self._items.insert(place, QWidgetItem(widget))
+        self.invalidate()
+
+    def count(self) -> int:
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:
+        return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def expandingDirections(self) -> Qt.Orientation:
+        return Qt.Orientation(0)
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return self._arrange(QRect(0, 0, width, 0), move=False)
+
+    def setGeometry(self, rect: QRect) -> None:
+        super().setGeometry(rect)
+        self._arrange(rect, move=True)
+
+    def sizeHint(self) -> QSize:
+        return self.minimumSize()
+
+    def minimumSize(self) -> QSize:
+        size = QSize()
+        for item in self._items:
+            size = size.expandedTo(item.minimumSize())
+        margins = self.contentsMargins()
+        return size + QSize(margins.left() + margins.right(), margins.top() + margins.bottom())
+
+    def _arrange(self, rect: QRect, *, move: bool) -> int:
+        inside = rect.marginsRemoved(self.contentsMargins())
+        x, y, line = inside.x(), inside.y(), 0
+        for item in self._items:
+            hint = item.sizeHint().expandedTo(item.minimumSize())
+            if line and x + hint.width() > inside.x() + inside.width():
+                x, y, line = inside.x(), y + line + self.spacing(), 0
+            if move:
+                item.setGeometry(QRect(QPoint(x, y), QSize(min(hint.width(), max(inside.width(), 1)), hint.height())))
+            x += hint.width() + self.spacing()
+            line = max(line, hint.height())
+        margins = self.contentsMargins()
+        return y + line - rect.y() + margins.bottom()

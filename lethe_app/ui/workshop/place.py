@@ -1,0 +1,34 @@
+"""What every page of the workshop is handed: the window, the services, and the ways to other pages and to the conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+if TYPE_CHECKING:
+    from lethe_app.domain.chat import ChatSession
+    from lethe_app.house import House
+    from lethe_app.ui.bridge import Bridge
+    from lethe_app.ui.main_window import MainWindow
+    from lethe_app.ui.theme import Theme
+    from lethe_app.ui.workshop.desk import Desk
+
+
+@dataclass(frozen=True)
+class Place:
+    """Handed on from page to page; there is one for each open house."""
+
+    window: MainWindow
+    house: House
+    bridge: Bridge
+    desk: Desk
+    session: Callable[[], ChatSession | None]
+    """The conversation that is open."""
+    go_to: Callable[[UUID, UUID | None], None]
+    """Leave the workshop for that conversation, and for that message in it."""
+
+    @property
+    def theme(self) -> Theme:
+        return self.window.theme

@@ -1,0 +1,71 @@
+"""A field for prose: grows with what is written between a least and a greatest height, and leaves Tab to the form."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QFocusEvent, QResizeEvent
+from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QWidget
+
+
+class ProseField(QPlainTextEdit):
+    """`edited` comes with every change by the user, never for `set_text`."""
+
+    edited = Signal(str)
+    focused = Signal(bool)
+
+    def __init__(self, name: str, least: int = 3, most: int = 14, parent: QWidget | None = None) -> None:
+        """`least` and `most` are lines."""
+        super().__init__(parent)
+        self._least, self._most = least, most
+        self._silent = False
+        self.setAccessibleName(name)
+        self.setTabChangesFocus(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.textChanged.connect(self._changed)
+        self.fit()
+
+    @property
+    def text(self) -> str:
+        return self.toPlainText()
+
+    def set_text(self, text: str) -> None:
+        """Show `text`, silently; the cursor stays where it was as far as that is possible."""
+        if text == self.toPlainText():
+            return
+        place = self.textCursor().position()
+        self._silent = True
+        self.setPlainText(text)
+        self._silent = False
+        cursor = self.textCursor()
+        cursor.setPosition(min(place, len(text)))
+        self.setTextCursor(cursor)
+        self.fit()
+
+    def fit(self) -> None:
+        """Take the height that the text wants."""
+        line = self.fontMetrics().lineSpacing()
+        wanted = round(self.document().size().height())  # a plain text document counts lines
+        lines = min(max(wanted, self._least), self._most)
+        margins = self.contentsMargins()
+        around = 2 * round(self.document().documentMargin()) + margins.top() + margins.bottom() + 14
+        self.setFixedHeight(lines * line + around)
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, self.height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.focused.emit(True)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.focused.emit(False)
+
+    def _changed(self) -> None:
+        self.fit()
+        if not self._silent:
+            self.edited.emit(self.toPlainText())

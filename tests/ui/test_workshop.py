@@ -1,0 +1,162 @@
+"""The frame of the workshop: pages open over the conversation and give it back, forms tell and undo what the user changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QVBoxLayout
+
+from lethe_app.ui.theme import Theme
+from lethe_app.ui.workshop.deeds import Deeds, FieldChange
+from lethe_app.ui.workshop.fields import Kind, Spec
+from lethe_app.ui.workshop.form import Form
+from lethe_app.ui.workshop.page import Page
+from lethe_app.ui.workshop.rows import Column, Rows
+from lethe_app.ui.workshop.table import Table
+from lethe_app.ui.workshop.words_field import WordsField
+from tests.ui.window_scene import opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+PEOPLE = [("Ada", 36), ("Grace", 85), ("Alan", 41)]
+COLUMNS = [
+    Column[tuple[str, int]]("Name", lambda row: row[0], width=0),
+    Column[tuple[str, int]]("Age", lambda row: str(row[1]), sort_key=lambda row: row[1], right=True),
+]
+
+
+class Stubborn(Page):
+    """Does not let go."""
+
+    willing = False
+
+    async def may_leave(self) -> bool:
+        return self.willing
+
+
+def shown(rows: Rows) -> list[str]:
+    return [row[0] for row in rows.shown]
+
+
+async def test_esc_leads_from_page_to_page_and_back_to_the_conversation(tmp_path: Path, wardrobe: object):
+    async with opened(tmp_path) as scene:
+        desk, pages = scene.host.workshop, scene.window.pages
+        first = desk.open(lambda: Page(scene.window.theme, "First"))
+        second = desk.open(lambda: Page(scene.window.theme, "Second"))
+
+        QTest.keyClick(second, Qt.Key.Key_Escape)
+        await until(lambda: pages.currentWidget() is first)
+        QTest.keyClick(first, Qt.Key.Key_Escape)
+        await until(lambda: pages.currentWidget() is scene.window.panes)
+
+        assert desk.page is None
+        assert scene.draft.hasFocus()
+
+
+async def test_a_page_with_unsaved_work_is_not_left(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = Stubborn(scene.window.theme, "Draft")
+        scene.host.workshop.open(lambda: page)
+
+        assert not await scene.host.workshop.clear()
+        page.willing = True
+        assert await scene.host.workshop.clear()
+
+
+async def test_deeds_are_undone_in_order_and_one_that_fails_is_forgotten(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = scene.host.workshop.open(lambda: Page(scene.window.theme, "Deeds"))
+        kept: list[str] = []
+        deeds = Deeds(page.undo, scene.host.bridge)
+
+        async def add(word: str) -> None:
+            kept.append(word)
+
+        async def take(word: str) -> None:
+            kept.remove(word)
+
+        async def fail() -> None:
+            raise OSError("no room")
+
+        deeds.do("adding one", lambda: add("one"), lambda: take("one"))
+        deeds.do("adding two", lambda: add("two"), lambda: take("two"))
+        deeds.do("failing", fail, fail)
+        await until(lambda: page.undo.count() == 2 and scene.toasts)
+        page.undo.undo()
+        await until(lambda: kept == ["one"])
+        page.undo.undo()
+        await until(lambda: kept == [])
+        page.undo.redo()
+        await until(lambda: kept == ["one"])
+
+
+def test_a_form_tells_what_the_user_changes_and_nothing_else(theme: Theme):
+    form = Form([Spec("name", "Name"), Spec("mood", "Has moods", Kind.SWITCH)], theme)
+    told: list[tuple[str, object]] = []
+    form.changed.connect(lambda name, value: told.append((name, value)))
+
+    form.show_values({"name": "Mira", "mood": True})
+    field, box = form.field("name"), form.field("mood")
+    assert isinstance(field, QLineEdit)
+    assert isinstance(box, QCheckBox)
+    QTest.keyClicks(field, "!")
+    QTest.keyClick(box, Qt.Key.Key_Space)
+
+    assert told == [("name", "Mira!"), ("mood", False)]
+
+
+def test_what_is_typed_in_one_go_is_undone_in_one_go(theme: Theme):
+    page = Page(theme, "Page")
+    form = Form([Spec("name", "Name")], theme)
+    page.body.addWidget(form)
+    values = {"name": ""}
+
+    def put(name: str, value: object) -> None:
+        values[name] = str(value)
+        form.put(name, value)
+
+    form.changed.connect(lambda name, value: page.undo.push(FieldChange("name", name, values[name], value, put)))
+    field = form.field("name")
+    QTest.keyClicks(field, "Mira")
+    assert values["name"] == "Mira"
+    page.undo.undo()
+
+    assert values["name"] == ""
+    assert form.get("name") == ""
+
+
+def test_words_become_chips_and_backspace_takes_the_last(theme: Theme):
+    field = WordsField("Keywords")
+    told: list[list[str]] = []
+    field.changed.connect(told.append)
+    line = field.focusProxy()
+    assert line is not None
+
+    QTest.keyClicks(line, "tide, Return")
+    QTest.keyClick(line, Qt.Key.Key_Return)
+    QTest.keyClick(line, Qt.Key.Key_Backspace)
+
+    assert told == [["tide"], ["tide", "Return"], ["tide"]]
+
+
+def test_a_table_filters_sorts_and_keeps_its_place(theme: Theme):
+    rows = Rows(COLUMNS, key=lambda row: row[0], searched=lambda row: row[0])
+    table = Table(rows, theme, "People", "Nobody yet.")
+    layout = QVBoxLayout(Page(theme, "Page"))
+    layout.addWidget(table)
+    rows.fill(PEOPLE)
+    assert table.go_to("Alan")
+
+    rows.sort(1)
+    assert shown(rows) == ["Ada", "Alan", "Grace"]
+    assert table.current == ("Alan", 41)
+    rows.filter("a")
+    rows.filter("al")
+    assert shown(rows) == ["Alan"]
+    rows.replace(("Alan", 42))
+    assert rows.shown == [("Alan", 42)]
+    rows.filter("nobody")
+    assert table.current is None
