@@ -20,6 +20,17 @@ if TYPE_CHECKING:
     from lethe_app.ui.look import Look
     from lethe_app.ui.main_window import MainWindow
 
+PAGES = {
+    "settings": "sliders",
+    "model_manager": "model",
+    "worlds": "book",
+    "user_personas": "user",
+    "find": "search",
+    "conversations": "clock",
+    "trash": "trash",
+}
+"""Pages that are opened from here, with their drawings; those about one persona are opened beside the conversation."""
+
 
 class GearMenu(QObject):
     """Built anew whenever it opens, so that its ticks always tell the truth."""
@@ -35,6 +46,12 @@ class GearMenu(QObject):
     def fill(self) -> None:
         settings, colour = self._house.preferences.current, self._window.theme.palette.muted
         self.menu.clear()
+        for name, drawing in PAGES.items():
+            if name in self._window.actions_:
+                action = self._window.actions_[name]
+                action.setIcon(icon(drawing, colour))
+                self.menu.addAction(action)
+        self.menu.addSeparator()
         themes = self.menu.addMenu(icon("moon" if self._window.theme.palette.is_dark else "sun", colour), self.tr("Theme"))
         titles = {Theme.SYSTEM: self.tr("Like the system"), Theme.LIGHT: self.tr("Day"), Theme.DARK: self.tr("Night")}
         self._choices(themes, "theme", titles, settings.theme)

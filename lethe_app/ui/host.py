@@ -12,6 +12,7 @@ from lethe_app.domain.chat import Role
 from lethe_app.services.events import NoModel
 from lethe_app.ui.background_desk import BackgroundDesk
 from lethe_app.ui.bridge import Bridge
+from lethe_app.ui.command_palette import CommandPalette
 from lethe_app.ui.conversations import Conversations
 from lethe_app.ui.dialogs import Question, answered
 from lethe_app.ui.first_start import FirstStart
@@ -48,6 +49,8 @@ class Host(QObject):
         self.workshop = Desk(window, self.bridge)
         self.place = Place(window, house, self.bridge, self.workshop, lambda: self.conversations.current, self._go_to)
         doors.connect(self.place)
+        self.palette = CommandPalette(window.theme, window.actions_, window)
+        window.actions_.connect(palette=self.palette.open)
         self._connect_view()
 
     def _go_to(self, session: UUID, message: UUID | None) -> None:

@@ -22,6 +22,9 @@ class Wish:
 
 WISHES = (
     Wish("new", str(QT_TRANSLATE_NOOP("Wish", "New conversation")), ("Ctrl+N",)),
+    Wish("persona_editor", str(QT_TRANSLATE_NOOP("Wish", "Edit the persona")), ("Ctrl+E",)),
+    Wish("new_persona", str(QT_TRANSLATE_NOOP("Wish", "New persona")), ("Ctrl+Shift+N",)),
+    Wish("user_personas", str(QT_TRANSLATE_NOOP("Wish", "Who you are")), ("Ctrl+Shift+Y",)),
     Wish("search", str(QT_TRANSLATE_NOOP("Wish", "Find a persona or conversation")), ("Ctrl+Shift+F",)),
     Wish("sidebar", str(QT_TRANSLATE_NOOP("Wish", "Show or hide the sidebar")), ("Ctrl+B",)),
     Wish("next_pane", str(QT_TRANSLATE_NOOP("Wish", "Go to the next pane")), ("F6",)),
@@ -38,6 +41,8 @@ WISHES = (
     Wish("smaller", str(QT_TRANSLATE_NOOP("Wish", "Smaller text")), ("Ctrl+-",)),
     Wish("normal", str(QT_TRANSLATE_NOOP("Wish", "Normal text size")), ("Ctrl+0",)),
     Wish("hidden", str(QT_TRANSLATE_NOOP("Wish", "Show hidden messages")), ("Ctrl+Shift+H",)),
+    Wish("settings", str(QT_TRANSLATE_NOOP("Wish", "Settings")), ("Ctrl+,",)),
+    Wish("palette", str(QT_TRANSLATE_NOOP("Wish", "All commands")), ("Ctrl+K",)),
     Wish("keys", str(QT_TRANSLATE_NOOP("Wish", "Keyboard shortcuts")), ("F1",)),
     Wish("quit", str(QT_TRANSLATE_NOOP("Wish", "Quit")), ("Ctrl+Q",)),
     Wish("send", str(QT_TRANSLATE_NOOP("Wish", "Send")), ("Return",), is_local=True),
@@ -77,6 +82,9 @@ class Actions:
             action.setShortcuts([QKeySequence(keys) for keys in wish.keys])
             window.addAction(action)
             self._actions[wish.name] = action
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._actions
 
     def __getitem__(self, name: str) -> QAction:
         return self._actions[name]

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QVBoxLayout
 
+from lethe_app.errors import LetheError
 from lethe_app.ui.theme import Theme
 from lethe_app.ui.workshop.deeds import Deeds, FieldChange
 from lethe_app.ui.workshop.fields import Kind, Spec
@@ -79,7 +80,7 @@ async def test_deeds_are_undone_in_order_and_one_that_fails_is_forgotten(tmp_pat
             kept.remove(word)
 
         async def fail() -> None:
-            raise OSError("no room")
+            raise LetheError("There is no room.")
 
         deeds.do("adding one", lambda: add("one"), lambda: take("one"))
         deeds.do("adding two", lambda: add("two"), lambda: take("two"))

@@ -8,7 +8,16 @@ from functools import partial
 from lethe_app.ui.workshop.page import Page
 from lethe_app.ui.workshop.place import Place
 
-DOORS: dict[str, Callable[[Place], Page]] = {}
+
+def settings(place: Place) -> Page:
+    from lethe_app.ui.workshop.settings_page import SettingsPage
+
+    return SettingsPage(place)
+
+
+DOORS: dict[str, Callable[[Place], Page]] = {
+    "settings": settings,
+}
 """The name of a wish in `ui/shortcuts`, and what makes its page."""
 
 

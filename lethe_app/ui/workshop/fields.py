@@ -8,8 +8,9 @@ from enum import StrEnum
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt
-from PySide6.QtWidgets import QAbstractSpinBox, QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox, QWidget
 
+from lethe_app.ui.palette import SPACE_2
 from lethe_app.ui.theme import Theme
 from lethe_app.ui.workshop.prose_field import ProseField
 from lethe_app.ui.workshop.texts_field import TextsField
@@ -147,9 +148,10 @@ def _number(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
 def _finish(spin: QSpinBox | QDoubleSpinBox, spec: Spec) -> None:
     spin.setSuffix(f" {spec.unit}" if spec.unit else "")
     spin.setSpecialValueText(spec.special)
-    spin.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)  # the arrow keys do it as well
     spin.setKeyboardTracking(False)
-    spin.setMaximumWidth(160)
+    spin.lineEdit().setTextMargins(SPACE_2, 0, SPACE_2, 0)  # Qt forgets the style sheet's own
+    spin.setMinimumWidth(96)
+    spin.setMaximumWidth(280)
 
 
 def _switch(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:

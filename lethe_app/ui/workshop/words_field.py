@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, QStringListModel, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QCompleter, QFrame, QLineEdit, QPushButton, QSizePolicy, QWidget
 
 from lethe_app.ui.palette import SPACE_1
@@ -22,7 +22,7 @@ class WordsField(QFrame):
     ) -> None:
         """`commas=False` for words that may hold a comma, such as regular expressions; there only Enter ends one."""
         super().__init__(parent)
-        self.setObjectName("words")
+        self.setProperty("words", True)
         self._commas = commas
         self._words: list[str] = []
         self._name = name
@@ -60,6 +60,12 @@ class WordsField(QFrame):
     def remove_last(self) -> None:
         if self._words:
             self._change(self._words[:-1])
+
+    def show_focus(self, *, focused: bool) -> None:
+        """Draw the frame as of a field that has the keyboard, or not."""
+        self.setProperty("focused", focused)
+        self.style().unpolish(self)
+        self.style().polish(self)
 
     def _split(self, text: str) -> None:
         if self._commas and "," in text:
@@ -111,6 +117,14 @@ class _Line(QLineEdit):
         self.setObjectName("words_line")
         self._owner = owner
         self.setMinimumWidth(110)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self._owner.show_focus(focused=True)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._owner.show_focus(focused=False)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Backspace and not self.text():

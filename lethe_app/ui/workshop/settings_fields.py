@@ -1,0 +1,121 @@
+"""Makes a form's fields out of the one declaration of the settings: title, help, bounds and default are read, not repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any
+
+from pydantic.fields import FieldInfo
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
+
+from lethe_app.settings import Section, Settings, section_of
+from lethe_app.ui.workshop.fields import Kind, Spec
+
+Choices = Mapping[str, Sequence[tuple[Any, str]]]
+"""Setting → values and words, for settings whose values are found in the home: presets, personas, worlds."""
+
+HIDDEN = frozenset({"welcomed", "last_persona", "last_session"})
+"""What the program keeps for itself."""
+WORDS = {
+    "system": str(QT_TRANSLATE_NOOP("Setting", "Like the system")),
+    "light": str(QT_TRANSLATE_NOOP("Setting", "Day")),
+    "dark": str(QT_TRANSLATE_NOOP("Setting", "Night")),
+    "sans": str(QT_TRANSLATE_NOOP("Setting", "Without serifs")),
+    "serif": str(QT_TRANSLATE_NOOP("Setting", "With serifs")),
+    "fit_all": str(QT_TRANSLATE_NOOP("Setting", "As many as fit")),
+    "current_only": str(QT_TRANSLATE_NOOP("Setting", "Only the present one")),
+    "late": str(QT_TRANSLATE_NOOP("Setting", "Just above your message")),
+    "layout.system": str(QT_TRANSLATE_NOOP("Setting", "In the system prompt")),
+    "depth": str(QT_TRANSLATE_NOOP("Setting", "Among the messages")),
+    "f16": str(QT_TRANSLATE_NOOP("Setting", "f16: exact")),
+    "q8_0": str(QT_TRANSLATE_NOOP("Setting", "q8_0: half the memory")),
+    "q4_0": str(QT_TRANSLATE_NOOP("Setting", "q4_0: a quarter of the memory, less exact")),
+}
+UNITS = {
+    "font_size": "px",
+    "rotation_minutes": "min",
+    "min_insert_delay": "min",
+    "eureka_cut_off_days": "days",
+    "min_no_recall_days": "days",
+    "hours_before_afk": "h",
+}
+
+LOWEST = {
+    "context": str(QT_TRANSLATE_NOOP("Setting", "the model's own")),
+    "threads": str(QT_TRANSLATE_NOOP("Setting", "the physical cores")),
+    "gpu_layers": str(QT_TRANSLATE_NOOP("Setting", "everything")),
+    "rotation_minutes": str(QT_TRANSLATE_NOOP("Setting", "never")),
+    "turn_cap": str(QT_TRANSLATE_NOOP("Setting", "no limit")),
+    "world_tokens": str(QT_TRANSLATE_NOOP("Setting", "a fifth of the context")),
+    "temperature_override": str(QT_TRANSLATE_NOOP("Setting", "the sampler's own")),
+}
+"""What the lowest number means, where it is no number."""
+
+
+def shown_settings(section: Section) -> list[str]:
+    """The settings of a section that people may see, in the order of their declaration."""
+    return [name for name in Settings.model_fields if name not in HIDDEN and section_of(name) is section]
+
+
+def spec_of(name: str, choices: Choices) -> Spec:
+    """The field for one setting; `choices` replaces what is written freely by what there is."""
+    declared = Settings.model_fields[name]
+    title, told = translated(declared.title or name), translated(declared.description or "")
+    offered = choices.get(name) or fixed_choices(name, declared)
+    lowest, highest = bounds(declared)
+    whole = declared.annotation is int
+    return Spec(
+        name=name,
+        title=title,
+        kind=kind_of(declared, has_choices=bool(offered)),
+        help=told,
+        choices=offered,
+        lowest=lowest,
+        highest=highest,
+        step=1 if whole else 0.05 if highest <= 1 else 0.5,
+        unit=UNITS.get(name, ""),
+        special=translated(LOWEST.get(name, "")),
+    )
+
+
+def kind_of(declared: FieldInfo, *, has_choices: bool) -> Kind:
+    """How a value of this type is changed."""
+    if declared.annotation == list[str]:
+        return Kind.WORDS
+    if has_choices:
+        return Kind.CHOICE
+    kinds: dict[Any, Kind] = {bool: Kind.SWITCH, int: Kind.WHOLE, float: Kind.NUMBER}
+    return kinds.get(declared.annotation, Kind.LINE)
+
+
+def fixed_choices(name: str, declared: FieldInfo) -> list[tuple[Any, str]]:
+    """Values of an enumeration, or of a pattern that lists them, with their words."""
+    if isinstance(declared.annotation, type) and issubclass(declared.annotation, Enum):
+        return [(each, words_for(name, str(each.value))) for each in declared.annotation]
+    pattern = next((found for part in declared.metadata if (found := getattr(part, "pattern", None))), None)
+    values = str(pattern).strip("^$()").split("|") if pattern else []
+    return [(value, words_for(name, value)) for value in values]
+
+
+def bounds(declared: FieldInfo) -> tuple[float, float]:
+    """The lowest and the highest value; a million where nothing is declared."""
+    lowest = next((found for part in declared.metadata if (found := getattr(part, "ge", None)) is not None), 0)
+    highest = next((found for part in declared.metadata if (found := getattr(part, "le", None)) is not None), 1_000_000)
+    return lowest, highest
+
+
+def words_for(name: str, value: str) -> str:
+    """What a value is called; `name.value` where the same value means different things."""
+    words = WORDS.get(f"{name}.{value}") or WORDS.get(value, value)
+    return QCoreApplication.translate("Setting", words)
+
+
+def translated(words: str) -> str:
+    """Titles and help are declared in one place for everybody, and translated here."""
+    return QCoreApplication.translate("Setting", words) if words else ""
+
+
+def is_changed(settings: Settings, name: str) -> bool:
+    """Has the user set it to something else than it came with?"""
+    return bool(getattr(settings, name) != Settings.model_fields[name].get_default(call_default_factory=True))

@@ -1,0 +1,1 @@
+"""The pages of the workshop, driven by keyboard and mouse in the real window."""

@@ -1,0 +1,104 @@
+"""Settings are found, changed, undone and set back; the palette does what its list says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QCheckBox, QSpinBox
+
+from lethe_app.settings import Section, Settings
+from lethe_app.ui.workshop.settings_fields import HIDDEN, shown_settings
+from lethe_app.ui.workshop.settings_page import SettingsPage
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+async def settings_page(scene: Scene) -> SettingsPage:
+    scene.window.actions_["settings"].trigger()
+    page = scene.host.workshop.page
+    assert isinstance(page, SettingsPage)
+    await until(lambda: page.sections.currentRow() == 0)
+    return page
+
+
+def visible(page: SettingsPage) -> set[str]:
+    return {
+        name for form in page._forms.values() for name in form.names if form.field(name).isVisibleTo(page)
+    }
+
+
+def test_every_setting_has_a_place_on_the_page():
+    shown = {name for section in Section for name in shown_settings(section)}
+
+    assert shown == set(Settings.model_fields) - HIDDEN
+
+
+async def test_a_switch_is_kept_marked_and_undone(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page, preferences = await settings_page(scene), scene.house.preferences
+        page.show_setting("thinking")
+        box = page._form_of["thinking"].field("thinking")
+        assert isinstance(box, QCheckBox)
+
+        QTest.keyClick(box, Qt.Key.Key_Space)
+        await until(lambda: not preferences.current.thinking)
+        assert not page._resets["thinking"].isHidden()
+        page.undo.undo()
+        await until(lambda: preferences.current.thinking)
+
+        assert page._resets["thinking"].isHidden()
+        assert box.isChecked()
+
+
+async def test_a_number_can_be_set_back_to_how_it_came(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page, preferences = await settings_page(scene), scene.house.preferences
+        page.show_setting("max_reply")
+        spin = page._form_of["max_reply"].field("max_reply")
+        assert isinstance(spin, QSpinBox)
+        spin.selectAll()
+        QTest.keyClicks(spin, "700")
+        QTest.keyClick(spin, Qt.Key.Key_Return)
+        await until(lambda: preferences.current.max_reply == 700)
+
+        QTest.mouseClick(page._resets["max_reply"], Qt.MouseButton.LeftButton)
+        await until(lambda: preferences.current.max_reply == 512)
+
+        assert spin.value() == 512
+
+
+async def test_searching_looks_in_all_sections(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await settings_page(scene)
+
+        QTest.keyClicks(page.search, "core facts")
+        assert visible(page) == {"core_facts_tokens"}
+        QTest.keyClick(page.search, Qt.Key.Key_Escape)
+
+        assert "user_persona" in visible(page)
+        assert "core_facts_tokens" not in visible(page)
+
+
+async def test_the_palette_opens_what_was_typed(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        scene.window.actions_["palette"].trigger()
+        palette = scene.host.palette
+        QTest.keyClicks(palette.field, "setti")
+        QTest.keyClick(palette.field, Qt.Key.Key_Return)
+
+        assert palette.isHidden()
+        await until(lambda: isinstance(scene.host.workshop.page, SettingsPage))
+
+
+async def test_esc_closes_the_palette_and_the_words_can_go_on(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        scene.draft.setFocus()
+        scene.window.actions_["palette"].trigger()
+        QTest.keyClick(scene.host.palette.field, Qt.Key.Key_Escape)
+
+        assert scene.host.palette.isHidden()
+        assert scene.window.focusWidget() is scene.draft
