@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 PAGES = {
     "settings": "sliders",
+    "presets": "edit",
     "model_manager": "model",
     "worlds": "book",
     "user_personas": "user",

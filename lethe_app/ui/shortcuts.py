@@ -42,6 +42,7 @@ WISHES = (
     Wish("normal", str(QT_TRANSLATE_NOOP("Wish", "Normal text size")), ("Ctrl+0",)),
     Wish("hidden", str(QT_TRANSLATE_NOOP("Wish", "Show hidden messages")), ("Ctrl+Shift+H",)),
     Wish("settings", str(QT_TRANSLATE_NOOP("Wish", "Settings")), ("Ctrl+,",)),
+    Wish("presets", str(QT_TRANSLATE_NOOP("Wish", "Presets: samplers, formats, system prompts")), ("Ctrl+Shift+P",)),
     Wish("palette", str(QT_TRANSLATE_NOOP("Wish", "All commands")), ("Ctrl+K",)),
     Wish("keys", str(QT_TRANSLATE_NOOP("Wish", "Keyboard shortcuts")), ("F1",)),
     Wish("quit", str(QT_TRANSLATE_NOOP("Wish", "Quit")), ("Ctrl+Q",)),

@@ -15,8 +15,15 @@ def settings(place: Place) -> Page:
     return SettingsPage(place)
 
 
+def presets(place: Place) -> Page:
+    from lethe_app.ui.workshop.preset_page import PresetPage
+
+    return PresetPage(place)
+
+
 DOORS: dict[str, Callable[[Place], Page]] = {
     "settings": settings,
+    "presets": presets,
 }
 """The name of a wish in `ui/shortcuts`, and what makes its page."""
 

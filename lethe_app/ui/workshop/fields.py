@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,6 +23,8 @@ class Kind(StrEnum):
 
     LINE = "line"
     """str in one line."""
+    CODE = "code"
+    """str in one line, in which `\\n` stands for a new line."""
     PROSE = "prose"
     """str in a field that grows."""
     WORDS = "words"
@@ -62,6 +65,8 @@ class Spec:
     """On the button that adds a text, for `TEXTS`."""
     commas: bool = True
     """Do commas end a word, for `WORDS`?"""
+    escapes: bool = False
+    """Is a new line written as in `CODE`, for `WORDS`?"""
 
 
 @dataclass(frozen=True)
@@ -96,6 +101,29 @@ def _line(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
     return Field(edit, edit.text, put)
 
 
+def _code(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
+    edit = QLineEdit()
+    edit.setPlaceholderText(spec.placeholder)
+    edit.textEdited.connect(lambda text: told(unescaped(text)))
+
+    def put(value: object) -> None:
+        if unescaped(edit.text()) != value:
+            edit.setText(escaped(str(value)))
+
+    return Field(edit, lambda: unescaped(edit.text()), put)
+
+
+def escaped(text: str) -> str:
+    """New lines, tabs and backslashes as they are written in code."""
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
+
+
+def unescaped(text: str) -> str:
+    """What `escaped` made."""
+    meant = {"n": "\n", "t": "\t", "\\": "\\"}
+    return re.sub(r"\\(.)", lambda match: meant.get(match[1], match[0]), text)
+
+
 def _prose(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
     edit = ProseField(spec.title, spec.lines, spec.most_lines)
     edit.setPlaceholderText(spec.placeholder)
@@ -106,8 +134,15 @@ def _prose(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
 def _words(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
     edit = WordsField(spec.title, [words for _value, words in spec.choices], commas=spec.commas)
     edit.set_placeholder(spec.placeholder)
-    edit.changed.connect(told)
-    return Field(edit, lambda: edit.words, edit.set_words)
+    if not spec.escapes:
+        edit.changed.connect(told)
+        return Field(edit, lambda: edit.words, edit.set_words)
+    edit.changed.connect(lambda words: told([unescaped(word) for word in words]))
+    return Field(
+        edit,
+        lambda: [unescaped(word) for word in edit.words],
+        lambda words: edit.set_words([escaped(word) for word in words]),
+    )
 
 
 def _texts(spec: Spec, theme: Theme, told: Callable[[Any], None]) -> Field:
@@ -208,6 +243,7 @@ class QuietCombo(QComboBox):
 
 _MAKERS: dict[Kind, Callable[[Spec, Theme, Callable[[Any], None]], Field]] = {
     Kind.LINE: _line,
+    Kind.CODE: _code,
     Kind.PROSE: _prose,
     Kind.WORDS: _words,
     Kind.TEXTS: _texts,

@@ -1,0 +1,117 @@
+"""Presets are changed in the form, kept by themselves, undone, tried on an example, and had back as they came."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit
+
+from lethe_app.domain.presets import InstructPreset, SamplerPreset
+from lethe_app.errors import FileError
+from lethe_app.ui.workshop.fields import escaped, unescaped
+from lethe_app.ui.workshop.preset_page import PresetPage
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+async def preset_page(scene: Scene) -> PresetPage:
+    scene.window.actions_["presets"].trigger()
+    page = scene.host.workshop.page
+    assert isinstance(page, PresetPage)
+    await until(lambda: page._kept)
+    return page
+
+
+def field(page: PresetPage, name: str) -> QLineEdit:
+    found = next(form for form in page._forms if name in form.names).field(name)
+    assert isinstance(found, QLineEdit)
+    return found
+
+
+@pytest.mark.parametrize("text", ["", "a\nb", "\\n", "\t\\", "<|im_end|>\n", "\\\\\n"])
+def test_new_lines_survive_being_written_as_code(text: str):
+    assert unescaped(escaped(text)) == text
+    assert "\n" not in escaped(text)
+
+
+async def test_a_changed_preset_becomes_the_users_own_and_goes_back_to_how_it_came(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await preset_page(scene)
+        page.tabs.setCurrentIndex(1)
+        await until(lambda: page.table.go_to("chatml") and page._kept and page._kept.key == "chatml")
+
+        QTest.keyClicks(field(page, "user_end"), "!")
+        await until((scene.house.paths.presets / "instruct" / "chatml.json").exists)
+        kept = {one.key: one.value for one in await scene.house.presets.all(InstructPreset)}
+        assert kept["chatml"].user_end == "<|im_end|>\n!"
+        await until(lambda: "!" in page.preview.toPlainText())
+
+        QTest.mouseClick(page.drop, Qt.MouseButton.LeftButton)
+        await until(lambda: field(page, "user_end").text() == "<|im_end|>\\n")
+        assert not (scene.house.paths.presets / "instruct" / "chatml.json").exists()
+
+
+async def test_undo_takes_back_what_was_typed(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await preset_page(scene)
+        before = page._kept.value.name
+
+        QTest.keyClicks(field(page, "name"), " of mine")
+        assert page._kept.value.name == f"{before} of mine"
+        page.undo.undo()
+
+        assert page._kept.value.name == before
+        assert field(page, "name").text() == before
+
+
+async def test_a_name_that_is_not_possible_is_told_and_not_kept(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await preset_page(scene)
+        before = page._kept.value.name
+        name = field(page, "name")
+
+        name.selectAll()
+        QTest.keyClick(name, Qt.Key.Key_Delete)
+
+        assert page._kept.value.name == before
+        assert page._forms[0]._complaints["name"].text()
+
+
+async def test_the_chosen_sampler_is_the_one_in_use(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await preset_page(scene)
+        await until(lambda: page.table.go_to("roleplay"))
+
+        QTest.mouseClick(page.use, Qt.MouseButton.LeftButton)
+        await until(lambda: scene.house.preferences.current.sampler == "roleplay")
+
+        assert not page.use.isEnabled()
+
+
+async def test_presets_go_out_to_a_file_and_come_back_from_one(tmp_path: Path):
+    async with opened(tmp_path / "home") as scene:
+        page = await preset_page(scene)
+        mine = SamplerPreset(name="Mine", temperature=1.5)
+        await scene.house.presets.write(mine, tmp_path / "mine.json")
+        (tmp_path / "broken.json").write_text('{"name": "Broken", "temperature": "warm"}', encoding="utf-8")
+
+        await page.take_in(tmp_path / "mine.json")
+        assert page._kept.value == mine
+        with pytest.raises(FileError, match="temperature"):
+            await page.take_in(tmp_path / "broken.json")
+
+
+async def test_a_deleted_preset_can_be_taken_back(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        presets = scene.house.presets
+        key = await presets.save(SamplerPreset(name="Mine"))
+
+        trashed = await presets.delete(SamplerPreset, key)
+        assert key not in {one.key for one in await presets.all(SamplerPreset)}
+        assert await presets.restore(SamplerPreset, trashed) == key
+
+        assert key in {one.key for one in await presets.all(SamplerPreset)}
