@@ -12,8 +12,9 @@ from uuid import UUID
 from lethe_app.domain.archive import PartRecord, PartState, SessionPart
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.facts import MadeBy
-from lethe_app.errors import EngineUnreachable, LetheError, ModelCrashed, ModelError, ModelMissing, StorageError
+from lethe_app.errors import EngineUnreachable, ModelCrashed, ModelError, ModelMissing, StorageError
 from lethe_app.services.archivist import FIELDS, Archivist, is_worth_archiving
+from lethe_app.services.background import Background
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing import Indexing
 from lethe_app.services.quiet import Quiet
@@ -76,20 +77,24 @@ class Archiving:
         """How often each session was begun: what was read of it before that is out of date."""
         self._told_by_rules: set[UUID] = set()
         """Sessions of which rules have made all they can since then."""
-        self._wanted = asyncio.Event()
         self._one_at_a_time = asyncio.Lock()
-        self._task: asyncio.Task[None] | None = None
+        self._background = Background(self._work, LOOK_AGAIN)
 
     def start(self, pause: float = 0.0) -> None:
         """Go on with what is unfinished, after `pause` seconds, and from then on with whatever comes."""
-        if self._task is None:
-            self._task = asyncio.get_running_loop().create_task(self._work(pause))
+        self._background.start(pause)
+
+    async def pause(self) -> None:
+        """Stop until `start`; what is under way is left as it is stored."""
+        await self._background.pause()
+
+    @property
+    def is_paused(self) -> bool:
+        return self._background.is_paused
 
     async def close(self) -> None:
         """What is under way is left as it is stored: the next start goes on with it."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._background.close()
 
     async def begin(self, session_id: UUID, *, at_once: bool = True) -> bool:
         """The conversation is over: archive it in the background. False for one too short to be worth it.
@@ -123,11 +128,11 @@ class Archiving:
     async def renew(self, persona_id: str) -> None:
         """A conversation was deleted, brought back or told otherwise: it is true at once, in the prompts of the others too."""
         await self._archivist.renew(persona_id)
-        self._wanted.set()
+        self._background.wake()
 
     def model_changed(self) -> None:
         """Another model is there: it may be trusted with what only rules have made so far."""
-        self._wanted.set()
+        self._background.wake()
 
     async def finish(self) -> None:
         """Do everything that is still to be done, here and now."""
@@ -143,21 +148,15 @@ class Archiving:
         if at_once:
             await self._by_rules(session_id)
         self._told(await self._chats.session(session_id))
-        self._wanted.set()
+        self._background.wake()
         return True
 
     # In the background
 
-    async def _work(self, pause: float) -> None:
-        await asyncio.sleep(pause)
-        while True:
-            self._wanted.clear()
-            with suppress(LetheError):  # told by whoever the user is waiting for
-                async with self._one_at_a_time:
-                    await self._do_all()
-                    await self._try_the_model()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._wanted.wait(), LOOK_AGAIN)
+    async def _work(self) -> None:
+        async with self._one_at_a_time:
+            await self._do_all()
+            await self._try_the_model()
 
     async def _try_the_model(self) -> None:
         """Find out what the loaded model may write, and let it do again what only rules have made."""

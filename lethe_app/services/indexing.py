@@ -17,6 +17,7 @@ from lethe_app.domain.worldinfo import World
 from lethe_app.errors import LetheError, StorageError
 from lethe_app.retrieval import render
 from lethe_app.retrieval.recall import Recall
+from lethe_app.services.background import Background
 from lethe_app.services.calibration import Calibration
 from lethe_app.services.embedding import Embedding
 from lethe_app.services.events import Listeners
@@ -75,23 +76,27 @@ class Indexing:
         self._embedding = embedding
         self._calibration = calibration
         self._quiet = quiet
-        self._wanted = asyncio.Event()
         self._one_at_a_time = asyncio.Lock()
-        self._task: asyncio.Task[None] | None = None
+        self._background = Background(self.catch_up, LOOK_AGAIN)
 
     def start(self, pause: float = 0.0) -> None:
         """Begin to work in the background, after `pause` seconds."""
-        if self._task is None:
-            self._task = asyncio.get_running_loop().create_task(self._work(pause))
+        self._background.start(pause)
 
     def wake(self) -> None:
         """Something changed."""
-        self._wanted.set()
+        self._background.wake()
+
+    async def pause(self) -> None:
+        """Stop until `start`; what has no meaning yet is found by its words."""
+        await self._background.pause()
+
+    @property
+    def is_paused(self) -> bool:
+        return self._background.is_paused
 
     async def close(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._background.close()
 
     async def settle(self, most: int = AT_ONCE) -> int:
         """Take over up to `most` changes, newest first; returns how many were."""
@@ -147,15 +152,6 @@ class Indexing:
         await self.settle_all()
         await self.sync_worlds()
         self.wake()
-
-    async def _work(self, pause: float) -> None:
-        await asyncio.sleep(pause)
-        while True:
-            self._wanted.clear()
-            with suppress(LetheError):  # storage that fails is told by whoever the user is waiting for
-                await self.catch_up()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._wanted.wait(), LOOK_AGAIN)
 
     async def _give_meaning(self) -> int:
         try:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import suppress
 from uuid import UUID
 
 from lethe_app.errors import LetheError
+from lethe_app.services.background import Background
 from lethe_app.services.frames import Frames
 from lethe_app.services.minutes import Minutes
 from lethe_app.services.quiet import Quiet
@@ -26,21 +26,17 @@ class Recapping:
         self._trust = trust
         self._quiet = quiet
         self._waiting: dict[UUID, None] = {}
-        self._wanted = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
+        self._background = Background(self.finish)
         self._forget = frames.cuts.add(self._was_cut)
 
     def start(self) -> None:
         """Begin to work in the background."""
-        if self._task is None:
-            self._task = asyncio.get_running_loop().create_task(self._work())
+        self._background.start()
 
     async def close(self) -> None:
         """Whatever is under way is given up."""
         self._forget()
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._background.close()
 
     async def finish(self) -> None:
         """Tell what is still to be told, here and now."""
@@ -49,12 +45,6 @@ class Recapping:
             del self._waiting[session_id]
             with suppress(LetheError):  # the rules' words stand
                 await self._tell(session_id)
-
-    async def _work(self) -> None:
-        while True:
-            await self._wanted.wait()
-            self._wanted.clear()
-            await self.finish()
 
     async def _tell(self, session_id: UUID) -> None:
         """All that was said before the frame's first message; of what was told before only the outcome is read again."""
@@ -71,4 +61,4 @@ class Recapping:
 
     def _was_cut(self, session_id: UUID) -> None:
         self._waiting[session_id] = None
-        self._wanted.set()
+        self._background.wake()
