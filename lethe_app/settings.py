@@ -75,6 +75,12 @@ class Settings(BaseModel):
     theme: Theme = setting(Section.LOOK, Theme.SYSTEM, "Theme", "Light, dark, or whatever the system uses.")
     font_size: int = setting(Section.LOOK, 15, "Text size", "Size of the prose in pixels.", ge=12, le=24)
     prose_font: ProseFont = setting(Section.LOOK, ProseFont.SANS, "Prose typeface", "Sans or serif for what is said.")
+    notify: bool = setting(
+        Section.LOOK, True, "Call me back", "Tell on the desktop when a reply is finished while you look at something else."
+    )
+    notify_with_words: bool = setting(
+        Section.LOOK, False, "Show words on the desktop", "The beginning of the reply, where others might read it."
+    )
     reduced_motion: bool = setting(Section.LOOK, False, "Reduced motion", "No animations.")
 
     # Chat
@@ -94,7 +100,10 @@ class Settings(BaseModel):
         Section.MODEL,
         0,
         "Context",
-        "Tokens the model sees at once; 0 takes the model's own length up to 8192.",
+        "Tokens the model sees at once; 0 takes the model's own length up to 8192. What you talk about may fill all that is"
+        " left, then its beginning is summed up; a quarter of the context is always its own. Where that is too tight, memories"
+        " give way first, then summaries of earlier talk, examples, facts, worlds, and last the oldest messages; never the"
+        " persona, never your new message.",
         ge=0,
         le=1_048_576,
     )
@@ -120,6 +129,15 @@ class Settings(BaseModel):
     read_ahead: bool = setting(
         Section.MODEL, True, "Read ahead", "Let the model read the conversation while you write, so that it answers sooner."
     )
+    kept_states: int = setting(
+        Section.MODEL,
+        1024,
+        "Keep what was read",
+        "Megabytes of disk for what the model has read of your conversations, so that a long one opened again answers at once;"
+        " 0 keeps nothing. Those opened longest ago leave first. They are as private as the conversations themselves.",
+        ge=0,
+        le=1_048_576,
+    )
     cache_surgery: bool = setting(
         Section.MODEL,
         True,
@@ -141,7 +159,8 @@ class Settings(BaseModel):
         PromptLayout.LATE,
         "Place of memories",
         "Just above your newest message, which costs nothing; in the system prompt, which has the whole conversation read again"
-        " every turn; or among the messages, which has the messages behind them read again.",
+        " every turn; or among the messages, which has the messages behind them read again. World entries that ask for the"
+        " system prompt stand there in any case: whenever one comes or goes, the whole conversation is read again.",
     )
     temperature_override: float = setting(
         Section.PROMPT, -1.0, "Temperature", "Replaces the sampler's temperature when zero or more.", ge=-1.0, le=5.0

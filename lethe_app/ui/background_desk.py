@@ -1,38 +1,106 @@
-"""Tells in the status line what is being remembered behind the conversation, and how far that has come."""
+"""Tells what is being remembered behind the conversation: in a few words in the status line, and as a list with buttons."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QObject
 
+from lethe_app.services.events import Loading
+from lethe_app.ui.activity import Activity
+
 if TYPE_CHECKING:
     from lethe_app.house import House
+    from lethe_app.services.archiving import Archiving
+    from lethe_app.services.indexing import Indexing
+    from lethe_app.ui.bridge import Bridge
     from lethe_app.ui.main_window import MainWindow
 
 WORTH_TELLING = 40
 """Texts still to be understood; fewer take no second."""
 
+Source = Callable[[], list[Activity]]
+
 
 class BackgroundDesk(QObject):
     """Listens to the services that work unasked."""
 
-    def __init__(self, window: MainWindow, house: House) -> None:
+    def __init__(self, window: MainWindow, house: House, bridge: Bridge) -> None:
         super().__init__(window)
-        self._status = window.chat.status
-        self._archiving, self._indexing = house.archiving, house.indexing
+        self._status, self._button = window.chat.status, window.sidebar.activity
+        self._archiving, self._indexing, self._models = house.archiving, house.indexing, house.models
+        self._bridge = bridge
+        self._most = 0
+        self._sources: list[Source] = [self._loading, self._archive, self._index]
         self._forget = [
-            house.archiving.changed.add(lambda _progress: self._tell()),
-            house.indexing.changed.add(lambda _progress: self._tell()),
+            house.archiving.changed.add(lambda _progress: self.tell()),
+            house.indexing.changed.add(lambda _progress: self.tell()),
+            house.models.changed.add(lambda _state: self.tell()),
         ]
-        self._tell()
+        self.tell()
 
     def close(self) -> None:
         for forget in self._forget:
             forget()
 
-    def _tell(self) -> None:
+    def add_source(self, source: Source) -> None:
+        """Have the list show what `source` returns, too; call `tell` whenever that changes."""
+        self._sources.append(source)
+        self.tell()
+
+    def tell(self) -> None:
+        """Show how things stand."""
         self._status.show_background(self._archive_words() or self._index_words())
+        self._button.show_activities([one for source in self._sources for one in source()])
+
+    # what is going on
+
+    def _loading(self) -> list[Activity]:
+        state = self._models.state
+        if not isinstance(state, Loading):
+            return []
+        return [Activity("model", self.tr("Loading {name}").format(name=state.name), fraction=state.fraction)]
+
+    def _archive(self) -> list[Activity]:
+        progress = self._archiving.progress
+        if self._archiving.is_paused:
+            return [self._paused("archive", self.tr("Remembering conversations"), self._archiving)]
+        if progress.session is None:
+            return []
+        title = self.tr("Remembering “{title}”").format(title=progress.title or self.tr("the last conversation"))
+        detail = self.tr("{done} of {total}").format(done=progress.done + 1, total=progress.total)
+        fraction = progress.done / progress.total if progress.total else None
+        return [Activity("archive", title, detail, fraction, self.tr("Pause"), self._pauser(self._archiving))]
+
+    def _index(self) -> list[Activity]:
+        progress = self._indexing.progress
+        if self._indexing.is_paused:
+            return [self._paused("index", self.tr("Reading memories"), self._indexing)]
+        waiting = progress.changes + progress.without_meaning
+        self._most = max(self._most, waiting) if waiting else 0
+        if waiting < WORTH_TELLING:
+            return []
+        detail = self.tr("{count} still to be read").format(count=QLocale().toString(waiting))
+        title, done = self.tr("Reading memories"), 1 - waiting / self._most
+        return [Activity("index", title, detail, done, self.tr("Pause"), self._pauser(self._indexing))]
+
+    def _paused(self, key: str, title: str, service: Archiving | Indexing) -> Activity:
+        def go_on() -> None:
+            service.start()
+            self.tell()
+
+        return Activity(key, title, self.tr("Paused"), button=self.tr("Go on"), act=go_on, is_paused=True)
+
+    def _pauser(self, service: Archiving | Indexing) -> Callable[[], None]:
+        async def pause() -> None:
+            await service.pause()
+            self.tell()
+
+        def act() -> None:
+            self._bridge.spawn(pause())
+
+        return act
 
     def _archive_words(self) -> str:
         progress = self._archiving.progress

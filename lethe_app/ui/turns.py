@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from lethe_app.domain.chat import ChatSession, Message, MessageOutline, Role
 from lethe_app.domain.persona import Persona
-from lethe_app.services.events import Loading, Moved, Prompted, Stored, TurnEvent
+from lethe_app.services.events import Finished, Loading, Moved, Prompted, Stored, TurnEvent
 from lethe_app.ui.transcript.model import ChatModel
 from lethe_app.ui.turn import Turn, show_in_messages, show_in_status
 
@@ -31,6 +31,8 @@ class Turns(QObject):
 
     moved = Signal(object)
     """The user's words began a new conversation, which is on display now."""
+    replied = Signal(str, str)
+    """Who has said what; only what is complete."""
 
     def __init__(self, window: MainWindow, house: House, messages: ChatModel, desk: ModelDesk, bridge: Bridge) -> None:
         super().__init__(window)
@@ -202,6 +204,8 @@ class Turns(QObject):
             self._move(turn, event.session)
             return
         turn.note(event)
+        if isinstance(event, Finished):
+            self.replied.emit(event.message.speaker_name, event.message.content)
         if isinstance(event, Prompted):
             self._used[turn.session_id] = event.receipt.prompt_tokens
         if not self._is_shown(turn.session_id):

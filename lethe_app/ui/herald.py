@@ -1,0 +1,76 @@
+"""Calls the user back when something is finished while the window is out of sight: a reply, or a conversation remembered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QApplication, QSystemTrayIcon
+
+from lethe_app.ui.icons import application_icon
+
+if TYPE_CHECKING:
+    from lethe_app.house import House
+    from lethe_app.services.archiving import Archived
+    from lethe_app.ui.main_window import MainWindow
+
+SHOWN_MS = 8000
+LONGEST = 140
+"""Characters of a reply that are shown on the desktop."""
+
+
+class Herald(QObject):
+    """A sign in the system's tray, where there is one. What was said is shown only if the user allows it."""
+
+    def __init__(self, window: MainWindow, house: House) -> None:
+        super().__init__(window)
+        self._window, self._preferences = window, house.preferences
+        self._archiving: str = ""
+        self.tray = QSystemTrayIcon(application_icon(), self)
+        self.tray.setToolTip("Lethe")
+        self.tray.activated.connect(lambda _reason: self.call_back())
+        self.tray.messageClicked.connect(self.call_back)
+        self._forget = [
+            house.preferences.changed.add(lambda _settings: self._appear()),
+            house.archiving.changed.add(self._archived),
+        ]
+        self._appear()
+
+    def close(self) -> None:
+        for forget in self._forget:
+            forget()
+        self.tray.hide()
+
+    def replied(self, name: str, text: str) -> None:
+        """A reply is complete."""
+        words = " ".join(text.split())
+        shown = words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
+        self._call(self.tr("{name} has answered").format(name=name), shown)
+
+    def call_back(self) -> None:
+        """Bring the window to the front."""
+        self._window.setWindowState(self._window.windowState() & ~self._window.windowState().WindowMinimized)
+        self._window.show()
+        self._window.raise_()
+        self._window.activateWindow()
+
+    def _archived(self, progress: Archived) -> None:
+        """Told once a conversation is through, not for each part of it."""
+        before, self._archiving = self._archiving, progress.title if progress.session is not None else ""
+        if before and progress.session is None:
+            self._call(self.tr("A conversation will be remembered"), before)
+
+    def _call(self, title: str, words: str) -> None:
+        settings = self._preferences.current
+        if settings.notify and self.is_out_of_sight:
+            self.tray.showMessage(title, words if settings.notify_with_words else "", application_icon(), SHOWN_MS)
+            QApplication.alert(self._window)
+
+    @property
+    def is_out_of_sight(self) -> bool:
+        """Is the user looking at something else?"""
+        return not self._window.isVisible() or self._window.isMinimized() or not self._window.isActiveWindow()
+
+    def _appear(self) -> None:
+        wanted = self._preferences.current.notify and QSystemTrayIcon.isSystemTrayAvailable()
+        self.tray.setVisible(wanted)

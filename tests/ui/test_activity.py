@@ -1,0 +1,72 @@
+"""The list of what is at work tells how far it has come and lets it be paused; the desktop calls the user back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from lethe_app.services.archiving import Archived
+from lethe_app.ui.activity import Activity, ActivityButton
+from lethe_app.ui.theme import Theme
+from tests.ui.window_scene import opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+def test_nothing_at_work_shows_nothing(theme: Theme):
+    button = ActivityButton(theme)
+
+    button.show_activities([])
+
+    assert button.isHidden()
+
+
+def test_each_thing_has_a_row_with_a_button_that_acts(theme: Theme):
+    button, stopped = ActivityButton(theme), []
+    reading = Activity("read", "Reading memories", "40 still to be read", 0.5, "Pause", lambda: stopped.append("read"))
+    button.show_activities([reading, Activity("load", "Loading a model")])
+
+    row = button.list._rows["read"]
+    QTest.mouseClick(row.button, Qt.MouseButton.LeftButton)
+
+    assert button.text() == "2 things at work"
+    assert (row.bar.value(), row.detail.text(), stopped) == (500, "40 still to be read", ["read"])
+    assert button.list._rows["load"].button.isHidden()
+    button.show_activities([reading])
+    assert list(button.list._rows) == ["read"]
+    assert button.text() == "Reading memories"
+
+
+async def test_remembering_can_be_paused_and_goes_on(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        archiving, button = scene.house.archiving, scene.window.sidebar.activity
+        archiving.start()
+        archiving._report(Archived(uuid4(), "First night", None, 1, 4))
+        assert button.list._rows["archive"].title.text() == "Remembering “First night”"
+
+        QTest.mouseClick(button.list._rows["archive"].button, Qt.MouseButton.LeftButton)
+        await until(lambda: archiving.is_paused and button.text() == "Paused")
+        QTest.mouseClick(button.list._rows["archive"].button, Qt.MouseButton.LeftButton)
+
+        assert not archiving.is_paused
+
+
+async def test_a_reply_calls_the_user_back_without_words_unless_they_are_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async with opened(tmp_path) as scene:
+        herald, told = scene.host.herald, []
+        monkeypatch.setattr(herald.tray, "showMessage", lambda title, words, *_rest: told.append((title, words)))
+        scene.window.hide()
+
+        herald.replied("Mira", "The tide turns.")
+        await scene.house.preferences.set(notify_with_words=True)
+        herald.replied("Mira", "The tide turns.")
+        await scene.house.preferences.set(notify=False)
+        herald.replied("Mira", "The tide turns.")
+
+        assert told == [("Mira has answered", ""), ("Mira has answered", "The tide turns.")]
