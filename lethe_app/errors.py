@@ -8,7 +8,7 @@ LetheError
 │                 EngineUnreachable
 ├─ StorageError   DiskFull · DatabaseLocked · DatabaseTooNew · DatabaseDamaged · ReadOnly
 ├─ FileError      a persona, world, preset, card or settings file that cannot be read: which file, which field
-└─ WebError       NotAllowed · SearchFailed · PageUnreadable
+└─ WebError       NotAllowed · SearchFailed · PageUnreadable · DownloadFailed
 """
 
 from __future__ import annotations
@@ -109,3 +109,7 @@ class SearchFailed(WebError):
 
 class PageUnreadable(WebError):
     """A page could not be fetched or understood."""
+
+
+class DownloadFailed(WebError):
+    """A file could not be fetched, or is not the one that was announced."""

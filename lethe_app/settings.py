@@ -93,6 +93,16 @@ class Settings(BaseModel):
     model_folders: list[str] = setting(
         Section.MODEL, [], "Model folders", "Further folders that are searched for GGUF files.", max_length=50
     )
+    hub_mirror: str = setting(
+        Section.MODEL,
+        "",
+        "Mirror for downloads",
+        "An address that offers models as Hugging Face does; empty takes Hugging Face itself.",
+        pattern=r"^(https?://\S+)?$",
+    )
+    proxy: str = setting(
+        Section.MODEL, "", "Proxy", "For downloads, such as http://localhost:8080; empty is none.", pattern=r"^((https?|socks5)://\S+)?$"
+    )
     embedder_path: str = setting(
         Section.MODEL, "", "Embedding model", "The GGUF file by which memories are found; empty takes the one Lethe comes with."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any
@@ -94,7 +95,8 @@ def fixed_choices(name: str, declared: FieldInfo) -> list[tuple[Any, str]]:
     if isinstance(declared.annotation, type) and issubclass(declared.annotation, Enum):
         return [(each, words_for(name, str(each.value))) for each in declared.annotation]
     pattern = next((found for part in declared.metadata if (found := getattr(part, "pattern", None))), None)
-    values = str(pattern).strip("^$()").split("|") if pattern else []
+    is_list = bool(pattern) and re.fullmatch(r"\^\([\w|]+\)\$", str(pattern))
+    values = str(pattern).strip("^$()").split("|") if is_list else []
     return [(value, words_for(name, value)) for value in values]
 
 
