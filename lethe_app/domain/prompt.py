@@ -1,9 +1,13 @@
-"""The text a model will read, and the receipt that says who got how many tokens of it and what was cut."""
+"""The text a model will read, the receipt that says who got how many tokens of it, what was cut, and what reading it cost."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
+
+from lethe_app.settings import PromptLayout
 
 
 class Part(StrEnum):
@@ -20,9 +24,19 @@ class Part(StrEnum):
     FACTS = "core facts"
     HISTORY = "history"
     MEMORIES = "memories"
+    SPEAKER = "who speaks"
+    """In a group: the line that names who is to speak next."""
     MESSAGE = "new message"
     TEMPLATE = "template"
     """Control tokens and role headers of the model's own format."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of a prompt that belongs to one part. All spans of a prompt, put together, are its text."""
+
+    part: Part
+    text: str
 
 
 @dataclass(frozen=True)
@@ -34,7 +48,7 @@ class Share:
     cut_tokens: int = 0
     """Tokens that were left out to fit."""
     note: str = ""
-    """What was cut, in words."""
+    """What was cut and why, in words."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +64,45 @@ class Receipt:
     """“model”, “recognised: ChatML”, “chosen: Alpaca” or “guessed: ChatML”."""
     dropped_messages: int = 0
     """Messages of the history that did not fit."""
+    layout: PromptLayout = PromptLayout.LATE
+    """Where what is brought up for one turn was put."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What reading one prompt cost, in tokens."""
+
+    evaluated: int
+    """Computed for this reply."""
+    reused: int
+    """Known from before."""
+    drift: int = 0
+    """Cuts in what was read since it was last computed anew."""
+    again: int = 0
+    """Of the evaluated ones, those that stood in the prompt before, or were said by the model itself, and were read again."""
+    because: str = ""
+    """Why they were, in words: the rest of “… were read again because …”."""
+    compared: bool = True
+    """False where it is not known what the model had read of this conversation before."""
+
+    @property
+    def words(self) -> str:
+        """The cost of where things stand, in a sentence."""
+        total = f"{self.evaluated + self.reused:,}"
+        if not self.compared:
+            return f"Of {total} tokens, {self.evaluated:,} were read; there is no prompt before this one to compare it with."
+        if not self.again:
+            return f"Of {total} tokens, {self.evaluated:,} were read, none of them again."
+        return f"{self.again:,} of {total} tokens were read again because {self.because}."
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is kept of the prompt of a reply, without its words."""
+
+    receipt: Receipt
+    cost: Cost | None = None
+    """None where the reply was stopped before the model could tell."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +116,13 @@ class Prompt:
     thinking_end: str = ""
     starts_in_thought: bool = False
     """The prompt itself already opened the thinking block."""
+    label: Callable[[], tuple[Span, ...]] = field(default=tuple, compare=False, repr=False)
+    """Takes the text apart, which nobody need wait for before the model begins to read."""
+
+    @cached_property
+    def spans(self) -> tuple[Span, ...]:
+        """The text again, in order, each stretch with the part it belongs to."""
+        return self.label()
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ parts shrink in this order, each to nothing before the next is touched, as long 
 
 Above its floor the history gives way first: it is cut at a message boundary, in one block down to a target well below its
 room, and the cut then stays where it is for many turns, so that what the model has already read stays at the front.
-The persona, the system prompt, the scenario and the new message are never shortened.
+The persona, the system prompt, the scenario and the new message are never shortened: where even these do not fit, the prompt is
+refused with the size of each.
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ class Plan:
 
     kept: dict[Part, tuple[int, ...]] = field(default_factory=dict)
     """Places of the pieces that stay, for every optional part."""
+    capped: dict[Part, int] = field(default_factory=dict)
+    """Pieces that were left out because of the part's cap; whatever else is left out had no room."""
     cut: int = 0
     """Messages cut off the front of the history; to be given back as `previous_cut` the next time."""
 
@@ -65,6 +68,7 @@ def plan(demand: Demand) -> Plan:
     """The largest prompt that fits the demand's limit. When even the fixed part does not, everything else is left out."""
     caps = {part: int(cap * demand.context) for part, cap in CAPS.items()}
     kept = {part: _within(demand.items.get(part, ()), cap) for part, cap in caps.items()}
+    over = {part: set(range(len(demand.items.get(part, ())))) - set(kept[part]) for part in CAPS}
     floor = min(sum(demand.history), int(HISTORY_FLOOR * demand.context))
     for part, cap in caps.items():
         others = sum(_sum(demand.items.get(other, ()), kept[other]) for other in CAPS if other is not part)
@@ -72,7 +76,8 @@ def plan(demand: Demand) -> Plan:
         kept[part] = _within(demand.items.get(part, ()), min(room, cap))
     used = sum(_sum(demand.items.get(part, ()), kept[part]) for part in CAPS)
     room = demand.limit - demand.fixed - used
-    return Plan(kept, cut_history(demand.history, room, demand.previous_cut, demand.history_target))
+    capped = {part: len(places.difference(kept[part])) for part, places in over.items()}
+    return Plan(kept, capped, cut_history(demand.history, room, demand.previous_cut, demand.history_target))
 
 
 def cut_history(history: Sequence[int], room: int, previous_cut: int, part: float = HISTORY_TARGET) -> int:

@@ -1,7 +1,8 @@
 """Puts a prompt together: stable head first, then the growing history, then what is only true for this turn, then the message.
 
 That order, frozen macros and a history that is cut in blocks keep the beginning of the prompt the same from turn to turn, and
-what is the same need not be read by the model again. Nothing is ever sent that does not fit: the finished text is counted.
+what is the same need not be read by the model again. In a group all personas share it: who speaks is named at the end. Nothing
+is ever sent that does not fit: the finished text is counted.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from lethe_app.domain.prompt import Note, Part, Prompt, Receipt, Share, Turn
 from lethe_app.errors import PromptTooLong
 from lethe_app.prompt.budget import CAPS, HISTORY_TARGET, Demand, Plan, plan
 from lethe_app.prompt.disarm import Disarmer
-from lethe_app.prompt.layout import Pieces, arrange
+from lethe_app.prompt.group import SPEAKS, compile_group
+from lethe_app.prompt.layout import Pieces, Placed, arrange
 from lethe_app.prompt.macros import Scene, expand
-from lethe_app.prompt.receipt import explain, write_receipt
+from lethe_app.prompt.receipt import explain, history_note, left_out, write_receipt
 from lethe_app.prompt.renderer import Renderer
 from lethe_app.prompt.sections import Compiled, Extras, compile_system
+from lethe_app.prompt.spans import label, rewritten
 from lethe_app.prompt.thinking import opens_thought
 from lethe_app.settings import PromptLayout
 
@@ -38,6 +41,7 @@ class Request:
     renderer: Renderer
     template_source: str
     persona: Persona
+    """Who speaks next."""
     user: Persona | None
     system: SystemPreset
     scene: Scene
@@ -53,6 +57,10 @@ class Request:
     """Fraction of the history's room that is kept when it has to be cut."""
     previous_cut: int = 0
     """`dropped_messages` of the session's last receipt."""
+    earlier: int = 0
+    """Messages of the conversation that left it before and are told in a summary."""
+    group: Sequence[Persona] = ()
+    """All personas of a group, in an order that stays; then the texts of `scene` are those of the group."""
     thinking: bool = True
     continue_last: bool = False
     add_names: bool = False
@@ -68,6 +76,8 @@ class _Draft:
     volatile: tuple[Note, ...]
     title: str
     """What stands above the notes."""
+    speaker: str
+    """In a group, the line that says who speaks next."""
     old: tuple[Turn, ...]
     """History that may be cut."""
     tail: tuple[Turn, ...]
@@ -83,26 +93,30 @@ class _Draft:
 
     def fixed(self) -> list[tuple[Part, str]]:
         sections = (*self.compiled.running, *self.compiled.titled)
-        return [(section.part, section.text) for section in sections if section.text]
+        speaker = [(Part.SPEAKER, self.speaker)] if self.speaker else []
+        return [*((section.part, section.text) for section in sections if section.text), *speaker]
 
-    def turns(self, kept: Plan) -> list[Turn]:
+    def placed(self, kept: Plan) -> list[Placed]:
         pieces = Pieces(
-            head=self.request.disarm(self.compiled.spell(kept.kept)),
+            head=rewritten(self.compiled.spans(kept.kept), self.request.disarm),
             old=self.old[kept.cut :],
             tail=self.tail,
             notes=[self.volatile[place] for place in kept.kept.get(Part.MEMORIES, ())],
             title=self.title,
             continue_last=self.request.continue_last,
+            speaker=self.speaker,
         )
         return arrange(self.request.layout, pieces)
 
-    def text(self, kept: Plan) -> str:
+    def spell(self, turns: list[Turn]) -> str:
         request = self.request
-        thinking = request.thinking
-        text = request.renderer.render(self.turns(kept), continue_last=request.continue_last, thinking=thinking)
+        text = request.renderer.render(turns, continue_last=request.continue_last, thinking=request.thinking)
         if _names(request) and not request.continue_last and not opens_thought(text, request.renderer.thinking_start):
             return f"{text}{request.disarm(request.scene.char)}:"
         return text
+
+    def text(self, kept: Plan) -> str:
+        return self.spell([one.turn for one in self.placed(kept)])
 
 
 async def build(request: Request, count: Counter) -> Prompt:
@@ -127,14 +141,14 @@ async def build(request: Request, count: Counter) -> Prompt:
 
 
 def stop_strings(request: Request) -> tuple[str, ...]:
-    """The format's own, and a new line with the user's name, which thinking models may rightly write."""
-    name = request.scene.user.strip()
-    own = (f"\n{name}:",) if name and not request.renderer.thinking_end else ()
-    return tuple(dict.fromkeys((*request.renderer.stop_strings, *own)))
+    """The format's own, and a new line with somebody else's name, which thinking models may rightly write."""
+    others = [member.name.strip() for member in request.group if member.name != request.persona.name]
+    names = [name for name in (request.scene.user.strip(), *others) if name and not request.renderer.thinking_end]
+    return tuple(dict.fromkeys((*request.renderer.stop_strings, *(f"\n{name}:" for name in names))))
 
 
 def _names(request: Request) -> bool:
-    return request.add_names or request.renderer.add_names
+    return request.add_names or request.renderer.add_names or bool(request.group)
 
 
 def _draft(request: Request) -> _Draft:
@@ -143,12 +157,18 @@ def _draft(request: Request) -> _Draft:
         turns.pop()
     start = next((place for place in range(len(turns) - 1, max(len(turns) - 4, -1), -1) if turns[place].role == "user"), None)
     start = max(len(turns) - 1, 0) if start is None else start
-    compiled = compile_system(request.system, request.persona, request.user, request.scene, request.extras)
     notes = (replace(note, text=request.disarm(expand(note.text, request.scene)).strip()) for note in request.volatile)
     volatile = tuple(note for note in notes if note.text)
     title = request.disarm(expand(request.system.memories_title, request.scene)).strip()
     heading = f"{request.system.category_separator} {title}".strip() if title else ""
-    return _Draft(request, compiled, volatile, heading, tuple(turns[:start]), tuple(turns[start:]))
+    speaker = request.disarm(expand(SPEAKS, request.scene)) if request.group else ""
+    return _Draft(request, _compiled(request), volatile, heading, speaker, tuple(turns[:start]), tuple(turns[start:]))
+
+
+def _compiled(request: Request) -> Compiled:
+    if request.group:
+        return compile_group(request.system, request.group, request.user, request.scene, request.extras)
+    return compile_system(request.system, request.persona, request.user, request.scene, request.extras)
 
 
 def _spoken(turn: Turn, request: Request) -> Turn:
@@ -218,6 +238,7 @@ def _prompt(draft: _Draft, counts: Counts, chosen: Plan, text: str, tokens: int)
     return Prompt(
         text=text,
         receipt=receipt,
+        label=lambda: label(text, draft.placed(chosen), draft.spell),
         stop_strings=stop_strings(request),
         thinking_start=request.renderer.thinking_start.strip(),
         thinking_end=request.renderer.thinking_end.strip(),
@@ -229,11 +250,10 @@ def _shares(draft: _Draft, counts: Counts, chosen: Plan) -> list[Share]:
     """What each part has and what was cut of it, in no order and not yet summed up."""
     shares = [Share(part, tokens) for part, tokens in counts.fixed]
     for part, sizes in counts.items.items():
-        kept = [sizes[place] for place in chosen.kept.get(part, ())]
-        lost = len(sizes) - len(kept)
-        shares.append(Share(part, sum(kept), sum(sizes) - sum(kept), f"{lost} of {len(sizes)} left out" if lost else ""))
+        kept = sum(sizes[place] for place in chosen.kept.get(part, ()))
+        shares.append(Share(part, kept, sum(sizes) - kept, left_out(part, len(sizes), chosen)))
     cut = chosen.cut
-    note = f"the oldest {cut} of {len(draft.old)} messages left out" if cut else ""
+    note = history_note(cut, len(draft.old), draft.request.earlier)
     shares.append(Share(Part.HISTORY, sum(counts.history[cut:]), sum(counts.history[:cut]), note))
     shares.append(Share(Part.MESSAGE, sum(counts.tail)))
     return shares

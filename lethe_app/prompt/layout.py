@@ -1,7 +1,8 @@
 """Where in a prompt stands what is only true for this turn: late, where it costs nothing, or where other programs put it.
 
 A model keeps what it has read as long as the prompt begins as before. Notes in the system prompt change its beginning, so that
-everything behind is read again every turn; notes among the messages have the messages behind them read again.
+everything behind is read again every turn; notes among the messages have the messages behind them read again. Who speaks next
+in a group is said late in every layout, so that all of them share what stands before.
 """
 
 from __future__ import annotations
@@ -9,15 +10,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lethe_app.domain.prompt import Note, Turn
+from lethe_app.domain.prompt import Note, Part, Span, Turn
 from lethe_app.settings import PromptLayout
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A turn in its place, its content taken apart."""
+
+    role: str
+    spans: tuple[Span, ...]
+    name: str = ""
+
+    @property
+    def turn(self) -> Turn:
+        return Turn(self.role, "".join(span.text for span in self.spans), self.name)
 
 
 @dataclass(frozen=True)
 class Pieces:
     """A prompt before it is put in order."""
 
-    head: str
+    head: Sequence[Span]
     """The system prompt."""
     old: Sequence[Turn]
     """The history that is kept, without the newest user message."""
@@ -28,47 +42,59 @@ class Pieces:
     """What stands above the notes."""
     continue_last: bool = False
     """The last turn of the tail is to be continued, so nothing may stand behind it."""
+    speaker: str = ""
+    """In a group, the line that says who speaks next."""
 
 
-def arrange(layout: PromptLayout, pieces: Pieces) -> list[Turn]:
+def arrange(layout: PromptLayout, pieces: Pieces) -> list[Placed]:
     """All turns in the order in which the model reads them."""
-    system = [Turn("system", pieces.head)] if pieces.head else []
+    system = [Placed("system", tuple(pieces.head))] if pieces.head else []
+    old, tail = placed(pieces.old, Part.HISTORY), placed(pieces.tail, Part.MESSAGE)
+    speaker = [Placed("system", (Span(Part.SPEAKER, pieces.speaker),))] if pieces.speaker else []
     if layout is PromptLayout.SYSTEM:
-        head = "\n\n".join(part for part in (pieces.head, _told(pieces.notes, pieces.title)) if part)
-        return [*([Turn("system", head)] if head else []), *pieces.old, *_spoken(pieces.notes), *pieces.tail]
+        told = _told(pieces.notes, pieces.title)
+        gap = [Span(Part.MEMORIES, "\n\n")] if pieces.head and told else []
+        head = (*pieces.head, *gap, *told)
+        return [*([Placed("system", head)] if head else []), *old, *_spoken(pieces.notes), *speaker, *tail]
     if layout is PromptLayout.DEPTH and pieces.tail and pieces.tail[0].role == "user":
-        return [*system, *_at_depth(pieces), *pieces.tail]
-    notes = turns_of(pieces.notes, pieces.title)
+        return [*system, *_at_depth(pieces, old), *speaker, *tail]
+    notes = [*turns_of(pieces.notes, pieces.title), *speaker]
     if pieces.tail and pieces.tail[0].role == "user":
-        return [*system, *pieces.old, *notes, *pieces.tail]
-    closing = pieces.tail if pieces.continue_last else ()
-    return [*system, *pieces.old, *(() if closing else pieces.tail), *notes, *closing]
+        return [*system, *old, *notes, *tail]
+    closing = tail if pieces.continue_last else []
+    return [*system, *old, *([] if closing else tail), *notes, *closing]
 
 
-def turns_of(notes: Sequence[Note], title: str) -> list[Turn]:
+def placed(turns: Sequence[Turn], part: Part) -> list[Placed]:
+    """Turns that belong to one part."""
+    return [Placed(turn.role, (Span(part, turn.content),), turn.name) for turn in turns]
+
+
+def turns_of(notes: Sequence[Note], title: str) -> list[Placed]:
     """The system's notes as one turn, those that somebody seems to say each by itself; the higher order stands later."""
-    text = _told(notes, title)
-    return [*([Turn("system", text)] if text else []), *_spoken(notes)]
+    told = _told(notes, title)
+    return [*([Placed("system", tuple(told))] if told else []), *_spoken(notes)]
 
 
-def _at_depth(pieces: Pieces) -> list[Turn]:
+def _at_depth(pieces: Pieces, history: Sequence[Placed]) -> list[Placed]:
     """Each note so many messages above the newest one as it asks for; where the history is shorter, above all of it."""
-    old = list(pieces.old)
-    depths = {min(note.depth, len(old)) for note in pieces.notes}
+    old = list(history)
+    depths = {min(note.depth, len(history)) for note in pieces.notes}
     for depth in sorted(depths):  # the nearest first, so that places above are not moved
-        there = [note for note in pieces.notes if min(note.depth, len(pieces.old)) == depth]
-        place = len(pieces.old) - depth
+        there = [note for note in pieces.notes if min(note.depth, len(history)) == depth]
+        place = len(history) - depth
         old[place:place] = turns_of(there, pieces.title)
     return old
 
 
-def _told(notes: Sequence[Note], title: str) -> str:
+def _told(notes: Sequence[Note], title: str) -> list[Span]:
     told = [note.text for note in _in_order(notes) if note.role == "system"]
-    return "\n".join(part for part in (title, *told) if part) if told else ""
+    lines = [line for line in (title, *told) if line] if told else []
+    return [Span(Part.MEMORIES, f"\n{line}" if place else line) for place, line in enumerate(lines)]
 
 
-def _spoken(notes: Sequence[Note]) -> list[Turn]:
-    return [Turn(note.role, note.text) for note in _in_order(notes) if note.role != "system"]
+def _spoken(notes: Sequence[Note]) -> list[Placed]:
+    return [Placed(note.role, (Span(Part.MEMORIES, note.text),)) for note in _in_order(notes) if note.role != "system"]
 
 
 def _in_order(notes: Sequence[Note]) -> list[Note]:

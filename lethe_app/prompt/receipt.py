@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from lethe_app.domain.prompt import Part, Receipt, Share
+from lethe_app.prompt.budget import CAPS, Plan
+from lethe_app.settings import PromptLayout
 
 
 class Room(Protocol):
@@ -17,6 +19,8 @@ class Room(Protocol):
     def reply_reserve(self) -> int: ...
     @property
     def template_source(self) -> str: ...
+    @property
+    def layout(self) -> PromptLayout: ...
 
 
 def write_receipt(shares: Iterable[Share], prompt_tokens: int, dropped_messages: int, room: Room) -> Receipt:
@@ -26,7 +30,7 @@ def write_receipt(shares: Iterable[Share], prompt_tokens: int, dropped_messages:
         old = summed.get(share.part, Share(share.part, 0))
         tokens, cut = old.tokens + share.tokens, old.cut_tokens + share.cut_tokens
         summed[share.part] = Share(share.part, tokens, cut, share.note or old.note)
-    lines = [summed[part] for part in Part if part in summed and (summed[part].tokens or summed[part].cut_tokens)]
+    lines = [summed[part] for part in Part if part in summed and _is_worth_a_line(summed[part])]
     rest = prompt_tokens - sum(line.tokens for line in lines)
     return Receipt(
         shares=(*_balanced(lines, rest), Share(Part.TEMPLATE, max(rest, 0))),
@@ -35,7 +39,32 @@ def write_receipt(shares: Iterable[Share], prompt_tokens: int, dropped_messages:
         reply_reserve=room.reply_reserve,
         template_source=room.template_source,
         dropped_messages=dropped_messages,
+        layout=room.layout,
     )
+
+
+def _is_worth_a_line(share: Share) -> bool:
+    return bool(share.tokens or share.cut_tokens or share.note)
+
+
+def left_out(part: Part, pieces: int, chosen: Plan) -> str:
+    """What of an optional part was cut and why; nothing where all of it is there."""
+    lost = pieces - len(chosen.kept.get(part, ()))
+    if not lost:
+        return ""
+    over = min(chosen.capped.get(part, 0), lost)
+    reasons = [f"the part may have at most {CAPS[part]:.0%} of the context"] if over else []
+    if lost > over:
+        reasons.append("there is no room beside the conversation" if not over else f"for {lost - over} there was no room")
+    return f"{lost} of {pieces} left out: {', and '.join(reasons)}"
+
+
+def history_note(cut: int, messages: int, earlier: int) -> str:
+    """What of the conversation is not there word for word, and why."""
+    notes = [f"the oldest {cut} of {messages} messages left out: there is no room for all"] if cut else []
+    if earlier:
+        notes.append(f"the first {earlier} messages of the conversation had no room any more and are told in a summary")
+    return "; ".join(notes)
 
 
 def _balanced(lines: Sequence[Share], rest: int) -> list[Share]:

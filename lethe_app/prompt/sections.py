@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
-from lethe_app.domain.prompt import Part
+from lethe_app.domain.prompt import Part, Span
 from lethe_app.prompt.macros import Scene, expand
+from lethe_app.prompt.spans import cut_out
 
 _BODIES = {
     "charbio": Part.PERSONA,
@@ -65,9 +66,19 @@ class Compiled:
     titled: tuple[Section, ...]
 
     def spell(self, kept: Mapping[Part, Sequence[int]]) -> str:
-        running = "".join(section.text for section in self.running)
-        texts = [running.strip(), *(section.spell(kept.get(section.part, ())) for section in self.titled)]
-        return "\n\n".join(text for text in texts if text.strip())
+        """The whole text."""
+        return "".join(span.text for span in self.spans(kept))
+
+    def spans(self, kept: Mapping[Part, Sequence[int]]) -> list[Span]:
+        """The text in stretches, each with its part; a gap belongs to what follows it."""
+        running = [Span(section.part, section.text) for section in self.running]
+        text = "".join(span.text for span in running)
+        spans = cut_out(running, len(text) - len(text.lstrip()), len(text.rstrip()))
+        for section in self.titled:
+            spelled = section.spell(kept.get(section.part, ()))
+            if spelled.strip():
+                spans.append(Span(section.part, f"\n\n{spelled}" if spans else spelled))
+        return spans
 
 
 def compile_system(preset: SystemPreset, persona: Persona, user: Persona | None, scene: Scene, extras: Extras) -> Compiled:

@@ -16,6 +16,7 @@ from lethe_app.errors import FileError, LetheError, ModelError
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.protocol import Chunk, Done, Reading
 from lethe_app.prompt.macros import expand
+from lethe_app.services.accounts import Accounts
 from lethe_app.services.casting import Cast, Casting
 from lethe_app.services.counting import Counting
 from lethe_app.services.events import (
@@ -39,6 +40,7 @@ from lethe_app.services.reading_ahead import ReadingAhead
 from lethe_app.services.recollecting import Recollecting
 from lethe_app.services.reply import Reply
 from lethe_app.services.sessions import Sessions
+from lethe_app.services.warmth import Warmth
 from lethe_app.services.writing import Kind, Writing
 from lethe_app.storage.chats import Chats
 
@@ -64,7 +66,9 @@ class Chat:
         frames: Frames,
         sessions: Sessions,
         ahead: ReadingAhead,
+        warmth: Warmth,
         quiet: Quiet,
+        accounts: Accounts,
     ) -> None:
         self._chats = chats
         self._casting = casting
@@ -76,7 +80,9 @@ class Chat:
         self._frames = frames
         self._sessions = sessions
         self._ahead = ahead
+        self._warmth = warmth
         self._quiet = quiet
+        self._accounts = accounts
         self._one_reply_at_a_time = asyncio.Lock()
 
     async def send(self, session_id: UUID, text: str) -> AsyncGenerator[TurnEvent]:
@@ -128,7 +134,9 @@ class Chat:
     async def edit(self, message_id: UUID, text: str) -> Message:
         """Change the wording on display."""
         message = await self._chats.edit(message_id, text)
+        self._warmth.forget_session(message.session_id)
         await self._retold(message.session_id, message_id)
+        await self._accounts.forget((await self._chats.session(message.session_id)).persona_id)
         return message
 
     async def delete(self, session_id: UUID, message_id: UUID) -> None:
@@ -142,6 +150,7 @@ class Chat:
             first -= 1
         await self._retold(session_id, message_id)
         await self._chats.delete_message(*(entry.id for entry in outline[first : at + 1]))
+        self._warmth.forget_session(session_id)
         self._sessions.changed.tell((await self._chats.session(session_id)).persona_id)
 
     async def _retold(self, session_id: UUID, message_id: UUID) -> None:
@@ -183,12 +192,13 @@ class Chat:
             with self._quiet.hold_off():
                 model = await self._models.ready()
                 memory: TurnMemory | None = None
+                forgotten = await self._accounts.open(session.persona_id)
                 async for event in self._remember(session, cast, before, model):
                     memory = event.memory if isinstance(event, Recalled) else memory
                     yield event
                 prompt = await self._prompting.build(session, cast, model, before, so_far, memory)
                 yield Prompted(prompt.receipt)
-                async with aclosing(self._speak(session, cast, writing, model, prompt, so_far)) as events:
+                async with aclosing(self._speak(session, cast, writing, model, prompt, so_far, forgotten)) as events:
                     async for spoken in events:
                         yield spoken
 
@@ -223,6 +233,7 @@ class Chat:
         model: LoadedModel,
         prompt: Prompt,
         so_far: Alternative | None,
+        forgotten: int,
     ) -> AsyncGenerator[TurnEvent]:
         start = so_far or Alternative(model=model.file.name)
         yield Began(writing.message)
@@ -236,6 +247,7 @@ class Chat:
             prompt.stop_strings,
             surgery=self._prompting.cuts_the_cache,
             shortest=WORTH_KEEPING,
+            kept_at=self._warmth.kept_at(session),
         )
         ended = False
         try:
@@ -251,6 +263,9 @@ class Chat:
                 yield event
         finally:
             await self._conclude(session, reply, writing, complete=ended and usage.reason is not StopReason.STOPPED)
+            if not reply.is_empty:
+                said, known = reply.wording(complete=True).content, usage if ended else None
+                await self._accounts.close(session, model, prompt, writing.message, said, known, forgotten)
         if reply.is_empty:
             raise ModelError(f"{model.file.name} had nothing to say.", "Ask again, or write something more.")
         yield Finished(await writing.stored(), usage)

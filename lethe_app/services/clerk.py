@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager, suppress
 from typing import TypeVar
 
 from lethe_app.brain.answers import Answer
@@ -30,6 +30,8 @@ MARGIN = 24
 """Tokens kept free, for parts counted one by one may be shorter than the whole."""
 LEAST_ROOM = 64
 """Tokens of material below which an errand makes no sense."""
+REST_AFTER = 30.0
+"""Seconds without an errand after which the model gives back the memory it holds for them; the next one takes it anew."""
 LOG = logging.getLogger(__name__)
 
 
@@ -48,6 +50,7 @@ class Clerk:
         form: Callable[[LoadedModel], Awaitable[Choice]],
         count: Callable[[list[str]], Awaitable[list[int]]],
         busy: Callable[[], bool],
+        rest_after: float = REST_AFTER,
     ) -> None:
         """`ready` is the model loaded now, `form` how it wants to be spoken to; while `busy` nothing is begun."""
         self._client = client
@@ -56,7 +59,12 @@ class Clerk:
         self._form = form
         self._count = count
         self._busy = busy
+        self._rest_after = rest_after
         self._desk = asyncio.Lock()
+        self._waiting = 0
+        """Errands that are asked for and not yet done."""
+        self._alarm: asyncio.TimerHandle | None = None
+        self._resting: asyncio.Task[None] | None = None
         self._disarm: tuple[LoadedModel | None, Disarmer] = (None, Disarmer(()))
 
     @property
@@ -70,21 +78,9 @@ class Clerk:
         Waits for a free model and begins again when the chat wanted it. Raises AnswerUnusable after three useless answers, and
         whatever ModelError there is: no model, no room, no memory, a dead process.
         """
-        async with self._desk:
-            tries = 0
-            while True:
-                await self._wait()
-                text, reason = await self._hear(task, answer, material, tries)
-                if reason in {StopReason.PREEMPTED, StopReason.STOPPED}:
-                    await asyncio.sleep(WAIT)
-                    continue
-                try:
-                    return answer.read(text)
-                except ValueError as problem:
-                    LOG.info("errand %s, try %d: %s", task, tries + 1, type(problem).__name__)
-                    tries += 1
-                    if tries == len(TEMPERATURES):
-                        raise AnswerUnusable(f"The model gave no usable {answer.__name__.lower()}.") from problem
+        with self._at_work():
+            async with self._desk:
+                return await self._answered(task, answer, material)
 
     async def room(self, task: Task, answer: type[Answer], **material: str) -> int:
         """Tokens that the gaps of an errand not named in `material` may take together. Raises ModelError."""
@@ -109,6 +105,42 @@ class Clerk:
     async def count(self, texts: list[str]) -> list[int]:
         """Tokens of each text."""
         return await self._count(texts)
+
+    async def _answered(self, task: Task, answer: type[T], material: dict[str, str]) -> T:
+        tries = 0
+        while True:
+            await self._wait()
+            text, reason = await self._hear(task, answer, material, tries)
+            if reason in {StopReason.PREEMPTED, StopReason.STOPPED}:
+                await asyncio.sleep(WAIT)
+                continue
+            try:
+                return answer.read(text)
+            except ValueError as problem:
+                LOG.info("errand %s, try %d: %s", task, tries + 1, type(problem).__name__)
+                tries += 1
+                if tries == len(TEMPERATURES):
+                    raise AnswerUnusable(f"The model gave no usable {answer.__name__.lower()}.") from problem
+
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        """When the last errand is done and no other comes for a while, the model gives back what it holds for them."""
+        self._waiting += 1
+        if self._alarm is not None:
+            self._alarm.cancel()
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+            if not self._waiting:
+                self._alarm = asyncio.get_running_loop().call_later(self._rest_after, self._rest)
+
+    def _rest(self) -> None:
+        self._resting = asyncio.get_running_loop().create_task(self._give_back())
+
+    async def _give_back(self) -> None:
+        with suppress(ModelError):  # it ended meanwhile, and holds nothing any more
+            await self._client.rest()
 
     async def _wait(self) -> None:
         while self._busy():  # noqa: ASYNC110 - a turn of the chat sets no event, and nobody waits for this

@@ -88,6 +88,8 @@ class Frames:
 
     def __init__(self, chats: Chats, facts: Facts, state: SessionState, preferences: Preferences, counting: Counting) -> None:
         self.cuts: Listeners[UUID] = Listeners()
+        self.renewed: Listeners[str] = Listeners()
+        """Told the persona of whom something was forgotten or edited."""
         self._chats = chats
         self._state = state
         self._preferences = preferences
@@ -123,6 +125,7 @@ class Frames:
     async def renew(self, persona_id: str) -> None:
         """Something was forgotten or edited: what stands still is made anew with the next prompt. History stays cut."""
         self._renewals[persona_id] += 1
+        self.renewed.tell(persona_id)
 
     async def drop(self, session_id: UUID) -> None:
         """Words that had left the history were changed or deleted: nothing that was told of them stands, it begins anew."""

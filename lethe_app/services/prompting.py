@@ -164,11 +164,20 @@ class Prompting:
             thinking=settings.thinking,
             add_names=settings.add_names,
             disarm=form.disarm,
+            earlier=await self._earlier(frame),
         )
+
+    async def _earlier(self, frame: Frame) -> int:
+        """Messages said aloud that have left the history."""
+        if frame.first is None:
+            return 0
+        first = await self._chats.message(frame.first)
+        is_spoken = not first.hidden and first.role in {Role.USER, Role.ASSISTANT}
+        return (await self._chats.standing(first.id)).spoken - is_spoken
 
     async def _form(self, model: LoadedModel) -> Format:
         """Worked out once per model and chosen format; a hostile template may take its two seconds elsewhere."""
-        instruct = self._preferences.current.instruct
+        instruct = self._preferences.current.for_model(model.file.path.name).instruct
         form = self._format
         if form is None or form.model is not model or form.instruct != instruct:
             presets = list((await self._library.instruct_presets()).values())

@@ -4,7 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.domain.prompt import Part
+from lethe_app.prompt import budget
 from lethe_app.prompt.budget import CAPS, HISTORY_FLOOR, HISTORY_TARGET, Demand, cut_history, plan
+from lethe_app.settings import Settings
 
 
 def demand(history: list[int], cut: int = 0, limit: int = 900, fixed: int = 100, **items: list[int]) -> Demand:
@@ -37,6 +39,23 @@ def test_parts_shrink_in_the_stated_order():
     assert [len(parts) for parts in left] == sorted((len(parts) for parts in left), reverse=True)
     assert left[0] == order
     assert left[-1] == []
+
+
+def test_the_order_is_the_one_that_is_told_in_the_docstring_and_in_the_settings():
+    told = ["retrieved memories", "previous sessions", "examples", "core facts", "world info", "oldest history"]
+    help_text = str(Settings.model_fields["context"].description)
+
+    assert " → ".join(told) in str(budget.__doc__)
+    assert list(CAPS) == [Part.MEMORIES, Part.SUMMARIES, Part.STYLE, Part.FACTS, Part.WORLD]
+    places = [help_text.index(word) for word in ("memories", "summaries", "examples", "facts", "worlds", "oldest messages")]
+    assert places == sorted(places)
+
+
+def test_what_a_cap_kept_out_is_told_from_what_had_no_room():
+    chosen = plan(demand([300], fixed=500, memories=[250, 90, 80, 60]))
+
+    assert chosen.kept[Part.MEMORIES] == (1, 3)
+    assert chosen.capped[Part.MEMORIES] == 1
 
 
 def test_history_above_its_floor_gives_way_before_memories():

@@ -97,7 +97,7 @@ async def test_the_receipt_accounts_for_every_token():
     parts = [share.part for share in prompt.receipt.shares]
     assert prompt.receipt.prompt_tokens == (await count([prompt.text]))[0]
     assert sum(share.tokens for share in prompt.receipt.shares) == prompt.receipt.prompt_tokens
-    assert parts == [part for part in Part if part is not Part.THOUGHTS]
+    assert parts == [part for part in Part if part not in {Part.THOUGHTS, Part.SPEAKER}]
     assert prompt.receipt.template_source == "model"
     assert prompt.receipt.dropped_messages == 0
 
@@ -135,9 +135,27 @@ async def test_what_was_cut_is_said_in_the_receipt():
 
     shares = {share.part: share for share in prompt.receipt.shares}
     assert shares[Part.HISTORY].cut_tokens > 1000
-    assert "messages left out" in shares[Part.HISTORY].note
-    assert shares[Part.MEMORIES].note == "1 of 2 left out"
+    assert "messages left out: there is no room" in shares[Part.HISTORY].note
+    assert shares[Part.MEMORIES].note == "1 of 2 left out: the part may have at most 20% of the context"
     assert prompt.receipt.dropped_messages > 100
+
+
+async def test_what_had_no_room_is_told_from_what_is_over_its_part():
+    notes = [Note("long " * 900), *(Note("memory " * 90) for _ in range(3))]
+    tight = await build(request(talk(41, 20), volatile=notes, reply_reserve=1200), Count())
+    none = await build(request(talk(41, 20), volatile=notes[1:], reply_reserve=1450), Count())
+
+    (some,) = [share.note for share in tight.receipt.shares if share.part is Part.MEMORIES]
+    (all_,) = [share.note for share in none.receipt.shares if share.part is Part.MEMORIES]
+    assert some == "2 of 4 left out: the part may have at most 20% of the context, and for 1 there was no room"
+    assert all_ == "3 of 3 left out: there is no room beside the conversation"
+
+
+async def test_messages_that_left_before_are_told_of_in_the_receipt():
+    prompt = await build(request(talk(5), earlier=120), Count())
+
+    (note,) = [share.note for share in prompt.receipt.shares if share.part is Part.HISTORY]
+    assert note == "the first 120 messages of the conversation had no room any more and are told in a summary"
 
 
 async def test_a_message_that_cannot_fit_is_refused_with_sizes():

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.domain.prompt import Note, Turn
+from lethe_app.domain.prompt import Note, Part, Span, Turn
 from lethe_app.prompt.layout import Pieces, arrange
 from lethe_app.settings import PromptLayout
 
 OLD = [Turn("assistant", "Welcome."), Turn("user", "Hello."), Turn("assistant", "Sit down.")]
 NOTES = [Note("far", depth=3), Note("near", order=200), Note("nearer still", order=300), Note("said", role="assistant")]
-PIECES = Pieces("You are Ada.", OLD, [Turn("user", "Thanks.")], NOTES, "# Now")
+PIECES = Pieces([Span(Part.SYSTEM, "You are Ada.")], OLD, [Turn("user", "Thanks.")], NOTES, "# Now")
 
 
 def contents(layout: PromptLayout, pieces: Pieces = PIECES) -> list[str]:
-    return [turn.content for turn in arrange(layout, pieces)]
+    return [one.turn.content for one in arrange(layout, pieces)]
 
 
 def test_late_notes_stand_just_above_the_newest_message_the_nearest_last():
@@ -55,6 +55,20 @@ def test_nothing_stands_behind_a_reply_that_goes_on(layout: PromptLayout):
     assert contents(layout, going_on)[-1] == "You are"
 
 
+@pytest.mark.parametrize("layout", PromptLayout)
+def test_who_speaks_is_said_just_above_the_newest_message(layout: PromptLayout):
+    assert contents(layout, replace(PIECES, speaker="Ada speaks."))[-2:] == ["Ada speaks.", "Thanks."]
+
+
+@pytest.mark.parametrize("layout", PromptLayout)
+def test_every_word_knows_its_part(layout: PromptLayout):
+    told = [(span.part, span.text.strip()) for one in arrange(layout, PIECES) for span in one.spans if span.text.strip()]
+
+    assert [text for part, text in told if part is Part.HISTORY] == ["Welcome.", "Hello.", "Sit down."]
+    assert {text for part, text in told if part is Part.MEMORIES} == {"# Now", "far", "near", "nearer still", "said"}
+    assert [text for part, text in told if part in {Part.SYSTEM, Part.MESSAGE}] == ["You are Ada.", "Thanks."]
+
+
 @given(
     st.sampled_from(list(PromptLayout)),
     st.lists(st.builds(Note, st.text("ab", min_size=1), depth=st.integers(0, 9), order=st.integers(0, 5)), max_size=6),
@@ -62,7 +76,8 @@ def test_nothing_stands_behind_a_reply_that_goes_on(layout: PromptLayout):
 )
 def test_nothing_is_lost_or_said_twice_in_any_layout(layout: PromptLayout, notes: list[Note], messages: int):
     old = [Turn("user" if place % 2 else "assistant", f"m{place}") for place in range(messages)]
-    turns = arrange(layout, Pieces("head", old, [Turn("user", "last")], notes, ""))
+    head = [Span(Part.SYSTEM, "head")]
+    turns = [one.turn for one in arrange(layout, Pieces(head, old, [Turn("user", "last")], notes, ""))]
     text = "\n".join(turn.content for turn in turns)
     assert sorted(text.replace("\n\n", "\n").split("\n")) == sorted(
         ["head", "last", *(turn.content for turn in old), *(note.text for note in notes)]

@@ -13,12 +13,14 @@ import pytest
 from lethe_app.domain.chat import Role
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.passage import Passage, PassageKind
+from lethe_app.domain.prompt import Entry, Part, Receipt, Share, Span
 from lethe_app.errors import StorageError
 from lethe_app.storage.backup import backups_of, list_backups
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.database import Database
 from lethe_app.storage.migrations import MIGRATIONS, migrate, version
 from lethe_app.storage.passages import Passages
+from lethe_app.storage.receipts import Receipts
 from lethe_app.storage.records import ALTERNATIVE_COLUMNS, MEMORY_COLUMNS, MESSAGE_COLUMNS, SESSION_COLUMNS
 from lethe_app.storage.state import SessionState, TokenCounts
 
@@ -153,6 +155,18 @@ async def test_a_database_of_the_first_version_takes_in_passages(old: Path):
     assert (await passages.read([number]))[number].text == "Endlich!"
     assert (await passages.occurrences(["endlich"])).passage == [number]
     assert await passages.is_whole()
+    await database.close()
+
+
+async def test_a_database_of_the_first_version_takes_in_receipts(old: Path):
+    database = await Database.open(old)
+    receipts, reply = Receipts(database), (await Chats(database).page(SESSION, 3, 1))[0]
+    entry = Entry(Receipt((Share(Part.PERSONA, 7),), 7, 100, 20, "model"))
+
+    await receipts.put(reply.id, entry, "mara-venn", [Span(Part.PERSONA, "Sie wartet.")], 0)
+
+    assert await receipts.get(reply.id, reply.shown) == entry
+    assert await receipts.spans(reply.id, reply.shown) == (Span(Part.PERSONA, "Sie wartet."),)
     await database.close()
 
 

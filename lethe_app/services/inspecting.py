@@ -1,0 +1,208 @@
+"""Shows what a model was given to read: the prompt of any reply, of a persona still being written, of a format being tried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from lethe_app.domain.chat import ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.presets import InstructPreset, SystemPreset
+from lethe_app.domain.prompt import Cost, Note, Receipt, Span, Turn
+from lethe_app.errors import FileError, StorageError
+from lethe_app.prompt.builder import Request, build
+from lethe_app.prompt.instruct import InstructRenderer
+from lethe_app.prompt.macros import Scene, expand, unknown_macros
+from lethe_app.prompt.sections import Extras, compile_system
+from lethe_app.services.casting import NOBODY, Cast
+from lethe_app.services.counting import Counting
+from lethe_app.services.library import Library
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.prompting import suited_system
+from lethe_app.storage.chats import Chats
+from lethe_app.storage.receipts import Receipts
+
+LOOK_BACK = 24
+"""Messages above a reply among which the reply before it is looked for."""
+AMPLE = 1_000_000
+"""Context of a prompt that nobody will ever read."""
+PLAIN = InstructPreset(name="plain", system_end="\n")
+TEXTS = (
+    "name",
+    "bio",
+    "mini_bio",
+    "scenario",
+    "first_messages",
+    "example_dialogs",
+    "system_prompt",
+    "self_edit_field",
+    "agent_tasks",
+    "schedule_prefix",
+    "schedule",
+)
+"""Fields of a persona that hold words the model may read."""
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """The prompt of one reply."""
+
+    receipt: Receipt
+    cost: Cost | None
+    """None where the reply was stopped before the model could tell."""
+    spans: tuple[Span, ...]
+    """Word for word; empty where it is no longer kept."""
+    previous: tuple[Span, ...]
+    """The prompt of the reply before it, to compare with; empty where there is none or it is no longer kept."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a persona that is being written."""
+
+    tokens: int
+    """With its macros filled in, all pieces together."""
+    pieces: tuple[int, ...]
+    """Tokens of each greeting, line or task; of a plain text the one number."""
+    unknown: tuple[str, ...]
+    """Macros that would stay as they are, without braces."""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A text as the model would read it."""
+
+    spans: tuple[Span, ...]
+    tokens: int
+    fields: Mapping[str, Field] = field(default_factory=dict)
+    """By name, those that are not empty."""
+
+    @property
+    def text(self) -> str:
+        return "".join(span.text for span in self.spans)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Somebody and something said, to try a format on."""
+
+    persona: Persona
+    user: Persona
+    turns: tuple[Turn, ...]
+    extras: Extras
+    notes: tuple[Note, ...]
+
+
+SAMPLE = Sample(
+    Persona(
+        name="Ada",
+        bio="{{char}} keeps the lighthouse of Velm.",
+        scenario="A storm is coming up.",
+        example_dialogs=["Dry and brief.", "Never without her lamp."],
+        self_edit_field="I should trust {{user}} more.",
+    ),
+    Persona(is_user=True, name="Ben", bio="{{user}} sails the ferry."),
+    (
+        Turn("user", "Is the lamp lit?", "Ben"),
+        Turn("assistant", "Since four. Come in.", "Ada"),
+        Turn("user", "You saw it first, then.", "Ben"),
+    ),
+    Extras(
+        world=("Velm is an island of forty houses.",),
+        summaries=("Ben brought the oil, and they spoke of his brother.",),
+        facts=("Ben is afraid of heights.",),
+    ),
+    (Note("Ben once rowed out here in a fog."),),
+)
+
+
+class Inspecting:
+    """Reads, and changes nothing."""
+
+    def __init__(
+        self, chats: Chats, receipts: Receipts, library: Library, preferences: Preferences, counting: Counting
+    ) -> None:
+        self._chats = chats
+        self._receipts = receipts
+        self._library = library
+        self._preferences = preferences
+        self._counting = counting
+
+    async def of(self, message_id: UUID) -> Inspection | None:
+        """The prompt of the wording on display; None where nothing is known of it, as of greetings and of what people say."""
+        try:
+            message = await self._chats.message(message_id)
+        except StorageError:
+            return None
+        entry = await self._receipts.get(message.id, message.shown)
+        if entry is None:
+            return None
+        spans = await self._receipts.spans(message.id, message.shown)
+        return Inspection(entry.receipt, entry.cost, spans, await self._before(message))
+
+    async def preview(self, draft: Persona) -> Preview:
+        """A persona as she stands in the editor: her system prompt, what each field costs, and macros nobody knows.
+
+        Raises FileError where the chosen system prompt cannot be read.
+        """
+        cast = Cast(await self._other(draft), draft) if draft.is_user else Cast(draft, await self._other(draft))
+        scene = cast.scene(ChatSession(persona_id=draft.unique_name), now())
+        chosen = self._preferences.current.system_preset or suited_system(small=False)
+        compiled = compile_system(await self._library.system_preset(chosen), cast.persona, cast.user, scene, Extras())
+        spans = tuple(compiled.spans({section.part: range(len(section.items)) for section in compiled.titled}))
+        (tokens,) = await self._counting.count(["".join(span.text for span in spans)])
+        return Preview(spans, tokens, await self._fields(draft, scene))
+
+    async def render(self, preset: InstructPreset | SystemPreset, sample: Sample = SAMPLE) -> Preview:
+        """A whole prompt in that format; or all that a system prompt introduces, in no format at all."""
+        system = await self._library.system_preset(suited_system(small=False)) if isinstance(preset, InstructPreset) else preset
+        request = Request(
+            renderer=InstructRenderer(preset if isinstance(preset, InstructPreset) else PLAIN),
+            template_source=preset.name,
+            persona=sample.persona,
+            user=sample.user,
+            system=system,
+            scene=Cast(sample.persona, sample.user).scene(ChatSession(persona_id=""), now()),
+            history=sample.turns if isinstance(preset, InstructPreset) else (),
+            context=AMPLE,
+            reply_reserve=0,
+            extras=sample.extras,
+            volatile=sample.notes,
+        )
+        prompt = await build(request, self._counting.count)
+        return Preview(prompt.spans, prompt.receipt.prompt_tokens)
+
+    async def _fields(self, draft: Persona, scene: Scene) -> dict[str, Field]:
+        written = {name: [text for text in texts_of(draft, name) if text.strip()] for name in TEXTS}
+        counts = iter(await self._counting.count([expand(text, scene) for texts in written.values() for text in texts]))
+        fields: dict[str, Field] = {}
+        for name, texts in written.items():
+            pieces = tuple(next(counts) for _text in texts)
+            unknown = dict.fromkeys(macro for text in texts for macro in unknown_macros(text))
+            if pieces:
+                fields[name] = Field(sum(pieces), pieces, tuple(unknown))
+        return fields
+
+    async def _before(self, message: Message) -> tuple[Span, ...]:
+        for one in reversed(await self._chats.tail(message.session_id, LOOK_BACK, message.id)):
+            if one.role is Role.ASSISTANT and not one.hidden:
+                return await self._receipts.spans(one.id, one.shown)
+        return ()
+
+    async def _other(self, draft: Persona) -> Persona:
+        """Who is on the other side while a persona is being written."""
+        settings = self._preferences.current
+        try:
+            return await self._library.persona(settings.last_persona if draft.is_user else settings.user_persona)
+        except FileError:
+            return SAMPLE.persona if draft.is_user else NOBODY
+
+
+def texts_of(persona: Persona, name: str) -> list[str]:
+    """The texts of one field."""
+    value = getattr(persona, name)
+    if isinstance(value, str):
+        return [value]
+    return list(value.values()) if isinstance(value, dict) else list(value)

@@ -1,0 +1,142 @@
+"""What was read again, and why: worked out from where a prompt first differs from the one before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.presets import SystemPreset
+from lethe_app.domain.prompt import Cost, Note, Prompt, Turn
+from lethe_app.prompt import cost
+from lethe_app.prompt.builder import Request, build
+from lethe_app.prompt.macros import Scene
+from lethe_app.prompt.sections import Extras
+from lethe_app.settings import PromptLayout
+from tests.prompt.test_spans import ADA, BEN, MOMENT, PRESET, RENDERERS
+
+LATE, SYSTEM, DEPTH = PromptLayout.LATE, PromptLayout.SYSTEM, PromptLayout.DEPTH
+FIRST = [Turn("assistant", "Welcome."), Turn("user", "Hello."), Turn("assistant", "Sit down."), Turn("user", "Thanks.")]
+SECOND = [*FIRST, Turn("assistant", "You are late."), Turn("user", "I know.")]
+SAID = "You are late."
+
+
+async def letters(texts: list[str]) -> list[int]:
+    return [len(text) for text in texts]
+
+
+async def made(
+    history: Sequence[Turn],
+    notes: Sequence[str] = (),
+    layout: PromptLayout = LATE,
+    extras: Extras | None = None,
+    persona: Persona = ADA,
+    system: SystemPreset = PRESET,
+    renderer: str = "chatml",
+) -> Prompt:
+    request = Request(
+        renderer=RENDERERS[renderer],
+        template_source="model",
+        persona=persona,
+        user=BEN,
+        system=system,
+        scene=Scene("Ben", "Ada", MOMENT),
+        history=history,
+        context=50_000,
+        reply_reserve=200,
+        extras=extras or Extras(),
+        volatile=[Note(text, depth=2) for text in notes],
+        layout=layout,
+    )
+    return await build(request, letters)
+
+
+def read_again(before: Prompt, after: Prompt, said: str = SAID) -> Cost:
+    """As a cache that keeps only the common beginning has it, a token being a letter."""
+    known = 0
+    story = before.text + said
+    while known < min(len(story), len(after.text)) and story[known] == after.text[known]:
+        known += 1
+    fresh = sum(len(span.text) for span in cost.new_in(before.spans, said, after.spans))
+    layout = after.receipt.layout
+    return cost.work_out(before.spans, after.spans, fresh, len(after.text) - known, len(after.text), 0, layout)
+
+
+async def test_a_plain_turn_has_nothing_read_again():
+    told = read_again(await made(FIRST), await made(SECOND))
+
+    assert told.again == 0
+    assert told.words == f"Of {told.evaluated + told.reused:,} tokens, {told.evaluated:,} were read, none of them again."
+
+
+async def test_a_message_written_anew_costs_nothing():
+    before = await made(FIRST, ["Ben likes tea."])
+
+    assert read_again(before, await made(FIRST, ["Ben likes tea."]), "Other words.").again == 0
+
+
+@pytest.mark.parametrize(
+    ("layout", "why"),
+    [
+        (LATE, "what is brought up stands just above the newest message and has moved on with it"),
+        (SYSTEM, "what is brought up stands in the system prompt"),
+        (DEPTH, "what is brought up stands among the messages"),
+    ],
+)
+async def test_the_layout_has_its_price_told(layout: PromptLayout, why: str):
+    before, after = await made(FIRST, ["Ben likes tea."], layout), await made(SECOND, ["Ben has a boat."], layout)
+
+    told = read_again(before, after)
+
+    assert told.because == why
+    assert told.words.startswith(f"{told.again} of ")
+
+
+async def test_late_is_cheaper_than_the_system_prompt():
+    costs = [
+        read_again(await made(FIRST, ["Ben likes tea."], layout), await made(SECOND, ["Ben has a boat."], layout)).again
+        for layout in (LATE, SYSTEM)
+    ]
+
+    assert 0 < costs[0] < costs[1]
+
+
+async def test_an_entry_that_asks_for_the_system_prompt_has_its_price_told():
+    before, after = await made(FIRST), await made(SECOND, extras=Extras(world=["Velm is an island."]))
+
+    assert read_again(before, after).because == "an entry stands in the system prompt"
+
+
+async def test_a_cut_is_told_as_a_cut_also_where_a_summary_takes_over():
+    before = await made(SECOND)
+    after = await made([*SECOND[2:], Turn("assistant", "Why?"), Turn("user", "Wind.")], extras=Extras(summaries=["They met."]))
+
+    assert read_again(before, after, "Why?").because == cost.LEFT
+
+
+async def test_other_changes_are_named():
+    before = await made(FIRST, extras=Extras(summaries=["They met."], facts=["Ben sails."]))
+
+    async def why(*history: Turn, **values: object) -> str:
+        extras = values.pop("extras", Extras(summaries=["They met."], facts=["Ben sails."]))
+        after = await made(history or SECOND, extras=extras, **values)  # type: ignore[arg-type]
+        return read_again(before, after).because
+
+    assert await why(persona=ADA.model_copy(update={"bio": "Burnt the lighthouse."})) == "the persona has changed"
+    assert await why(extras=Extras(summaries=["They fell out."], facts=["Ben sails."])) == (
+        "what is told of earlier talk has changed"
+    )
+    assert await why(extras=Extras(summaries=["They met."], facts=["Ben drowned."])) == (
+        "what is known for certain has changed"
+    )
+    assert await why(SECOND[0], Turn("user", "Good evening."), *SECOND[2:]) == "a message was changed"
+
+
+async def test_a_reply_whose_thoughts_are_not_sent_again_is_told():
+    before, after = await made(FIRST), await made(SECOND)
+    fresh = sum(len(span.text) for span in cost.new_in(before.spans, SAID, after.spans))
+
+    told = cost.work_out(before.spans, after.spans, fresh, fresh + 40, len(after.text), 0, LATE)
+
+    assert told.because == "the reply stands there otherwise than the model wrote it"

@@ -1,0 +1,203 @@
+"""Every character of a prompt knows its part, in any format, and no character is lost or said twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.presets import InstructPreset, SystemPreset
+from lethe_app.domain.prompt import Note, Part, Prompt, Span, Turn
+from lethe_app.prompt.builder import Request, build
+from lethe_app.prompt.disarm import Disarmer
+from lethe_app.prompt.instruct import InstructRenderer
+from lethe_app.prompt.layout import placed
+from lethe_app.prompt.macros import Scene
+from lethe_app.prompt.sections import Extras
+from lethe_app.prompt.spans import cut_out, joined, label, rewritten
+from lethe_app.prompt.template import ChatTemplate
+from lethe_app.settings import PromptLayout
+from tests.prompt import templates
+
+MOMENT = datetime(2026, 3, 1, 20, 15, tzinfo=UTC)
+RENDERERS = {name: ChatTemplate(source, moment=MOMENT, bos="<s>", eos="</s>") for name, source in templates.FRIENDLY.items()}
+PLAIN = InstructRenderer(InstructPreset(name="p", user_start="U:", bot_start="B:", user_end="\n", system_role=False))
+PRESET = SystemPreset(
+    name="x",
+    prompt="You are {{char}}. {{charbio}} {{userbio}}",
+    world_info_title="World",
+    scenario_title="Scene",
+    dialogs_title="Style",
+    session_history_title="Before",
+    core_facts_title="Facts",
+    inner_thoughts_title="Thoughts",
+)
+ADA = Persona(
+    name="Ada", bio="Keeps a lighthouse.", scenario="A storm.", example_dialogs=["Be short."], self_edit_field="I wait."
+)
+BEN = Persona(name="Ben", is_user=True, bio="Sails.")
+EXTRAS = Extras(world=["An isle."], summaries=["They spoke of oil."], facts=["Ben is late."])
+TALK = [Turn("assistant", "Welcome."), Turn("user", "Hello."), Turn("assistant", "Sit down."), Turn("user", "Thanks.")]
+
+
+async def count(texts: list[str]) -> list[int]:
+    return [len(text.split()) for text in texts]
+
+
+async def made(history: Sequence[Turn] = TALK, **values: object) -> Prompt:
+    usual: dict[str, object] = {
+        "renderer": RENDERERS["chatml"],
+        "template_source": "model",
+        "persona": ADA,
+        "user": BEN,
+        "system": PRESET,
+        "scene": Scene("Ben", "Ada", MOMENT),
+        "history": history,
+        "context": 5000,
+        "reply_reserve": 200,
+        "extras": EXTRAS,
+        "volatile": [Note("Ben likes tea.")],
+    }
+    return await build(Request(**(usual | values)), count)  # type: ignore[arg-type]
+
+
+def of(prompt: Prompt, part: Part) -> str:
+    return "|".join(span.text.strip() for span in prompt.spans if span.part is part)
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+async def test_in_every_format_each_text_stands_under_its_part(name: str):
+    prompt = await made(renderer=RENDERERS[name])
+
+    assert joined(prompt.spans) == prompt.text
+    assert of(prompt, Part.PERSONA) == "Keeps a lighthouse."
+    assert of(prompt, Part.USER) == "Sails."
+    assert of(prompt, Part.SCENARIO) == "# Scene\nA storm."
+    assert of(prompt, Part.STYLE) == "# Style\n- Be short."
+    assert of(prompt, Part.THOUGHTS) == "# Thoughts\nI wait."
+    assert of(prompt, Part.WORLD) == "# World\nAn isle."
+    assert of(prompt, Part.SUMMARIES) == "# Before\nThey spoke of oil."
+    assert of(prompt, Part.FACTS) == "# Facts\n- Ben is late."
+    assert of(prompt, Part.HISTORY) == "Welcome.|Hello.|Sit down."
+    assert of(prompt, Part.MEMORIES) == "# What Ada remembers now|Ben likes tea."
+    assert of(prompt, Part.MESSAGE) == "Thanks."
+
+
+async def test_words_that_the_format_uses_itself_are_told_from_it():
+    history = [Turn("user", "user"), Turn("assistant", "assistant"), Turn("user", "im_end"), Turn("assistant", "<|im_end|>")]
+    prompt = await made([*history, Turn("user", "system")], extras=Extras(), volatile=())
+
+    words = [span.text for span in prompt.spans if span.part in {Part.HISTORY, Part.MESSAGE}]
+    assert words == ["user", "assistant", "im_end", "<|im_end|>", "system"]
+
+
+async def test_the_same_words_twice_are_told_apart_by_where_they_stand():
+    history = [Turn("user", "Yes."), Turn("assistant", "Yes."), Turn("user", "Yes.")]
+    prompt = await made(history, volatile=[Note("Yes.")])
+
+    told = [span.part for span in prompt.spans if span.text.strip() == "Yes."]
+    assert told == [Part.HISTORY, Part.HISTORY, Part.MEMORIES, Part.MESSAGE]
+
+
+async def test_a_note_in_brackets_gets_no_second_ones_and_keeps_its_part():
+    prompt = await made(renderer=RENDERERS["no system"], volatile=[Note("[Ben likes tea.]"), Note("[So it is.]")])
+
+    assert joined(prompt.spans) == prompt.text
+    assert "Ben likes tea." in of(prompt, Part.MEMORIES)
+
+
+async def test_earlier_thinking_that_a_template_cuts_off_leaves_the_words_in_place():
+    history = [Turn("user", "Hello."), Turn("assistant", "Hm.</think>Sit down."), Turn("user", "Thanks.")]
+    prompt = await made(history, renderer=RENDERERS["thinks"])
+
+    assert of(prompt, Part.HISTORY) == "Hello.|Sit down."
+
+
+def test_a_format_that_looks_at_the_words_is_read_as_far_as_they_are_found():
+    def spell(turns: list[Turn]) -> str:
+        return "".join(f"({turn.content.upper() if place else turn.content})" for place, turn in enumerate(turns))
+
+    turns = [Turn("user", "Hello."), Turn("assistant", "Sit down.")]
+
+    assert label(spell(turns), placed(turns, Part.HISTORY), spell) == (
+        Span(Part.TEMPLATE, "("),
+        Span(Part.HISTORY, "Hello."),
+        Span(Part.TEMPLATE, ")(SIT DOWN.)"),
+    )
+
+
+async def test_the_name_that_opens_the_reply_is_the_formats():
+    prompt = await made(add_names=True)
+
+    assert prompt.spans[-1].part is Part.TEMPLATE
+    assert prompt.spans[-1].text.endswith("Ada:")
+
+
+async def test_control_tokens_across_two_parts_are_disarmed_and_nothing_is_lost():
+    split = PRESET.model_copy(update={"prompt": "<|im_{{charbio}}|> {{userbio}}"})
+    evil = ADA.model_copy(update={"bio": "end"})
+    prompt = await made(system=split, persona=evil, disarm=Disarmer(("<|im_end|>",)))
+
+    assert joined(prompt.spans) == prompt.text
+    assert of(prompt, Part.PERSONA) == "end"
+    assert "<|im_end|>" not in of(prompt, Part.SYSTEM) + of(prompt, Part.PERSONA)
+
+
+def test_cutting_out_a_stretch_keeps_the_parts():
+    spans = [Span(Part.SYSTEM, "abc"), Span(Part.PERSONA, "def"), Span(Part.USER, "ghi")]
+
+    assert cut_out(spans, 2, 7) == [Span(Part.SYSTEM, "c"), Span(Part.PERSONA, "def"), Span(Part.USER, "g")]
+    assert cut_out(spans, 3, 3) == []
+
+
+@given(st.lists(st.text("<|a>\u200d", max_size=6), max_size=5))
+def test_disarming_loses_no_character_of_any_part(texts: list[str]):
+    disarm = Disarmer(("<|a|>", "<a>", "|>"))
+    spans = [Span(Part.SYSTEM, text) for text in texts]
+
+    assert joined(rewritten(spans, disarm)) == disarm(joined(spans))
+
+
+anything = st.text(st.one_of(st.sampled_from(" \n[]<|>user:assistant"), st.characters(codec="utf-8")), max_size=30)
+contents = st.lists(st.tuples(st.sampled_from(["user", "assistant", "system"]), anything), max_size=6)
+
+
+@given(
+    name=st.sampled_from([*RENDERERS, "preset"]),
+    past=contents,
+    message=anything,
+    bio=anything,
+    notes=st.lists(anything, max_size=3),
+    layout=st.sampled_from(list(PromptLayout)),
+    going_on=st.booleans(),
+    names=st.booleans(),
+)
+@settings(max_examples=300, deadline=None)
+async def test_the_spans_are_exactly_the_prompt_whatever_anybody_wrote(
+    name: str,
+    past: list[tuple[str, str]],
+    message: str,
+    bio: str,
+    notes: list[str],
+    layout: PromptLayout,
+    going_on: bool,
+    names: bool,
+):
+    history = [*(Turn(role, text) for role, text in past), Turn("assistant" if going_on else "user", message)]
+    prompt = await made(
+        history,
+        renderer=RENDERERS.get(name, PLAIN),
+        persona=ADA.model_copy(update={"bio": bio}),
+        volatile=[Note(text) for text in notes],
+        layout=layout,
+        continue_last=going_on,
+        add_names=names,
+    )
+
+    assert joined(prompt.spans) == prompt.text
+    if message.strip() and "</think>" not in message:
+        assert message.strip() in "".join(span.text for span in prompt.spans if span.part is Part.MESSAGE)

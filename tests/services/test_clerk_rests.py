@@ -1,0 +1,71 @@
+"""When no errand comes for a while, the model gives back the memory it holds for them."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from lethe_app.brain.answers import Title
+from lethe_app.llm.client import ModelClient
+from lethe_app.prompt.errands import Task
+from tests.services.desk import Desk
+
+TITLE = {"title": "The green boat"}
+
+
+class Watched(ModelClient):
+    """Notes when it is sent to rest, and rests."""
+
+    def __init__(self) -> None:
+        super().__init__("echo")
+        self.rested = asyncio.Event()
+        self.times = 0
+
+    async def rest(self) -> None:
+        await super().rest()
+        self.times += 1
+        self.rested.set()
+
+
+def desk_of(client: ModelClient, rest_after: float) -> Desk:
+    desk = Desk(client)
+    desk.clerk._rest_after = rest_after
+    return desk
+
+
+async def test_after_the_last_errand_the_model_rests_once_and_works_again(tmp_path: Path):
+    client = Watched()
+    desk = desk_of(client, 0.05)
+    await desk.load(tmp_path, TITLE, TITLE, TITLE)
+    await asyncio.gather(*(desk.clerk.ask(Task.TITLE, Title, conversation="") for _errand in range(2)))
+    assert client.times == 0
+
+    await asyncio.wait_for(client.rested.wait(), 10)
+    answer = await desk.clerk.ask(Task.TITLE, Title, conversation="")
+
+    assert (answer.title, client.times) == ("The green boat", 1)
+    await client.close()
+
+
+async def test_who_is_asked_again_does_not_rest(tmp_path: Path):
+    client = Watched()
+    desk = desk_of(client, 60)
+    await desk.load(tmp_path, TITLE, TITLE)
+    await desk.clerk.ask(Task.TITLE, Title, conversation="")
+    first = desk.clerk._alarm
+    await desk.clerk.ask(Task.TITLE, Title, conversation="")
+
+    assert first is not None
+    assert first.cancelled()
+    assert client.times == 0
+    await client.close()
+
+
+async def test_a_model_that_ended_meanwhile_needs_no_rest(tmp_path: Path):
+    client = Watched()
+    desk = desk_of(client, 0.05)
+    await desk.load(tmp_path, TITLE)
+    await desk.clerk.ask(Task.TITLE, Title, conversation="")
+    await client.close()
+
+    await asyncio.wait_for(client.rested.wait(), 10)

@@ -1,0 +1,341 @@
+"""Every reply can be asked what its prompt was, what it cost and why; what was forgotten is in none of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import aclosing
+from itertools import pairwise
+
+import pytest
+
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.presets import InstructPreset, SystemPreset
+from lethe_app.domain.prompt import Part, Span
+from lethe_app.errors import PromptTooLong
+from lethe_app.house import House
+from lethe_app.prompt.cost import ELSEWHERE
+from lethe_app.services.events import Finished, Prompted, Said
+from lethe_app.services.inspecting import Inspection
+from lethe_app.settings import PromptLayout
+from tests.services.stage import MIRA, change_persona, keep, log, prompt_of, say, write_world
+
+Says = Callable[..., object]
+
+
+@pytest.fixture
+async def session(house: House) -> ChatSession:
+    await house.preferences.set(read_ahead=False)
+    return await house.sessions.new(MIRA)
+
+
+async def inspected(house: House, session: ChatSession, text: str) -> Inspection:
+    played = await say(house, session, text)
+    found = await house.inspecting.of(played.reply.id)
+    assert found is not None
+    return found
+
+
+def text_of(spans: tuple[Span, ...], *parts: Part) -> str:
+    return "".join(span.text for span in spans if not parts or span.part in parts)
+
+
+async def test_the_prompt_of_a_reply_is_there_word_for_word_with_its_receipt(house: House, session: ChatSession, says: Says):
+    await says("Aye.")
+    played = await say(house, session, "Is the lamp lit?")
+
+    found = await house.inspecting.of(played.reply.id)
+
+    assert found is not None
+    finished = next(event for event in played.events if isinstance(event, Finished))
+    assert text_of(found.spans) == await prompt_of(house, session, played)
+    assert text_of(found.spans, Part.MESSAGE) == "Is the lamp lit?"
+    assert "navigator of the Petrel" in text_of(found.spans, Part.PERSONA)
+    assert found.receipt == next(event.receipt for event in played.events if isinstance(event, Prompted))
+    assert found.cost is not None
+    assert (found.cost.evaluated, found.cost.reused) == (finished.usage.evaluated_tokens, finished.usage.reused_tokens)
+    assert "no prompt before this one" in found.cost.words
+    assert found.previous == ()
+
+
+async def test_the_prompt_before_it_is_there_to_compare_with(house: House, session: ChatSession, says: Says):
+    await says("Aye.", "No.")
+    first = await inspected(house, session, "Is the lamp lit?")
+
+    second = await inspected(house, session, "Are you sure?")
+
+    assert second.previous == first.spans
+
+
+async def test_greetings_and_what_people_say_have_no_prompt(house: House, session: ChatSession, says: Says):
+    await says("Aye.")
+    await say(house, session, "Is the lamp lit?")
+    greeting, asked, _reply = await log(house, session)
+
+    assert await house.inspecting.of(greeting.id) is None
+    assert await house.inspecting.of(asked.id) is None
+    assert await house.inspecting.of(session.guid) is None
+
+
+async def test_a_plain_turn_costs_nothing_twice(house: House, session: ChatSession, says: Says):
+    await says("Aye.", "No.")
+    await inspected(house, session, "Is the lamp lit?")
+
+    found = await inspected(house, session, "Are you sure?")
+
+    assert found.cost is not None
+    assert found.cost.again == 0
+    assert found.cost.words.endswith("none of them again.")
+
+
+async def test_an_entry_in_the_system_prompt_has_its_price_in_the_receipt(house: House, session: ChatSession, says: Says):
+    tide = {"name": "Tide", "content": "The sea breathes once in nineteen days.", "keywords_main": ["tide"]}
+    write_world(house, "sea", {**tide, "position_index": -1})
+    await house.preferences.set(global_worlds=["sea"], cache_surgery=False)
+    await says("Aye, since four, and it will burn until the oil is gone. " * 3, "It is high.")
+    await inspected(house, session, "Is the lamp lit?")
+
+    found = await inspected(house, session, "How is the tide?")
+
+    assert "nineteen days" in text_of(found.spans, Part.WORLD)
+    assert found.cost is not None
+    assert found.cost.again > 16
+    assert found.cost.because == "an entry stands in the system prompt"
+    total = found.cost.evaluated + found.cost.reused
+    assert found.cost.words == (
+        f"{found.cost.again:,} of {total:,} tokens were read again because an entry stands in the system prompt."
+    )
+
+
+@pytest.mark.parametrize("layout", PromptLayout)
+async def test_what_the_layout_costs_is_told_and_the_late_one_costs_least(
+    house: House, session: ChatSession, says: Says, layout: PromptLayout
+):
+    lamp = {"content": "The lamp burns whale oil, and it smokes.", "keywords_main": ["lamp"], "position_index": 0}
+    write_world(house, "isle", {"name": "Lamp", **lamp}, {"name": "Boat", "content": "Green.", "keywords_main": ["boat"]})
+    await house.preferences.set(global_worlds=["isle"], layout=layout, cache_surgery=False, scratch=False)
+    await says("I have been waiting for you since the bells rang, and it is cold. " * 4, *["Aye."] * 3)
+    for text in ("Hello.", "Is the lamp lit?"):
+        await inspected(house, session, text)
+
+    found = await inspected(house, session, "Where is the boat?")
+
+    assert found.cost is not None
+    assert "lamp burns" in text_of(found.previous, Part.MEMORIES)
+    assert found.receipt.layout is layout
+    if layout is PromptLayout.SYSTEM:
+        assert found.cost.because == "what is brought up stands in the system prompt"
+        assert found.cost.again > 40
+    else:
+        assert found.cost.again < 40
+
+
+async def test_another_conversation_in_between_is_named(house: House, session: ChatSession, says: Says):
+    await says(*["And so on and so forth, until the morning came and the lamp went out."] * 3)
+    await change_persona(house, name="mira-test", bio="{{char}} tells stories. " * 20)
+    await inspected(house, session, "Tell me of the lamp.")
+    edda = await house.library.save_persona(Persona(name="Edda", bio="Quite another one."))
+    await inspected(house, await house.sessions.new(edda.unique_name), "Who are you?")
+
+    found = await inspected(house, session, "And then?")
+
+    assert found.cost is not None
+    assert found.cost.again > 40
+    assert found.cost.because == ELSEWHERE
+
+
+async def test_every_wording_has_its_own_prompt(house: House, session: ChatSession, says: Says):
+    await says("Aye.", "No.")
+    played = await say(house, session, "Is the lamp lit?")
+    first = await house.inspecting.of(played.reply.id)
+    await change_persona(house, bio="{{char}} has become a baker.")
+    async with aclosing(house.chat.regenerate(session.guid, played.reply.id)) as events:
+        _all = [event async for event in events]
+
+    second = await house.inspecting.of(played.reply.id)
+    await house.chat.show_alternative(played.reply.id, 0)
+
+    assert first is not None
+    assert second is not None
+    assert "baker" in text_of(second.spans)
+    assert second.cost is not None
+    assert second.cost.because == "the persona has changed"
+    assert await house.inspecting.of(played.reply.id) == first
+
+
+async def test_a_reply_that_was_stopped_has_a_prompt_and_no_cost(house: House, session: ChatSession, says: Says):
+    await says("word " * 200, delay=0.01)
+    async with aclosing(house.chat.send(session.guid, "Go on.")) as events:
+        async for event in events:
+            if isinstance(event, Said):
+                break
+    reply = (await log(house, session))[-1]
+
+    found = await house.inspecting.of(reply.id)
+
+    assert found is not None
+    assert found.cost is None
+    assert text_of(found.spans, Part.MESSAGE) == "Go on."
+
+
+async def test_a_forgotten_memory_is_in_no_kept_prompt(house: House, session: ChatSession, says: Says):
+    secret = await keep(house, "Tomas hid the key under the stone.", keywords_main=["key"])
+    await says("Under the stone.", "I do not know.")
+    told = await say(house, session, "Where is the key?")
+    before = await house.inspecting.of(told.reply.id)
+    await house.brain.forget(secret.guid)
+
+    after = await house.inspecting.of(told.reply.id)
+
+    assert before is not None
+    assert after is not None
+    assert "hid the key" in text_of(before.spans)
+    assert (after.spans, after.receipt) == ((), before.receipt)
+    assert "hid the key" not in text_of((await inspected(house, session, "Where is it?")).spans)
+
+
+async def test_what_is_forgotten_while_a_reply_streams_is_not_kept_with_it(house: House, session: ChatSession, says: Says):
+    secret = await keep(house, "Tomas hid the key under the stone.", keywords_main=["key"])
+    await says("word " * 30, delay=0.005)
+    forgotten = False
+    async with aclosing(house.chat.send(session.guid, "Where is the key?")) as events:
+        async for event in events:
+            if isinstance(event, Said) and not forgotten:
+                forgotten = True
+                await house.brain.forget(secret.guid)
+
+    found = await house.inspecting.of((await log(house, session))[-1].id)
+
+    assert found is not None
+    assert found.spans == ()
+    assert found.cost is not None
+
+
+async def test_an_edited_message_is_kept_in_no_prompt_as_it_was(house: House, session: ChatSession, says: Says):
+    await says("Aye.", "No.")
+    played = await say(house, session, "My number is 4711.")
+    await house.chat.edit(played.asked.id, "My number is mine.")
+
+    found = await house.inspecting.of(played.reply.id)
+    later = await inspected(house, session, "Well?")
+
+    assert found is not None
+    assert found.spans == ()
+    assert "4711" not in text_of(later.spans) + text_of(later.previous)
+
+
+async def test_messages_told_in_a_summary_are_told_of_in_the_receipt(house: House, session: ChatSession, says: Says):
+    await house.preferences.set(context=1024, max_reply=64)
+    await says(*("and so on " * 10 for _turn in range(30)))
+    found = [await inspected(house, session, f"number {turn} " + "tell me more " * 8) for turn in range(20)]
+
+    notes = [share.note for share in found[-1].receipt.shares if share.part is Part.HISTORY]
+    told = "messages of the conversation had no room any more and are told in a summary"
+    assert told in notes[0]
+    assert told not in "".join(share.note for share in found[0].receipt.shares)
+    told_before = [text_of(one.spans, Part.SUMMARIES) for one in found]
+    cuts = [one for one, (before, told) in zip(found[1:], pairwise(told_before), strict=True) if before != told]
+    assert len(cuts) == 2
+    assert {cut.cost.because for cut in cuts if cut.cost is not None} == {"the oldest messages have left the prompt"}
+
+
+async def test_parts_that_cannot_fit_are_named_with_their_sizes(house: House, session: ChatSession, says: Says):
+    await house.preferences.set(context=1024, max_reply=64)
+    await says("Aye.")
+    await change_persona(house, bio="{{char}} tells stories. " * 400)
+
+    with pytest.raises(PromptTooLong, match=r"needs \d+ tokens .* 1024 are free beside the 64 .*\(persona \d{4}, ") as caught:
+        await say(house, session, "Hello?")
+
+    assert caught.value.remedy.startswith("Shorten the persona")
+    assert (await log(house, session))[-1].content == "Hello?"
+
+
+async def test_a_draft_shows_its_prompt_its_sizes_and_what_nobody_knows(house: House):
+    draft = Persona(
+        name="Ines",
+        bio="{{char}} mends nets for {{user}}. {{favourite_dish}}",
+        scenario="A quay.",
+        first_messages=["Hello, {{user}}.", "", "{{weather}} again, and {{weather}} tomorrow."],
+        example_dialogs=["Never more than four words."],
+    )
+
+    shown = await house.inspecting.preview(draft)
+
+    assert "Ines mends nets for Tomas. {{favourite_dish}}" in text_of(shown.spans, Part.PERSONA)
+    assert "Tomas is the captain." in text_of(shown.spans, Part.USER)
+    assert "A quay." in text_of(shown.spans, Part.SCENARIO)
+    assert "Never more than" in text_of(shown.spans, Part.STYLE)
+    assert shown.text == text_of(shown.spans)
+    assert list(shown.fields) == ["name", "bio", "scenario", "first_messages", "example_dialogs"]
+    assert shown.fields["bio"].unknown == ("favourite_dish",)
+    assert shown.fields["first_messages"].unknown == ("weather",)
+    assert len(shown.fields["first_messages"].pieces) == 2
+    assert shown.tokens > shown.fields["bio"].tokens > shown.fields["name"].tokens > 0
+    assert [persona.name for persona in await house.library.personas()].count("Ines") <= 1
+
+
+async def test_a_draft_of_the_users_own_self_is_seen_from_the_other_side(house: House):
+    shown = await house.inspecting.preview(Persona(name="Kit", is_user=True, bio="{{user}} never sleeps."))
+
+    assert "Kit never sleeps." in text_of(shown.spans, Part.USER)
+
+
+async def test_a_draft_with_its_own_system_prompt_is_shown_with_it(house: House):
+    shown = await house.inspecting.preview(Persona(name="Ines", bio="Mends.", system_prompt="Be {{char}}. {{mood_of_day}}"))
+
+    assert text_of(shown.spans, Part.SYSTEM).startswith("Be Ines. {{mood_of_day}}")
+    assert shown.fields["system_prompt"].unknown == ("mood_of_day",)
+
+
+async def test_a_format_is_shown_as_it_would_be_sent(house: House):
+    preset = InstructPreset(
+        name="x", system_start="<S>", system_end="</S>", user_start="<U>", user_end="</U>", bot_start="<B>", bot_end="</B>"
+    )
+
+    shown = await house.inspecting.render(preset)
+
+    assert shown.text.startswith("<S>")
+    assert "</S><U>Is the lamp lit?</U><B>Since four. Come in.</B><S>" in shown.text
+    assert shown.text.endswith("<U>You saw it first, then.</U><B>")
+    assert text_of(shown.spans, Part.HISTORY) == "Is the lamp lit?Since four. Come in."
+    assert shown.tokens > 10
+
+
+async def test_every_shipped_format_and_system_prompt_can_be_shown(house: House):
+    presets = [*(await house.library.instruct_presets()).values(), *(await house.library.system_presets()).values()]
+
+    for preset in presets:
+        shown = await house.inspecting.render(preset)
+        assert "Ada keeps the lighthouse of Velm." in shown.text
+
+
+async def test_a_system_prompt_is_shown_with_every_section_it_has_a_title_for(house: House):
+    preset = SystemPreset(name="x", prompt="Be {{char}}.", core_facts_title="Known", scenario_title="Here")
+
+    shown = await house.inspecting.render(preset)
+
+    assert shown.text.startswith("Be Ada.")
+    assert "# Here\nA storm is coming up." in shown.text
+    assert "# Known\n- Ben is afraid of heights." in shown.text
+    assert "# What Ada remembers now\nBen once rowed" in shown.text
+    assert "forty houses" not in shown.text
+
+
+async def test_looking_changes_nothing(house: House, session: ChatSession, says: Says):
+    await says("Aye.")
+    played = await say(house, session, "Is the lamp lit?")
+    before = await stored(house)
+
+    await asyncio.gather(*(house.inspecting.of(played.reply.id) for _time in range(3)))
+    await house.inspecting.preview(Persona(name="Ines", bio="Mends."))
+    await house.inspecting.render(InstructPreset(name="x"))
+
+    assert await stored(house) == before
+
+
+async def stored(house: House) -> list[str]:
+    """The whole database but the token counts, which are no more than a cache."""
+    rows = await house._database.run(lambda connection: list(connection.iterdump()))
+    return [row for row in rows if "token_counts" not in row]

@@ -1,0 +1,243 @@
+"""A receipt stays as long as its reply; the words of a prompt only until something in them may have been forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from lethe_app.domain.archive import PartRecord, PartState, SessionPart
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.domain.prompt import Cost, Entry, Part, Receipt, Share, Span
+from lethe_app.settings import PromptLayout
+from lethe_app.storage.chats import Chats
+from lethe_app.storage.database import Database
+from lethe_app.storage.facts import Facts
+from lethe_app.storage.memories import Memories
+from lethe_app.storage.parts import Parts
+from lethe_app.storage.receipts import Receipts
+
+Say = Callable[..., Message]
+SHARES = (Share(Part.PERSONA, 70), Share(Part.MEMORIES, 20, 9, "1 of 3 left out: there is no room beside the conversation"))
+ENTRY = Entry(
+    Receipt(SHARES, 90, 1000, 100, "model", 3, PromptLayout.DEPTH), Cost(40, 50, 2, 30, "memories stand among the messages")
+)
+SPANS = [Span(Part.TEMPLATE, "<|im_start|>"), Span(Part.MEMORIES, "Tomas hid the key 👩‍👧 \x00 \ud83d.")]
+
+
+@pytest.fixture
+def receipts(database: Database) -> Receipts:
+    return Receipts(database, kept=3)
+
+
+@pytest.fixture
+async def reply(chats: Chats, say: Say) -> Message:
+    await chats.add_message(say("Where is it?"))
+    return await chats.add_message(say("Hidden.", Role.ASSISTANT))
+
+
+async def keep(receipts: Receipts, message: Message, persona_id: str = "mara") -> None:
+    await receipts.put(message.id, ENTRY, persona_id, SPANS, await receipts.forgotten(persona_id))
+
+
+async def words(receipts: Receipts, message: Message) -> tuple[Span, ...]:
+    return await receipts.spans(message.id, message.shown)
+
+
+async def test_what_was_put_comes_back(receipts: Receipts, reply: Message):
+    await keep(receipts, reply)
+
+    assert await receipts.get(reply.id, 0) == ENTRY
+    assert await words(receipts, reply) == tuple(SPANS)
+    assert await receipts.get(reply.id, 1) is None
+
+
+async def test_every_wording_has_its_own(receipts: Receipts, chats: Chats, reply: Message):
+    await keep(receipts, reply)
+    await chats.save_alternative(reply.id, Alternative(content="Under the stone."))
+    other = Entry(Receipt((), 5, 1000, 100, "model"))
+    await receipts.put(reply.id, other, "mara", [], 0)
+
+    assert (await receipts.get(reply.id, 0), await receipts.get(reply.id, 1)) == (ENTRY, other)
+
+
+async def test_a_receipt_follows_its_wording_when_another_is_taken_back(receipts: Receipts, chats: Chats, reply: Message):
+    await chats.save_alternative(reply.id, Alternative(content="Under the stone."))
+    await keep(receipts, reply)
+
+    await chats.remove_alternative(reply.id, 0)
+
+    assert await receipts.get(reply.id, 0) == ENTRY
+    assert await receipts.spans(reply.id, 0) == tuple(SPANS)
+
+
+async def test_only_the_newest_prompts_are_kept_and_all_receipts(receipts: Receipts, chats: Chats, say: Say):
+    replies = [await chats.add_message(say(f"{number}", Role.ASSISTANT)) for number in range(5)]
+    for reply in replies:
+        await keep(receipts, reply)
+
+    assert [bool(await words(receipts, reply)) for reply in replies] == [False, False, True, True, True]
+    assert all([await receipts.get(reply.id, 0) for reply in replies])
+
+
+async def test_of_a_message_that_is_gone_nothing_is_kept(receipts: Receipts, chats: Chats, reply: Message):
+    await chats.delete_message(reply.id)
+
+    await keep(receipts, reply)
+
+    assert await receipts.get(reply.id, 0) is None
+
+
+async def test_both_go_for_good_with_their_message(receipts: Receipts, chats: Chats, database: Database, reply: Message):
+    await keep(receipts, reply)
+    await chats.delete_message(reply.id)
+    await chats.purge(1, datetime.now(UTC) + timedelta(days=3))
+
+    rows = await database.run(lambda c: [*c.execute("SELECT * FROM receipts"), *c.execute("SELECT * FROM kept_prompts")])
+    assert rows == []
+
+
+async def test_both_go_for_good_with_their_session(
+    receipts: Receipts, chats: Chats, database: Database, session: ChatSession, reply: Message
+):
+    await keep(receipts, reply)
+    await chats.delete_session(session.guid)
+    await chats.purge(1, datetime.now(UTC) + timedelta(days=3))
+
+    rows = await database.run(lambda c: [*c.execute("SELECT * FROM receipts"), *c.execute("SELECT * FROM kept_prompts")])
+    assert rows == []
+
+
+async def fact_forgotten(database: Database, _session: ChatSession) -> None:
+    fact = ExtractedFact(fact="Tomas hid the key.")
+    await Facts(database).put("mara", fact)
+    await Facts(database).forget("mara", [fact.guid], [])
+
+
+async def fact_put_otherwise(database: Database, _session: ChatSession) -> None:
+    fact = ExtractedFact(fact="Tomas hid the key.")
+    await Facts(database).put("mara", fact)
+    await Facts(database).put("mara", fact.model_copy(update={"fact": "Tomas hid nothing.", "made_by": MadeBy.USER}))
+
+
+async def memory_forgotten(database: Database, _session: ChatSession) -> None:
+    memory = MemoryUnit(name="Key", content="Tomas hid the key.")
+    await Memories(database).put("mara", memory)
+    await Memories(database).delete([memory.guid])
+
+
+async def memory_edited(database: Database, _session: ChatSession) -> None:
+    memory = MemoryUnit(name="Key", content="Tomas hid the key.")
+    await Memories(database).put("mara", memory)
+    await Memories(database).put("mara", memory.model_copy(update={"content": "Nothing."}))
+
+
+async def message_deleted(database: Database, session: ChatSession) -> None:
+    await Chats(database).delete_message((await Chats(database).page(session.guid, 0, 1))[0].id)
+
+
+async def session_deleted(database: Database, _session: ChatSession) -> None:
+    chats = Chats(database)
+    other = await chats.add_session(ChatSession(persona_id="mara"))
+    await chats.delete_session(other.guid)
+
+
+async def summary_written_by_the_user(database: Database, session: ChatSession) -> None:
+    await Parts(database).fill(PartRecord(session.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER), content="Nothing.")
+
+
+FORGETTING = [
+    fact_forgotten,
+    fact_put_otherwise,
+    memory_forgotten,
+    memory_edited,
+    message_deleted,
+    session_deleted,
+    summary_written_by_the_user,
+]
+
+
+@pytest.mark.parametrize("forget", FORGETTING, ids=lambda forget: forget.__name__)
+async def test_when_something_is_forgotten_no_word_of_her_prompts_is_left(
+    forget: Callable[[Database, ChatSession], Awaitable[None]],
+    receipts: Receipts,
+    database: Database,
+    session: ChatSession,
+    reply: Message,
+):
+    await keep(receipts, reply)
+
+    await forget(database, session)
+
+    assert await words(receipts, reply) == ()
+    assert await receipts.get(reply.id, 0) == ENTRY
+
+
+@pytest.mark.parametrize("forget", FORGETTING, ids=lambda forget: forget.__name__)
+async def test_a_prompt_made_before_something_was_forgotten_is_not_kept_after_it(
+    forget: Callable[[Database, ChatSession], Awaitable[None]],
+    receipts: Receipts,
+    database: Database,
+    session: ChatSession,
+    reply: Message,
+):
+    begun = await receipts.forgotten("mara")
+    await forget(database, session)
+
+    await receipts.put(reply.id, ENTRY, "mara", SPANS, begun)
+
+    assert await words(receipts, reply) == ()
+    assert await receipts.get(reply.id, 0) == ENTRY
+
+
+async def test_what_others_were_told_stays(receipts: Receipts, database: Database, session: ChatSession, reply: Message):
+    await keep(receipts, reply, "somebody-else")
+
+    for forget in (fact_forgotten, memory_forgotten):
+        await forget(database, session)
+
+    assert await words(receipts, reply) == tuple(SPANS)
+
+
+async def test_what_is_learnt_or_archived_by_itself_costs_no_prompt(
+    receipts: Receipts, database: Database, session: ChatSession, chats: Chats, reply: Message
+):
+    await keep(receipts, reply)
+    fact = ExtractedFact(fact="Tomas hid the key.")
+    await Facts(database).put("mara", fact)
+    await Facts(database).put("mara", fact.model_copy(update={"fact": "Tomas hid the key again.", "superseded": True}))
+    await Memories(database).put("mara", MemoryUnit(name="Key", content="Tomas hid the key."))
+    await Parts(database).fill(PartRecord(session.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.RULES), content="A key.")
+    await chats.delete_session((await chats.add_session(ChatSession(persona_id="other"))).guid)
+
+    assert await words(receipts, reply) == tuple(SPANS)
+
+
+async def test_a_user_may_have_all_of_it_forgotten(receipts: Receipts, reply: Message):
+    await keep(receipts, reply)
+
+    await receipts.forget("mara")
+
+    assert await words(receipts, reply) == ()
+
+
+async def test_what_another_version_wrote_counts_as_none(receipts: Receipts, database: Database, reply: Message):
+    await keep(receipts, reply)
+    await database.run(lambda c: c.execute("UPDATE receipts SET value = '{}'").rowcount)
+    await database.run(lambda c: c.execute("UPDATE kept_prompts SET spans = x'00ff'").rowcount)
+
+    assert await receipts.get(reply.id, 0) is None
+    assert await words(receipts, reply) == ()
+
+
+async def test_no_word_of_a_forgotten_prompt_can_be_read_out_of_the_receipts(
+    receipts: Receipts, database: Database, session: ChatSession, reply: Message
+):
+    await keep(receipts, reply)
+    await fact_forgotten(database, session)
+
+    rows = await database.run(lambda c: [*c.execute("SELECT * FROM receipts"), *c.execute("SELECT * FROM forgettings")])
+    assert "key" not in repr(rows)
