@@ -26,10 +26,10 @@ async def build(paths: Paths, engine: str = "llama", *, by_meaning: bool | None 
     `by_meaning`: may an embedding model be loaded? Where nothing is said, not beside scripted models. Raises StorageError when
     the home cannot be used and FileError when the settings cannot be read. Imports no Qt.
     """
+    from lethe_app.furnishing import furnish
     from lethe_app.services.preferences import Preferences
     from lethe_app.storage.database import Database
     from lethe_app.storage.files import SettingsFile
-    from lethe_app.wiring import furnish
 
     settings_file = SettingsFile(paths.settings, paths.trash)
     settings = settings_file.load()

@@ -9,18 +9,27 @@ from lethe_app.llm.client import ModelClient
 from lethe_app.paths import Paths
 from lethe_app.services.archiving import Archiving
 from lethe_app.services.brain import Brain
+from lethe_app.services.browsing import Browsing
 from lethe_app.services.chat import Chat
 from lethe_app.services.doctor import Doctor
+from lethe_app.services.downloads import Downloads
 from lethe_app.services.embedding import Embedding
 from lethe_app.services.indexing import Indexing
+from lethe_app.services.inspecting import Inspecting
 from lethe_app.services.knowing import Knowing
 from lethe_app.services.library import Library
 from lethe_app.services.models import Models
 from lethe_app.services.preferences import Preferences
+from lethe_app.services.presets import Presets
 from lethe_app.services.reading_ahead import ReadingAhead
 from lethe_app.services.recapping import Recapping
+from lethe_app.services.reconsidering import Reconsidering
+from lethe_app.services.rehearsing import Rehearsing
 from lethe_app.services.sessions import Sessions
 from lethe_app.services.trust import Trust
+from lethe_app.services.trying import Trying
+from lethe_app.services.warmth import Warmth
+from lethe_app.services.worlds import Worlds
 from lethe_app.storage.database import Database
 
 INDEX_AFTER, ARCHIVE_AFTER = 2.0, 20.0
@@ -39,12 +48,21 @@ class House:
     models: Models
     doctor: Doctor
     brain: Brain
+    browsing: Browsing
     knowing: Knowing
     archiving: Archiving
     indexing: Indexing
+    inspecting: Inspecting
     embedding: Embedding
     recapping: Recapping
+    reconsidering: Reconsidering
+    rehearsing: Rehearsing
     trust: Trust
+    presets: Presets
+    downloads: Downloads
+    trying: Trying
+    worlds: Worlds
+    warmth: Warmth
     _client: ModelClient
     _embedder: ModelClient
     _database: Database

@@ -60,6 +60,19 @@ class PromptLayout(StrEnum):
     """As many messages above the newest one as each memory asks for."""
 
 
+class ModelChoices(BaseModel):
+    """What is different for one model; None leaves it as the settings say."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    context: int | None = Field(default=None, ge=0, le=1_048_576)
+    gpu_layers: int | None = Field(default=None, ge=-1, le=999)
+    threads: int | None = Field(default=None, ge=0, le=256)
+    kv_type: str | None = Field(default=None, pattern="^(f16|q8_0|q4_0)$")
+    flash_attention: bool | None = None
+    instruct: str | None = Field(default=None, max_length=100)
+
+
 class Settings(BaseModel):
     """All settings with their values; read and written as one JSON file by `storage/files`."""
 
@@ -154,6 +167,10 @@ class Settings(BaseModel):
         "Cut out of what was read",
         "When old messages leave the prompt, cut them out of what the model has read instead of having the rest read again at"
         " once; it is read again while you write.",
+    )
+
+    model_choices: dict[str, ModelChoices] = setting(
+        Section.MODEL, {}, "Choices for one model", "By file name; changed where the models are shown."
     )
 
     # Prompt
@@ -265,6 +282,11 @@ class Settings(BaseModel):
     guidance_latest_only: bool = setting(
         Section.NEWS, True, "Only in the newest conversation", "Leave older conversations without notes and news."
     )
+
+    def for_model(self, file_name: str) -> Settings:
+        """The settings as they are for the model in that file."""
+        chosen = self.model_choices.get(file_name)
+        return self.model_copy(update=chosen.model_dump(exclude_none=True)) if chosen is not None else self
 
 
 def section_of(name: str) -> Section:

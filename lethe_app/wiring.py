@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 
-from lethe_app.domain.model import EngineCheck, LoadedModel
-from lethe_app.house import House
+from lethe_app.domain.model import LoadedModel
 from lethe_app.llm.client import ModelClient
 from lethe_app.paths import Paths
 from lethe_app.prompt.errands import Errands
 from lethe_app.retrieval.recall import Recall
+from lethe_app.services.accounts import Accounts
 from lethe_app.services.archiving import Archiving
 from lethe_app.services.archivist import Archivist
 from lethe_app.services.brain import Brain
+from lethe_app.services.browsing import Browsing
 from lethe_app.services.calibration import Calibration
 from lethe_app.services.casting import Casting
 from lethe_app.services.chat import Chat
 from lethe_app.services.clerk import Clerk
 from lethe_app.services.counting import Counting
-from lethe_app.services.doctor import Doctor
 from lethe_app.services.embedding import Embedding
 from lethe_app.services.events import Listeners, ModelState, Ready
 from lethe_app.services.frames import Frames
 from lethe_app.services.guidance import Guidance
 from lethe_app.services.holdings import Holdings
 from lethe_app.services.indexing import Indexing
+from lethe_app.services.inspecting import Inspecting
 from lethe_app.services.knowing import Knowing
 from lethe_app.services.lasting import Lasting
 from lethe_app.services.library import Library
@@ -33,16 +33,20 @@ from lethe_app.services.lore import LoreKeeping
 from lethe_app.services.minding import Minding
 from lethe_app.services.minutes import Minutes
 from lethe_app.services.models import Models
+from lethe_app.services.objecting import Objecting
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting import Prompting
 from lethe_app.services.quiet import Quiet
 from lethe_app.services.reading_ahead import ReadingAhead
 from lethe_app.services.recapping import Recapping
 from lethe_app.services.recollecting import Recollecting
+from lethe_app.services.reconsidering import Reconsidering
 from lethe_app.services.reminding import Reminding
-from lethe_app.services.safekeeping import Safekeeping
 from lethe_app.services.sessions import Sessions
 from lethe_app.services.trust import Trust
+from lethe_app.services.warmth import Warmth
+from lethe_app.services.world_trials import WorldTrials
+from lethe_app.services.worlds import Worlds
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.database import Database
 from lethe_app.storage.debts import Debts
@@ -50,6 +54,7 @@ from lethe_app.storage.facts import Facts
 from lethe_app.storage.memories import Memories
 from lethe_app.storage.parts import Parts
 from lethe_app.storage.passages import Passages
+from lethe_app.storage.receipts import Receipts
 from lethe_app.storage.state import HouseState, SessionState, TokenCounts
 from lethe_app.storage.turns import TurnMemories
 
@@ -68,9 +73,11 @@ class Wiring:
         self.facts = Facts(database)
         self.memories = Memories(database)
         self.passages = Passages(database)
+        self.receipts = Receipts(database)
         self.house_state = HouseState(database)
         self.state = SessionState(database)
         self.client = ModelClient(engine)
+        self.warmth = Warmth(self.client, preferences, paths.states)
         self.errands = Errands(paths.prompts)
         self.library = Library(paths, database)
         self.recall = Recall(self.passages, folder=paths.index)
@@ -160,7 +167,7 @@ class Wiring:
     def ahead(self) -> ReadingAhead:
         lasting = Lasting(self.chats, TurnMemories(self.database), self.keeping)
         return ReadingAhead(
-            self.chats, self.casting, self.models, self.client, self.prompting, lasting, self.preferences
+            self.chats, self.casting, self.models, self.client, self.prompting, lasting, self.warmth, self.preferences
         )
 
     @cached_property
@@ -176,8 +183,37 @@ class Wiring:
             self.frames,
             self.sessions,
             self.ahead,
+            self.warmth,
             self.quiet,
+            Accounts(self.receipts, self.counting),
         )
+
+    @cached_property
+    def inspecting(self) -> Inspecting:
+        return Inspecting(self.chats, self.receipts, self.library, self.preferences, self.counting)
+
+    @cached_property
+    def browsing(self) -> Browsing:
+        return Browsing(
+            self.database,
+            self.memories,
+            self.holdings,
+            self.chats,
+            self.facts,
+            self.recall,
+            self.indexing,
+            self.casting,
+            self.preferences,
+            self.counting,
+            self.loaded,
+        )
+
+    @cached_property
+    def worlds(self) -> Worlds:
+        keeping = LoreKeeping(self.library, self.preferences, self.state)
+        trials = WorldTrials(keeping, self.chats, self.casting, self.state, self.models, self.counting)
+        home = (self.paths, self.library, self.casting, self.preferences, self.state)
+        return Worlds(*home, self.counting, self.database, trials)
 
     @cached_property
     def brain(self) -> Brain:
@@ -195,54 +231,16 @@ class Wiring:
             self.frames,
         )
 
+    @cached_property
+    def objecting(self) -> Objecting:
+        return Objecting(self.house_state, TurnMemories(self.database))
+
+    @cached_property
+    def reconsidering(self) -> Reconsidering:
+        chats, turns, hands = self.chats, TurnMemories(self.database), (self.brain, self.knowing, self.sessions, self.archiving)
+        return Reconsidering(chats, self.facts, self.memories, turns, *hands, self.objecting)
+
     def loaded(self) -> LoadedModel | None:
         """The model that answers now."""
         state: ModelState = self.models.state
         return state.model if isinstance(state, Ready) else None
-
-
-def furnish(
-    paths: Paths,
-    engine: str,
-    preferences: Preferences,
-    database: Database,
-    check_window: Callable[[], EngineCheck],
-    *,
-    by_meaning: bool,
-) -> House:
-    """All rooms of a home whose database is open; without `by_meaning` memories are found by words alone."""
-    made = Wiring(paths, engine, preferences, database, by_meaning=by_meaning)
-    made.models.changed.add(lambda state: made.archiving.model_changed() if isinstance(state, Ready) else None)
-    probe, safekeeping = ModelClient("embed"), Safekeeping(database.path)
-    return House(
-        paths=paths,
-        preferences=preferences,
-        library=made.library,
-        sessions=made.sessions,
-        chat=made.chat,
-        models=made.models,
-        doctor=Doctor(paths, made.library, made.models, probe, made.calibration, check_window),
-        brain=made.brain,
-        knowing=made.knowing,
-        archiving=made.archiving,
-        indexing=made.indexing,
-        embedding=made.embedding,
-        recapping=made.recapping,
-        trust=made.trust,
-        _client=made.client,
-        _embedder=probe,
-        _database=database,
-        _ahead=made.ahead,
-        _closing=(
-            safekeeping.close,
-            made.recapping.close,
-            made.archiving.close,
-            made.indexing.close,
-            made.ahead.close,
-            made.client.close,
-            made.embedding.close,
-            probe.close,
-            made.recall.close,
-            database.close,
-        ),
-    )

@@ -9,7 +9,7 @@ from pathlib import Path
 from lethe_app.domain.model import KvType, LoadedModel, LoadOptions, ModelFile
 from lethe_app.errors import LetheError, ModelCrashed, ModelMissing
 from lethe_app.llm import catalogue, starter
-from lethe_app.llm.client import ModelClient
+from lethe_app.llm.client import PARTING_SECONDS, ModelClient
 from lethe_app.llm.gguf_file import describe
 from lethe_app.llm.tokens import TokenCounter
 from lethe_app.paths import Paths
@@ -38,6 +38,10 @@ class Models:
 
     async def found(self) -> list[ModelFile]:
         """Chat models on this machine, the user's own first and the starter model last; embedding models are left out."""
+        return [model for model in await self.all_found() if not model.is_embedding]
+
+    async def all_found(self) -> list[ModelFile]:
+        """All models on this machine, in the same order."""
         settings = self._preferences.current
         small = starter.chat_model()
         chosen = Path(settings.model_path) if settings.model_path else small
@@ -46,7 +50,7 @@ class Models:
             own.insert(0, chosen)
         places = catalogue.roots(Path.home(), os.environ, own=own, starter=small)
         found = await asyncio.to_thread(catalogue.find, places)
-        return [model for model in found.models if not model.is_embedding]
+        return found.models
 
     async def load(self, path: Path | None = None) -> None:
         """Load `path`, or the model used before, or the first one found. A model named is remembered once it answers."""
@@ -72,14 +76,16 @@ class Models:
     async def unload(self) -> None:
         """Give its memory back."""
         async with self._one_at_a_time:
+            await self._client.keep(within=PARTING_SECONDS)
             await self._client.close()
             self._counting.use(None, "")
             self._become(NoModel())
 
     async def _load(self, file: ModelFile) -> None:
+        await self._client.keep(within=PARTING_SECONDS)
         self._counting.use(None, "")
         self._become(Loading(file.name, 0.0))
-        options = load_options(self._preferences.current)
+        options = load_options(self._preferences.current.for_model(file.path.name))
         try:
             model = await self._client.load(file, options, lambda part: self._become(Loading(file.name, part)))
             counter = await asyncio.to_thread(TokenCounter.for_model, file.path) if file.path.suffix != ECHO_ENDING else None

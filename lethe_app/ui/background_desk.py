@@ -9,8 +9,10 @@ from PySide6.QtCore import QLocale, QObject
 
 from lethe_app.services.events import Loading
 from lethe_app.ui.activity import Activity
+from lethe_app.ui.workshop.model_words import download_in_words
 
 if TYPE_CHECKING:
+    from lethe_app.domain.download import DownloadProgress
     from lethe_app.house import House
     from lethe_app.services.archiving import Archiving
     from lethe_app.services.indexing import Indexing
@@ -30,13 +32,14 @@ class BackgroundDesk(QObject):
         super().__init__(window)
         self._status, self._button = window.chat.status, window.sidebar.activity
         self._archiving, self._indexing, self._models = house.archiving, house.indexing, house.models
-        self._bridge = bridge
+        self._bridge, self._downloads = bridge, house.downloads
         self._most = 0
-        self._sources: list[Source] = [self._loading, self._archive, self._index]
+        self._sources: list[Source] = [self._loading, self._fetched, self._archive, self._index]
         self._forget = [
             house.archiving.changed.add(lambda _progress: self.tell()),
             house.indexing.changed.add(lambda _progress: self.tell()),
             house.models.changed.add(lambda _state: self.tell()),
+            house.downloads.changed.add(lambda _progress: self.tell()),
         ]
         self.tell()
 
@@ -61,6 +64,17 @@ class BackgroundDesk(QObject):
         if not isinstance(state, Loading):
             return []
         return [Activity("model", self.tr("Loading {name}").format(name=state.name), fraction=state.fraction)]
+
+    def _fetched(self) -> list[Activity]:
+        return [self._download(one) for one in self._downloads.progress.values() if not one.is_over]
+
+    def _download(self, one: DownloadProgress) -> Activity:
+        def stop() -> None:
+            self._bridge.spawn(self._downloads.stop(one.model.file))
+
+        title = self.tr("Fetching {name}").format(name=one.model.name)
+        fraction = one.done / one.total if one.total else None
+        return Activity(one.model.file, title, download_in_words(one), fraction, self.tr("Stop"), stop)
 
     def _archive(self) -> list[Activity]:
         progress = self._archiving.progress

@@ -21,9 +21,84 @@ def presets(place: Place) -> Page:
     return PresetPage(place)
 
 
+def memories(place: Place) -> Page:
+    from lethe_app.ui.workshop.memory_page import MemoryPage
+
+    return MemoryPage(place)
+
+
+def facts(place: Place) -> Page:
+    from lethe_app.ui.workshop.fact_page import FactPage
+
+    return FactPage(place)
+
+
+def timeline(place: Place) -> Page:
+    from lethe_app.ui.workshop.timeline_page import TimelinePage
+
+    return TimelinePage(place)
+
+
+def worlds(place: Place) -> Page:
+    from lethe_app.ui.workshop.world_page import WorldPage
+
+    return WorldPage(place)
+
+
+def persona_editor(place: Place) -> Page:
+    from lethe_app.ui.workshop.persona_doors import edited_now
+
+    return edited_now(place)
+
+
+def new_persona(place: Place) -> Page:
+    from lethe_app.ui.workshop.persona_doors import new_one
+
+    return new_one(place)
+
+
+def user_personas(place: Place) -> Page:
+    from lethe_app.ui.workshop.persona_doors import selves
+
+    return selves(place)
+
+
+def edit_persona(place: Place, persona_id: str) -> None:
+    from lethe_app.ui.workshop.persona_doors import open_persona
+
+    open_persona(place, persona_id)
+
+
+def duplicate_persona(place: Place, persona_id: str) -> None:
+    from lethe_app.ui.workshop.persona_doors import duplicate
+
+    place.bridge.spawn(duplicate(place, persona_id))
+
+
+def inspector(place: Place) -> Page:
+    from lethe_app.ui.workshop.inspector_page import InspectorPage
+
+    return InspectorPage(place)
+
+
+def models(place: Place) -> Page:
+    from lethe_app.ui.workshop.model_page import ModelPage
+
+    return ModelPage(place)
+
+
 DOORS: dict[str, Callable[[Place], Page]] = {
+    "inspector": inspector,
+    "memories": memories,
+    "facts": facts,
+    "timeline": timeline,
     "settings": settings,
+    "worlds": worlds,
     "presets": presets,
+    "model_manager": models,
+    "persona_editor": persona_editor,
+    "new_persona": new_persona,
+    "user_personas": user_personas,
 }
 """The name of a wish in `ui/shortcuts`, and what makes its page."""
 

@@ -49,6 +49,7 @@ class PresetPage(Page):
         for title in (self.tr("Samplers"), self.tr("Instruct formats"), self.tr("System prompts")):
             self.tabs.addTab(title)
         self.tabs.setAccessibleName(self.tr("Kind of preset"))
+        self.tabs.setUsesScrollButtons(False)
         self.tabs.currentChanged.connect(lambda place_: self._bridge(self._show_kind(KINDS[place_])))
         self._build_list()
         self.sheet = Sheet()
@@ -117,8 +118,9 @@ class PresetPage(Page):
         self.undo.clear()
         self._aside.setVisible(kind is not SamplerPreset)
         self.rows.fill(await self._presets.all(kind))
-        chosen = key or str(getattr(self._place.house.preferences.current, CHOICES[kind]))
-        if not self.table.go_to(chosen) and self.rows.shown:
+        chosen = getattr(self._place.house.preferences.current, CHOICES[kind])
+        used = next((kept.key for kept in self.rows.shown if chosen_as(kept) == chosen), "")
+        if not self.table.go_to(key or used) and self.rows.shown:
             self.table.go_to(self.rows.shown[0].key)
 
     def _show(self, kept: Kept | None) -> None:
@@ -161,7 +163,7 @@ class PresetPage(Page):
         kept = self._kept
         if kept is None:
             return
-        used = getattr(self._place.house.preferences.current, CHOICES[self._kind]) == kept.key
+        used = getattr(self._place.house.preferences.current, CHOICES[self._kind]) == chosen_as(kept)
         self.use.setEnabled(not used)
         self.use.setText(self.tr("In use") if used else self.tr("Use it"))
         self.drop.setEnabled(kept.is_own)
@@ -211,7 +213,7 @@ class PresetPage(Page):
 
     def _use(self) -> None:
         if self._kept is not None:
-            self._bridge(self._place.house.preferences.set(**{CHOICES[self._kind]: self._kept.key}))
+            self._bridge(self._place.house.preferences.set(**{CHOICES[self._kind]: chosen_as(self._kept)}))
 
     async def _duplicate(self) -> None:
         if self._kept is not None:
@@ -265,3 +267,8 @@ class PresetPage(Page):
 
     def _bridge(self, work: Any, lane: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
         self._place.bridge.spawn(work, lane=lane)
+
+
+def chosen_as(kept: Kept) -> str:
+    """What the setting holds that chooses it: formats are chosen by the name that models know, the others by file."""
+    return kept.value.name if isinstance(kept.value, InstructPreset) else kept.key

@@ -1,4 +1,8 @@
-"""Rows of a table for lists of any length: nothing is made for what is not on display, and filtering is one pass."""
+"""Rows of a table for lists of any length: nothing is made for what is not on display, and filtering is one pass.
+
+A list that is long to read comes in pieces (`extend`, and `finish` at the end). What rows are searched and sorted by is asked
+for at most once per filling or order, so that a key press in a filter looks at ready text only.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +33,8 @@ class Column(Generic[Row]):
     icon: Callable[[Row], Any] | None = None
     checked: Callable[[Row], bool] | None = None
     """Makes it a column of ticks; `Rows.ticked` is called when one is clicked."""
+    is_extra: bool = False
+    """Gives way where there is little room."""
 
 
 class Rows(QAbstractTableModel, Generic[Row]):
@@ -40,13 +46,21 @@ class Rows(QAbstractTableModel, Generic[Row]):
         key: Callable[[Row], Hashable],
         searched: Callable[[Row], str],
         parent: QObject | None = None,
+        *,
+        is_folded: bool = False,
     ) -> None:
-        """`key` identifies a row when the list is filled anew, `searched` is the text in which filter words are looked for."""
+        """`key` identifies a row when the list is filled anew, `searched` is the text in which filter words are looked for.
+
+        `is_folded` promises that this text is casefolded already, which for long lists is done where they are read.
+        """
         super().__init__(parent)
         self.columns = columns
-        self._key, self._searched = key, searched
+        self._key, self._searched, self._is_folded = key, searched, is_folded
         self._all: list[Row] = []
+        self._ordered: list[Row] | None = None
+        """All in the order they are sorted in; None until that is asked for."""
         self._texts: list[str] | None = None
+        """What `_ordered` is searched in, one for one."""
         self._sorted_by: tuple[int, bool] | None = None
         self._words: tuple[str, ...] = ()
         self._keep: Callable[[Row], bool] | None = None
@@ -57,8 +71,29 @@ class Rows(QAbstractTableModel, Generic[Row]):
 
     def fill(self, rows: Iterable[Row]) -> None:
         """Show these instead of what there was; filter and order stay."""
-        self._all, self._texts = list(rows), None
+        self._all, self._ordered, self._texts = list(rows), None, None
         self._arrange()
+
+    def extend(self, rows: Sequence[Row]) -> None:
+        """Some more, below those that are there. In a sorted list they find their place with `finish`."""
+        if not rows:
+            return
+        if self._ordered is not None and self._ordered is not self._all:
+            self._ordered.extend(rows)
+        self._all.extend(rows)
+        if self._texts is not None:
+            self._texts.extend(self._folded(rows))
+        passing = self._passing(rows, self._folded(rows) if self._words else [])
+        if passing:
+            self.beginInsertRows(QModelIndex(), len(self.shown), len(self.shown) + len(passing) - 1)
+            self.shown.extend(passing)
+            self.endInsertRows()
+
+    def finish(self) -> None:
+        """The last piece has come."""
+        if self._sorted_by is not None:
+            self._ordered = self._texts = None
+            self._arrange()
 
     def filter(self, words: str = "", keep: Callable[[Row], bool] | None = None) -> None:
         """Show only rows in which every one of `words` occurs, whatever its case, and that `keep` keeps."""
@@ -66,28 +101,37 @@ class Rows(QAbstractTableModel, Generic[Row]):
         self._arrange()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        self._sorted_by = (column, order == Qt.SortOrder.DescendingOrder) if column >= 0 else None
-        self._arrange()
+        wanted = (column, order == Qt.SortOrder.DescendingOrder) if column >= 0 else None
+        if wanted != self._sorted_by:
+            self._sorted_by, self._ordered, self._texts = wanted, None, None
+            self._arrange()
 
     def replace(self, row: Row) -> None:
         """Show the new value of the row with the same key, where the old one stands."""
         key = self._key(row)
-        place = next((place for place, old in enumerate(self._all) if self._key(old) == key), None)
+        place = _place(self._all, self._key, key)
         if place is None:
             return
         self._all[place] = row
-        if self._texts is not None:
-            self._texts[place] = self._searched(row).casefold()
+        if self._ordered is not None and (place := _place(self._ordered, self._key, key)) is not None:
+            self._ordered[place] = row
+            if self._texts is not None:
+                self._texts[place] = self._folded([row])[0]
         if (shown := self.place_of(key)) is not None:
             self.shown[shown] = row
             self.dataChanged.emit(self.index(shown, 0), self.index(shown, len(self.columns) - 1))
 
     def place_of(self, key: Hashable) -> int | None:
         """Where the row with this key is shown."""
-        return next((place for place, row in enumerate(self.shown) if self._key(row) == key), None)
+        return _place(self.shown, self._key, key)
 
     def key_of(self, row: Row) -> Hashable:
         return self._key(row)
+
+    @property
+    def everything(self) -> list[Row]:
+        """All of them as they came, shown or not; not to be changed."""
+        return self._all
 
     @property
     def total(self) -> int:
@@ -96,22 +140,35 @@ class Rows(QAbstractTableModel, Generic[Row]):
 
     def _arrange(self) -> None:
         self.beginResetModel()
-        rows = self._all
-        if self._words:
-            if self._texts is None:
-                self._texts = [self._searched(row).casefold() for row in self._all]
-            words = self._words
-            rows = [row for row, text in zip(rows, self._texts, strict=True) if all(word in text for word in words)]
-        if self._keep is not None:
-            keep = self._keep
-            rows = [row for row in rows if keep(row)]
-        if self._sorted_by is not None:
-            column, downwards = self._sorted_by
-            wanted = self.columns[column]
-            by_text: Callable[[Row], Any] = lambda row: wanted.text(row).casefold()  # noqa: E731 - the default of a key
-            rows = sorted(rows, key=wanted.sort_key or by_text, reverse=downwards)
-        self.shown = list(rows)
+        if self._ordered is None:
+            self._ordered = self._in_order()
+        if self._words and self._texts is None:
+            self._texts = self._folded(self._ordered)
+        self.shown = list(self._passing(self._ordered, self._texts or []))
         self.endResetModel()
+
+    def _in_order(self) -> list[Row]:
+        if self._sorted_by is None:
+            return self._all
+        column, downwards = self._sorted_by
+        wanted = self.columns[column]
+        by_text: Callable[[Row], Any] = lambda row: wanted.text(row).casefold()  # noqa: E731 - the default of a key
+        return sorted(self._all, key=wanted.sort_key or by_text, reverse=downwards)
+
+    def _folded(self, rows: Sequence[Row]) -> list[str]:
+        texts = map(self._searched, rows)
+        return list(texts) if self._is_folded else [text.casefold() for text in texts]
+
+    def _passing(self, rows: Sequence[Row], texts: Sequence[str]) -> Sequence[Row]:
+        """Those of `rows` that are to be shown; `texts` are theirs, and looked at only if there are words to find."""
+        if self._words:
+            first, *others = sorted(self._words, key=len, reverse=True)  # the longest is the rarest
+            if others:
+                both = zip(rows, texts, strict=True)
+                rows = [row for row, text in both if first in text and all(word in text for word in others)]
+            else:
+                rows = [row for row, text in zip(rows, texts, strict=True) if first in text]
+        return list(filter(self._keep, rows)) if self._keep is not None else rows
 
     # what Qt asks
 
@@ -161,3 +218,7 @@ class Rows(QAbstractTableModel, Generic[Row]):
 
     def _side(self, column: int) -> Qt.AlignmentFlag:
         return Qt.AlignmentFlag.AlignRight if self.columns[column].right else Qt.AlignmentFlag.AlignLeft
+
+
+def _place(rows: Sequence[Row], key: Callable[[Row], Hashable], wanted: Hashable) -> int | None:
+    return next((place for place, row in enumerate(rows) if key(row) == wanted), None)

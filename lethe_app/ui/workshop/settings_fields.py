@@ -16,8 +16,8 @@ from lethe_app.ui.workshop.fields import Kind, Spec
 Choices = Mapping[str, Sequence[tuple[Any, str]]]
 """Setting → values and words, for settings whose values are found in the home: presets, personas, worlds."""
 
-HIDDEN = frozenset({"welcomed", "last_persona", "last_session"})
-"""What the program keeps for itself."""
+HIDDEN = frozenset({"welcomed", "last_persona", "last_session", "model_choices"})
+"""What the program keeps for itself, or shows elsewhere."""
 WORDS = {
     "system": str(QT_TRANSLATE_NOOP("Setting", "Like the system")),
     "light": str(QT_TRANSLATE_NOOP("Setting", "Day")),

@@ -186,7 +186,7 @@ async def choices_of(place: Place) -> Choices:
     return {
         "sampler": [("", fits), *((key, preset.name) for key, preset in samplers.items())],
         "system_preset": [("", fits), *((key, preset.name) for key, preset in systems.items())],
-        "instruct": [("", own), *((key, preset.name) for key, preset in formats.items())],
+        "instruct": [("", own), *((preset.name, preset.name) for preset in formats.values())],
         "user_persona": [("", place.window.tr("Nobody in particular")), *((one.unique_name, one.name) for one in selves)],
         "global_worlds": [(key, key) for key in worlds],
     }

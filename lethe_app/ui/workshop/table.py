@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Generic, TypeVar, cast
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLineEdit, QTableView, QWidget
 
 from lethe_app.ui.icons import icon
@@ -14,6 +14,8 @@ from lethe_app.ui.theme import Theme
 from lethe_app.ui.workshop.rows import Rows
 
 Row = TypeVar("Row")
+LEAST = 150
+"""Pixels that a column that stretches wants to have."""
 
 
 class Table(QTableView, Generic[Row]):
@@ -105,6 +107,23 @@ class Table(QTableView, Generic[Row]):
     def _open(self, index: QModelIndex) -> None:
         if index.isValid():
             self.opened.emit(self.rows.shown[index.row()])
+
+    # room
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._give_way()
+
+    def _give_way(self) -> None:
+        """Hide extra columns, the last ones first, until those that stretch have room for words."""
+        header, columns = self.horizontalHeader(), self.rows.columns
+        widths = [header.sectionSize(place) or column.width if column.width else LEAST for place, column in enumerate(columns)]
+        room = self.viewport().width()
+        for place in reversed(range(len(columns))):
+            if columns[place].is_extra:
+                hidden = sum(widths) > room
+                self.setColumnHidden(place, hidden)
+                widths[place] = 0 if hidden else widths[place]
 
     # keys and paint
 

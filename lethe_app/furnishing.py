@@ -1,0 +1,82 @@
+"""Hands the user a furnished house: every service in its place, and the order in which they are closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lethe_app.domain.model import EngineCheck
+from lethe_app.house import House
+from lethe_app.llm.client import ModelClient
+from lethe_app.paths import Paths
+from lethe_app.services.doctor import Doctor
+from lethe_app.services.downloads import Downloads
+from lethe_app.services.events import Ready
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.presets import Presets
+from lethe_app.services.rehearsing import Rehearsing
+from lethe_app.services.safekeeping import Safekeeping
+from lethe_app.services.trying import Trying
+from lethe_app.storage.database import Database
+from lethe_app.wiring import Wiring
+
+
+def furnish(
+    paths: Paths,
+    engine: str,
+    preferences: Preferences,
+    database: Database,
+    check_window: Callable[[], EngineCheck],
+    *,
+    by_meaning: bool,
+) -> House:
+    """All rooms of a home whose database is open; without `by_meaning` memories are found by words alone."""
+    made = Wiring(paths, engine, preferences, database, by_meaning=by_meaning)
+    made.models.changed.add(lambda state: made.archiving.model_changed() if isinstance(state, Ready) else None)
+    made.frames.renewed.add(made.warmth.forget_persona)
+    made.holdings.forgotten.add(made.warmth.forget_persona)
+    probe, safekeeping = ModelClient("embed"), Safekeeping(database.path)
+    downloads = Downloads(paths, preferences)
+    return House(
+        paths=paths,
+        preferences=preferences,
+        library=made.library,
+        sessions=made.sessions,
+        chat=made.chat,
+        models=made.models,
+        doctor=Doctor(paths, made.library, made.models, probe, made.calibration, check_window),
+        brain=made.brain,
+        browsing=made.browsing,
+        knowing=made.knowing,
+        archiving=made.archiving,
+        indexing=made.indexing,
+        inspecting=made.inspecting,
+        embedding=made.embedding,
+        recapping=made.recapping,
+        reconsidering=made.reconsidering,
+        rehearsing=Rehearsing(made.library, made.sessions, made.house_state),
+        trust=made.trust,
+        presets=Presets(paths, database, made.library.changed),
+        downloads=downloads,
+        trying=Trying(made.client, made.loaded, made.prompting.form),
+        worlds=made.worlds,
+        warmth=made.warmth,
+        _client=made.client,
+        _embedder=probe,
+        _database=database,
+        _ahead=made.ahead,
+        _closing=(
+            downloads.close,
+            made.worlds.close,
+            safekeeping.close,
+            made.recapping.close,
+            made.archiving.close,
+            made.indexing.close,
+            made.ahead.close,
+            made.warmth.close,
+            made.client.close,
+            made.embedding.close,
+            probe.close,
+            made.recall.close,
+            database.close,
+        ),
+    )

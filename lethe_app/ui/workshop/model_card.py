@@ -1,0 +1,181 @@
+"""One model in detail: what its file says, whether it fits, how it is loaded, and whether its format works."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtGui import QUndoStack
+from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLabel, QProgressBar, QPushButton
+
+from lethe_app.domain.model import ModelFile
+from lethe_app.services.events import Loading, ModelState, Ready
+from lethe_app.services.fitting import Fit
+from lethe_app.settings import ModelChoices
+from lethe_app.ui.palette import SPACE_2, SPACE_4
+from lethe_app.ui.workshop.deeds import FieldChange
+from lethe_app.ui.workshop.form import Form
+from lethe_app.ui.workshop.model_fields import choice_specs, chosen, shown
+from lethe_app.ui.workshop.model_words import facts_of, fit_in_words
+from lethe_app.ui.workshop.page import explanation
+from lethe_app.ui.workshop.place import Place
+from lethe_app.ui.workshop.sheet import Sheet, made_card
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A model with what it would take."""
+
+    model: ModelFile
+    fit: Fit
+
+
+class ModelCard(Sheet):
+    """Follows the model that is chosen in the table, and the one that is loaded."""
+
+    def __init__(self, place: Place, undo: QUndoStack) -> None:
+        super().__init__()
+        self._place, self._house, self._undo = place, place.house, undo
+        self._form: Form | None = None
+        self._titles: dict[str, str] = {}
+        self._shown: Path | None = None
+        self._forget = self._house.models.changed.add(self._follow)
+
+    def close_card(self) -> None:
+        self._forget()
+
+    def show_model(self, one: Shown) -> None:
+        """Show this one; the one on display only with what has changed about it."""
+        if one.model.path == self._shown:
+            self._tell_fit(one)
+            return
+        self._shown = one.model.path
+        self._form = None
+        self._undo.clear()
+        while self.column.count() > 1:
+            item = self.column.takeAt(0)
+            if item is not None and (old := item.widget()) is not None:
+                old.hide()
+                old.deleteLater()
+        self._build_card(one)
+        self._spawn(self._build_choices(one.model), "model choices")
+
+    def _build_card(self, one: Shown) -> None:
+        card, column = made_card(one.model.name)
+        table = QFormLayout()
+        table.setHorizontalSpacing(SPACE_4)
+        table.setVerticalSpacing(SPACE_2)
+        for title, words in facts_of(one.model):
+            name, value = QLabel(title), QLabel(words)
+            name.setProperty("quiet", True)
+            value.setWordWrap(True)
+            table.addRow(name, value)
+        column.addLayout(table)
+        self.fit = explanation("")
+        column.addWidget(self.fit)
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(self.tr("Loading"))
+        column.addWidget(self.bar)
+        self.verdict = explanation("")
+        column.addWidget(self.verdict)
+        buttons = QHBoxLayout()
+        self.load = self._button(self.tr("Load it"), lambda: self.load_model(one.model), primary=True)
+        self.unload = self._button(self.tr("Unload"), lambda: self._spawn(self._house.models.unload()))
+        self.try_it = self._button(self.tr("Try the format"), lambda: self._spawn(self._try(), "try"))
+        for button in (self.load, self.unload, self.try_it):
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        column.addLayout(buttons)
+        self.add(card)
+        self._tell_fit(one)
+        self._follow(self._house.models.state)
+
+    def _button(self, words: str, slot: Callable[[], object], *, primary: bool = False) -> QPushButton:
+        button = QPushButton(words)
+        button.setProperty("primary" if primary else "filled", True)
+        button.clicked.connect(slot)
+        return button
+
+    async def _build_choices(self, model: ModelFile) -> None:
+        if model.is_embedding:
+            return
+        formats = [preset.name for preset in (await self._house.library.instruct_presets()).values()]
+        if model.path != self._shown:
+            return
+        card, column = made_card(self.tr("For this model alone"), self.tr("Counts from the next time it is loaded."))
+        specs = choice_specs(formats)
+        self._titles = {spec.name: spec.title for spec in specs}
+        self._form = Form(specs, self._place.theme)
+        self._form.show_values(shown(self._choices(model)))
+        self._form.changed.connect(lambda name, value: self._change(model, name, value))
+        column.addWidget(self._form)
+        self.add(card)
+
+    def _tell_fit(self, one: Shown) -> None:
+        if self._shown == one.model.path:
+            self.fit.setText(fit_in_words(one.fit) if not one.model.is_embedding else "")
+
+    # choices for one model
+
+    def _choices(self, model: ModelFile) -> ModelChoices:
+        return self._house.preferences.current.model_choices.get(model.path.name, ModelChoices())
+
+    def _change(self, model: ModelFile, name: str, value: object) -> None:
+        before = shown(self._choices(model))[name]
+        if value != before and self._form is not None:
+            put = partial(self._put, model)
+            self._undo.push(FieldChange(self._titles[name], name, before, value, put))
+
+    def _put(self, model: ModelFile, name: str, value: object) -> None:
+        if self._form is not None and self._shown == model.path:
+            self._form.put(name, value)
+        self._spawn(self._keep(model, chosen(self._choices(model), name, value)))
+
+    async def _keep(self, model: ModelFile, choices: ModelChoices) -> None:
+        kept = {**self._house.preferences.current.model_choices, model.path.name: choices}
+        if choices == ModelChoices():
+            del kept[model.path.name]
+        await self._house.preferences.set(model_choices=kept)
+
+    # loading
+
+    def load_model(self, model: ModelFile) -> None:
+        """Load it, unless it is none to talk to."""
+        if not model.is_embedding:
+            self._spawn(self._house.models.load(model.path), "load")
+
+    def _follow(self, state: ModelState) -> None:
+        """Show how loading fares, and which one is loaded."""
+        if self._shown is None:
+            return
+        is_this = isinstance(state, Ready) and state.model.file.path == self._shown
+        self.bar.setVisible(isinstance(state, Loading))
+        if isinstance(state, Loading):
+            self.bar.setRange(0, 1000)
+            self.bar.setValue(round(state.fraction * 1000))
+        self.load.setText(self.tr("Load it again") if is_this else self.tr("Load it"))
+        self.load.setEnabled(not isinstance(state, Loading))
+        self.unload.setVisible(is_this)
+        self.try_it.setVisible(is_this)
+        self.verdict.setVisible(is_this)
+        if is_this:
+            self._spawn(self._tell_format(), "format")
+
+    async def _tell_format(self) -> None:
+        self.verdict.setText(self.tr("Format: {source}.").format(source=await self._house.trying.source()))
+
+    async def _try(self) -> None:
+        self.verdict.setText(self.tr("Saying good evening…"))
+        heard = await self._house.trying.greet()
+        good, bad = self.tr("It answered and stopped by itself"), self.tr("It did not stop, or spelled out signs")
+        verdict = good if heard.is_good else bad
+        self.verdict.setText(
+            self.tr("Format: {source}. {verdict}: “{words}”").format(source=heard.source, verdict=verdict, words=heard.words)
+        )
+
+    def _spawn(self, work: Any, lane: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
+        self._place.bridge.spawn(work, lane=lane)

@@ -1,0 +1,69 @@
+"""What can be chosen for one model alone, as a form; what is left alone follows the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication
+
+from lethe_app.settings import ModelChoices
+from lethe_app.ui.workshop.fields import Kind, Spec
+
+UNSET = -2
+"""Stands in number fields for “as in the settings”."""
+NUMBERS = ("context", "gpu_layers", "threads")
+
+
+def _tr(words: str) -> str:
+    return QCoreApplication.translate("Model", words)
+
+
+def choice_specs(formats: Sequence[str]) -> list[Spec]:
+    """The fields; `formats` are the names of instruct formats."""
+    same = _tr("as in the settings")
+    own = [(None, same)]
+    precisions = [("f16", "f16"), ("q8_0", "q8_0"), ("q4_0", "q4_0")]
+    return [
+        Spec(
+            "context",
+            _tr("Context"),
+            Kind.WHOLE,
+            _tr("Tokens it sees at once; 0 takes its own length up to 8192."),
+            lowest=UNSET,
+            highest=1_048_576,
+            step=1024,
+            special=same,
+        ),
+        Spec(
+            "gpu_layers",
+            _tr("Layers on the graphics card"),
+            Kind.WHOLE,
+            _tr("-1 puts everything there."),
+            lowest=UNSET,
+            highest=999,
+            special=same,
+        ),
+        Spec("threads", _tr("Threads"), Kind.WHOLE, lowest=UNSET, highest=256, special=same),
+        Spec("kv_type", _tr("Cache precision"), Kind.CHOICE, choices=[*own, *precisions]),
+        Spec("flash_attention", _tr("Flash attention"), Kind.CHOICE, choices=[*own, (True, _tr("on")), (False, _tr("off"))]),
+        Spec(
+            "instruct",
+            _tr("Instruct format"),
+            Kind.CHOICE,
+            _tr("Also says how its thoughts begin and end."),
+            choices=[*own, ("", _tr("the model's own")), *((name, name) for name in formats)],
+        ),
+    ]
+
+
+def shown(choices: ModelChoices) -> dict[str, Any]:
+    """As the form shows them."""
+    values = choices.model_dump()
+    return {name: UNSET if name in NUMBERS and value is None else value for name, value in values.items()}
+
+
+def chosen(choices: ModelChoices, name: str, value: object) -> ModelChoices:
+    """With what the user has set; -1 means something for layers only."""
+    unset = name in NUMBERS and isinstance(value, int) and (value == UNSET or (value < 0 and name != "gpu_layers"))
+    return ModelChoices.model_validate({**choices.model_dump(), name: None if unset else value})

@@ -1,0 +1,64 @@
+"""Whether a model fits is reckoned from its header: weights, cache by grouped heads and precision, and what is free."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lethe_app.domain.model import KvType, ModelFile
+from lethe_app.services.fitting import Verdict, cache_bytes, fit, free_memory
+
+GB = 1_000_000_000
+SEVEN = ModelFile(
+    path=Path("seven.gguf"),
+    name="Seven",
+    size=4_680_000_000,
+    architecture="qwen2",
+    context_length=32_768,
+    layers=28,
+    kv_heads=4,
+    head_length=128,
+)
+
+
+def test_grouped_heads_take_as_much_as_the_engine_says():
+    """llama.cpp prints 448 MiB for this model with 8192 tokens in f16: 28 layers, 4 key heads of 128 numbers."""
+    assert cache_bytes(SEVEN, KvType.F16) * 8192 == 448 * 1024 * 1024
+
+
+@pytest.mark.parametrize(("kv", "share"), [(KvType.Q8_0, 34 / 64), (KvType.Q4_0, 18 / 64)])
+def test_a_smaller_cache_takes_less(kv: KvType, share: float):
+    assert cache_bytes(SEVEN, kv) == cache_bytes(SEVEN, KvType.F16) * share
+
+
+@pytest.mark.parametrize(
+    ("free", "verdict"), [(16 * GB, Verdict.FITS), (6 * GB, Verdict.TIGHT), (5 * GB, Verdict.TOO_LARGE), (0, Verdict.TOO_LARGE)]
+)
+def test_the_verdict_follows_the_free_memory(free: int, verdict: Verdict):
+    assert fit(SEVEN, 8192, KvType.F16, free).verdict is verdict
+
+
+def test_the_longest_context_that_is_named_really_fits():
+    found = fit(SEVEN, 32_768, KvType.F16, 6 * GB)
+    assert found.verdict is Verdict.TOO_LARGE
+    assert 2048 <= found.longest < 32_768
+
+    again = fit(SEVEN, found.longest, KvType.F16, 6 * GB)
+
+    assert again.needed <= 6 * GB
+    assert fit(SEVEN, found.longest + 4096, KvType.F16, 6 * GB).needed > 6 * GB
+
+
+def test_where_not_even_the_weights_fit_no_context_does():
+    assert fit(SEVEN, 0, KvType.F16, 4 * GB).longest == 0
+
+
+def test_a_recurrent_model_has_no_cache_that_grows():
+    mamba = ModelFile(path=Path("m.gguf"), name="M", size=GB, architecture="mamba", is_recurrent=True, layers=48)
+
+    assert fit(mamba, 100_000, KvType.F16, 2 * GB).cache == 0
+
+
+def test_this_machine_has_memory():
+    assert free_memory() > 0

@@ -1,0 +1,102 @@
+"""Models are shown with whether they fit, loaded and unloaded, given choices of their own, and fetched when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QSpinBox
+
+from lethe_app.domain.download import RemoteModel
+from lethe_app.services.events import NoModel, Ready
+from lethe_app.settings import ModelChoices
+from lethe_app.ui.workshop.model_offers import Offer
+from lethe_app.ui.workshop.model_page import ModelPage
+from tests.llm.gguf_factory import chat_settings, write_model
+from tests.llm.hub_server import HubServer, serving
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+TINY = RemoteModel(name="Tiny", repository="somebody/tiny-GGUF", file="tiny.gguf", size=3_000_000, why="For tests.")
+
+
+async def model_page(scene: Scene) -> ModelPage:
+    scene.window.actions_["model_manager"].trigger()
+    page = scene.host.workshop.page
+    assert isinstance(page, ModelPage)
+    await until(lambda: page.rows.shown and page._offers and page.card._form)
+    return page
+
+
+async def test_every_model_is_there_with_what_it_would_take(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await model_page(scene)
+
+        starter = next(one for one in page.rows.shown if one.model.name.startswith("SmolLM2"))
+
+        assert starter.fit.needed > starter.model.size
+        assert page._memory_words(starter) == "fits"
+        assert "Takes" in page.card.fit.text()
+
+
+async def test_choices_for_one_model_are_kept_used_and_undone(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page, preferences = await model_page(scene), scene.house.preferences
+        file = page.table.current.model.path.name
+        before = page.table.current.fit.cache
+        context = page.card._form.field("context")
+        assert isinstance(context, QSpinBox)
+        context.selectAll()
+        QTest.keyClicks(context, "2048")
+        QTest.keyClick(context, Qt.Key.Key_Return)
+        await until(lambda: preferences.current.model_choices.get(file) == ModelChoices(context=2048))
+
+        assert preferences.current.for_model(file).context == 2048
+        assert page.table.current.fit.cache < before
+        page.undo.undo()
+        await until(lambda: file not in preferences.current.model_choices)
+
+
+async def test_a_loaded_model_is_unloaded_from_its_card(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        models = scene.house.models
+        page = await model_page(scene)
+        await until(lambda: isinstance(models.state, Ready))
+        page.card._shown = models.state.model.file.path
+        page.card._follow(models.state)
+        assert not page.card.unload.isHidden()
+
+        QTest.mouseClick(page.card.unload, Qt.MouseButton.LeftButton)
+
+        await until(lambda: isinstance(models.state, NoModel))
+
+
+async def test_a_download_shows_how_far_it_is_and_can_be_used_in_the_end(tmp_path: Path):
+    write_model(tmp_path / "made.gguf", settings=chat_settings())
+    content = (tmp_path / "made.gguf").read_bytes()
+    async with serving(HubServer(content=content, etag="")) as server, opened(tmp_path / "home") as scene:
+        await scene.house.preferences.set(hub_mirror=server.url)
+        page = await model_page(scene)
+        offer = Offer(TINY, 10**10)
+        offer.wanted.connect(scene.house.downloads.begin)
+        page._offers[TINY.file] = offer
+        page._show_offers()
+        assert offer.button.text() == "Download"
+
+        QTest.mouseClick(offer.button, Qt.MouseButton.LeftButton)
+        await until(lambda: offer.button.text() == "Use it")
+
+        await until(lambda: any(one.model.path.name == "tiny.gguf" for one in page.rows.shown))
+
+
+async def test_looking_at_offers_connects_to_nobody(tmp_path: Path):
+    async with serving(HubServer()) as server, opened(tmp_path) as scene:
+        await scene.house.preferences.set(hub_mirror=server.url)
+        page = await model_page(scene)
+        page.tabs.setCurrentIndex(1)
+        await until(page.offers.isVisible)
+
+    assert server.asked == []
