@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from lethe_app.domain.model import ModelFile
+from lethe_app.domain.model import KvType, ModelFile
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
+from lethe_app.services.fitting import Verdict, fit, free_memory
 from lethe_app.ui.gear_menu import add_model_folder, asked_for_file, asked_for_folder
 from lethe_app.ui.welcome import Welcome
 
@@ -46,7 +49,15 @@ class FirstStart(QObject):
     async def _find_models(self, chosen: Path | None = None) -> None:
         found = await self._house.models.found()
         picked = [self._picked] if self._picked and self._picked.path not in {model.path for model in found} else []
-        self.page.set_models([*picked, *found], chosen)
+        models = [*picked, *found]
+        large = await asyncio.to_thread(self._too_large, models)
+        self.page.set_models(sorted(models, key=lambda model: model.path in large), chosen, large)
+
+    def _too_large(self, models: Sequence[ModelFile]) -> set[Path]:
+        """Those that do not fit into the memory that is free now."""
+        settings, free = self._house.preferences.current, free_memory()
+        kv = KvType(settings.kv_type)
+        return {model.path for model in models if fit(model, settings.context, kv, free).verdict is Verdict.TOO_LARGE}
 
     async def _pick_file(self) -> None:
         path = await asked_for_file(self._window)

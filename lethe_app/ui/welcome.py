@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -202,14 +202,19 @@ class Welcome(QFrame):
     def _card(self, row: PersonaRow) -> ChoiceCard:
         return ChoiceCard(self._theme, row.name, row.tagline, self._face(row), self._personas)
 
-    def set_models(self, models: Sequence[ModelFile], chosen: Path | None = None) -> None:
-        """Show what was found, best first; `chosen` is ticked, or else the first one, which is the one we recommend."""
+    def set_models(
+        self, models: Sequence[ModelFile], chosen: Path | None = None, too_large: Collection[Path] = frozenset()
+    ) -> None:
+        """Show what was found, best first; `chosen` is ticked, or else the first one, which is the one we recommend.
+
+        Those `too_large` for the memory that is free now are shown, and said to be so.
+        """
         for card in self._model_cards:
             card.deleteLater()
         self._models = [model for model in models if not model.is_embedding]
         self._model_cards = []
         for place, model in enumerate(self._models):
-            card = ChoiceCard(self._theme, model.name, self._reason(model, place), self._chip(), self._model_box)
+            card = ChoiceCard(self._theme, model.name, self._reason(model, place, too_large), self._chip(), self._model_box)
             card.setChecked(model.path == chosen or (chosen is None and place == 0))
             self._model_column.addWidget(card)
             self._model_cards.append(card)
@@ -219,11 +224,14 @@ class Welcome(QFrame):
             self.tr("No model was found on this computer. Choose a GGUF file, or begin without one and look around first.")
         )
 
-    def _reason(self, model: ModelFile, place: int) -> str:
-        if "starter" in model.source.casefold():
+    def _reason(self, model: ModelFile, place: int, too_large: Collection[Path]) -> str:
+        if model.path in too_large:
+            why = self.tr("Needs more memory than is free now.")
+        elif "starter" in model.source.casefold():
             why = self.tr("Works at once and is small: good for a first try.")
         else:
-            why = self.tr("Recommended: already here, and more able than the starter model.") if place == 0 else ""
+            best = self.tr("Recommended: already here, fits your memory, and more able than the starter model.")
+            why = best if place == 0 else ""
         return f"{described(model)}\n{why}".strip()
 
     def _chip(self) -> QPixmap:

@@ -66,6 +66,15 @@ def test_every_model_says_where_it_is_from_and_why(welcome):
     assert "good for a first try" in starter
 
 
+def test_what_does_not_fit_is_said_and_not_recommended(welcome):
+    welcome.set_models([STARTER, OWN], too_large={OWN.path})
+
+    starter, own = (card.accessibleName() for card in welcome._model_cards)
+    assert "Needs more memory" in own
+    assert "good for a first try" in starter
+    assert welcome._model_cards[0].isChecked()
+
+
 def test_without_any_model_one_may_still_look_around(welcome, qtbot):
     welcome.set_models([])
     assert "No model was found" in welcome.searching.text()
