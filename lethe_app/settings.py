@@ -88,6 +88,7 @@ class Settings(BaseModel):
     theme: Theme = setting(Section.LOOK, Theme.SYSTEM, "Theme", "Light, dark, or whatever the system uses.")
     font_size: int = setting(Section.LOOK, 15, "Text size", "Size of the prose in pixels.", ge=12, le=24)
     prose_font: ProseFont = setting(Section.LOOK, ProseFont.SANS, "Prose typeface", "Sans or serif for what is said.")
+    background: str = setting(Section.LOOK, "", "Picture behind the words", "A picture of yours, faintly behind the chat.")
     notify: bool = setting(
         Section.LOOK, True, "Call me back", "Tell on the desktop when a reply is finished while you look at something else."
     )

@@ -50,6 +50,7 @@ class Look:
         if prose != self._prose:  # every message is laid out anew, so only when it must be
             self._prose = prose
             self._view.set_prose_font(*prose)
+        self._view.backdrop.show_picture(settings.background)
         self._messages.set_show_hidden(settings.show_hidden)
         self._window.remember("theme", settings.theme.value)
         self._window.remember("text", settings.font_size)

@@ -1,0 +1,62 @@
+"""A picture behind the words is drawn faintly, in the right shape, and never makes them hard to read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QColor, QImage, QPainter, QPixmap
+from PySide6.QtWidgets import QWidget
+
+from lethe_app.ui.palette import DAY, NIGHT, Palette
+from lethe_app.ui.theme import mixed
+from lethe_app.ui.transcript.backdrop import STRENGTH, Backdrop, covering, read_picture
+from tests.ui.test_accessibility import contrast
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+def painted(folder: Path, colour: str, width: int = 40, height: int = 20) -> Path:
+    image = QImage(width, height, QImage.Format.Format_RGB32)
+    image.fill(QColor(colour))
+    image.save(str(folder / "picture.png"))
+    return folder / "picture.png"
+
+
+def test_a_picture_shows_faintly(tmp_path: Path):
+    place = QWidget()
+    place.resize(100, 60)
+    backdrop = Backdrop(place)
+    backdrop.show_picture(str(painted(tmp_path, "#ffffff")))
+    ground = QPixmap(100, 60)
+    ground.fill(QColor("#000000"))
+
+    painter = QPainter(ground)
+    backdrop.draw(painter)
+    painter.end()
+
+    assert abs(ground.toImage().pixelColor(50, 30).red() - round(255 * STRENGTH)) <= 2
+
+
+def test_what_is_no_picture_is_no_trouble(tmp_path: Path):
+    (tmp_path / "words.png").write_text("not a picture", encoding="utf-8")
+
+    assert read_picture(tmp_path / "words.png") is None
+    assert read_picture(tmp_path / "gone.png") is None
+
+
+def test_it_covers_the_place_without_being_distorted(tmp_path: Path):
+    picture = read_picture(painted(tmp_path, "#336699", 400, 100))
+    assert picture is not None
+
+    assert covering(picture, QSize(90, 120)).size() == QSize(90, 120)
+
+
+@pytest.mark.parametrize("palette", [NIGHT, DAY], ids=lambda palette: palette.name)
+@pytest.mark.parametrize("extreme", ["#000000", "#ffffff"])
+def test_words_stay_legible_over_any_picture(palette: Palette, extreme: str):
+    ground = mixed(palette.background, extreme, STRENGTH)
+
+    for ink in (palette.text, palette.muted, palette.water, palette.amber):
+        assert contrast(ink, ground) >= 4.5, (palette.name, ink, ground, contrast(ink, ground))
