@@ -1,0 +1,148 @@
+"""Every page, walked widget by widget: all has a name, nothing is cut off at 150 %, Tab reaches everything and is not held."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSpinBox,
+    QApplication,
+    QCheckBox,
+    QComboBox,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSplitterHandle,
+    QTabBar,
+    QToolButton,
+    QWidget,
+)
+
+from lethe_app.ui.chat_panel import ElidedLabel
+from lethe_app.ui.workshop.doors import DOORS
+from lethe_app.ui.workshop.page import Page
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+LARGE = 22
+"""Pixels of prose: nearly 150 % of the usual 15."""
+MOST_STOPS = 400
+
+
+async def page_of(scene: Scene, wish: str) -> Page:
+    """The page behind `wish`, when it has come to rest."""
+    scene.window.resize(1100, 760)
+    scene.window.actions_[wish].trigger()
+    await until(lambda: scene.host.workshop.page is not None)
+    for _ in range(30):
+        QApplication.processEvents()
+        await asyncio.sleep(0.02)
+    page = scene.host.workshop.page
+    assert page is not None
+    return page
+
+
+def shown(page: Page) -> Iterator[QWidget]:
+    """Everything that can be seen, also what is further down in a scrolled column."""
+    for widget in page.findChildren(QWidget):
+        if widget.isVisibleTo(page) and not isinstance(widget, QSplitterHandle):
+            yield widget
+
+
+def inner(widget: QWidget) -> bool:
+    """A part of a widget that speaks for it: the line of a spin box, the viewport of a list."""
+    parent = widget.parentWidget()
+    return isinstance(parent, QAbstractSpinBox | QComboBox | QTabBar) or (
+        isinstance(parent, QAbstractItemView | QScrollArea) and widget is parent.viewport()
+    )
+
+
+def called(widget: QWidget) -> str:
+    text = getattr(widget, "text", lambda: "")
+    return widget.accessibleName() or (str(text()) if callable(text) else "") or getattr(widget, "title", lambda: "")()
+
+
+def stops(page: Page) -> set[QWidget]:
+    """What Tab should reach."""
+    return {
+        widget
+        for widget in shown(page)
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and widget.isEnabled()
+        and not inner(widget)
+        and widget.focusProxy() is None
+        and not by_arrow(widget)
+    }
+
+
+def by_arrow(widget: QWidget) -> bool:
+    """One of several of which one is chosen: Tab reaches the chosen one, arrows go on from there."""
+    if not isinstance(widget, QAbstractButton) or widget.isChecked():
+        return False
+    group = widget.group()
+    return widget.isCheckable() and (widget.autoExclusive() or (group is not None and group.exclusive()))
+
+
+@pytest.mark.parametrize("wish", sorted(DOORS))
+async def test_everything_that_can_be_used_has_a_name(tmp_path: Path, wish: str):
+    async with opened(tmp_path) as scene:
+        page = await page_of(scene, wish)
+
+        nameless = [
+            f"{type(widget).__name__} {widget.objectName()}"
+            for widget in shown(page)
+            if widget.focusPolicy() != Qt.FocusPolicy.NoFocus and not inner(widget) and not called(widget)
+        ]
+
+    assert nameless == []
+
+
+@pytest.mark.parametrize("wish", sorted(DOORS))
+async def test_nothing_is_cut_off_in_large_text(tmp_path: Path, wish: str):
+    async with opened(tmp_path) as scene:
+        await scene.house.preferences.set(font_size=LARGE)
+        page = await page_of(scene, wish)
+
+        cut = [
+            f"{type(widget).__name__} “{widget.text()}”: {widget.width()} of {needed(widget)}"
+            for widget in shown(page)
+            if isinstance(widget, QLabel | QPushButton | QCheckBox | QToolButton)
+            and not isinstance(widget, ElidedLabel)
+            and widget.text()
+            and widget.width() < needed(widget)
+        ]
+
+    assert cut == []
+
+
+def needed(widget: QLabel | QPushButton | QCheckBox | QToolButton) -> int:
+    """Pixels that its words take, in the longest line or, where it wraps, in the longest word."""
+    metrics, text = widget.fontMetrics(), widget.text().replace("&&", "&")
+    wraps = isinstance(widget, QLabel) and widget.wordWrap()
+    parts = re.split(r"[\s/\\_.-]+", text) if wraps else text.splitlines()
+    return max((metrics.horizontalAdvance(part) for part in parts), default=0)
+
+
+@pytest.mark.parametrize("wish", sorted(DOORS))
+async def test_tab_reaches_everything_and_is_never_held(tmp_path: Path, wish: str):
+    async with opened(tmp_path) as scene:
+        page = await page_of(scene, wish)
+        wanted, reached = stops(page), set[QWidget]()
+        page.back.setFocus()
+        for _ in range(MOST_STOPS):
+            focus = QApplication.focusWidget()
+            if focus is None or (focus in reached and wanted <= reached):
+                break
+            reached.add(focus)
+            QTest.keyClick(focus, Qt.Key.Key_Tab)
+        missed = [f"{type(widget).__name__} {called(widget)}" for widget in wanted - reached]
+
+    assert missed == []
