@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 
@@ -16,7 +16,6 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.passage import Meaning
 from lethe_app.retrieval.contrast import contrast
 from lethe_app.retrieval.limits import FARTHEST, Sample
-from lethe_app.retrieval.words import day
 from lethe_app.storage.files import read_model
 
 BATCH = 16
@@ -29,8 +28,6 @@ SAFE = 0.90
 """Of memories that replace each other, this much is to be a duplicate or an update."""
 WORTHLESS = 0.75
 """Where no limit reaches these, the best one counts, but not if it is right less often than this."""
-FIRST_DAY = datetime(2023, 5, 8, tzinfo=UTC)
-"""What is compared with a message carries its day, as everything stored does; the days of the pairs follow this one."""
 
 
 class Kind(StrEnum):
@@ -78,8 +75,8 @@ class PairFile(BaseModel):
 class Thresholds(BaseModel):
     """Cosine distances (1 − dot, 0 to 2); what lies below one passes it. They hold for one embedder only.
 
-    Between facts they are for the plain texts, without the day that is embedded with what is stored: two days alone would
-    keep two tellings of one fact apart. From a message to a memory they are for the memory as stored, with its day.
+    They are for the plain texts as `nearness` compares them, without the day that is embedded with what is stored: two days
+    alone would keep two tellings of one fact apart.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -233,13 +230,6 @@ def with_strangers(pairs: Sequence[Pair]) -> list[Pair]:
     ]
 
 
-def as_compared(pairs: Sequence[Pair]) -> list[tuple[str, str]]:
-    """What is embedded: facts as they are, memories that a message may bring up with a day as `render.embedded` gives it."""
-    texts = dict.fromkeys(pair.second for pair in pairs if pair.kind in MESSAGES)
-    dated = {text: f"({day(FIRST_DAY + timedelta(days=5 * number))}) {text}" for number, text in enumerate(texts)}
-    return [(pair.first, dated[pair.second] if pair.kind in MESSAGES else pair.second) for pair in pairs]
-
-
 async def calibrate(
     embed: Callable[[Sequence[str]], Awaitable[list[Meaning]]],
     embedder: str,
@@ -251,24 +241,24 @@ async def calibrate(
     Cancelling it between two batches leaves nothing behind. Errors of `embed` pass through.
     """
     every = with_strangers(pairs)
-    return fit(every, await measure(embed, as_compared(every), progress), embedder)
+    return fit(every, await measure(embed, every, progress), embedder)
 
 
 async def measure(
     embed: Callable[[Sequence[str]], Awaitable[list[Meaning]]],
-    texts: Sequence[tuple[str, str]],
+    pairs: Sequence[Pair],
     progress: Callable[[float], None] = lambda _fraction: None,
 ) -> list[float]:
     """The cosine distance of each pair of texts; every text is embedded once."""
-    if not texts:
+    if not pairs:
         return []
-    wanted = list(dict.fromkeys(text for pair in texts for text in pair))
+    wanted = list(dict.fromkeys(text for pair in pairs for text in (pair.first, pair.second)))
     vectors: list[bytes] = []
     for start in range(0, len(wanted), BATCH):
         vectors += [meaning.vector for meaning in await embed(wanted[start : start + BATCH])]
         progress(len(vectors) / len(wanted))
     rows = np.frombuffer(b"".join(vectors), np.float32).reshape(len(wanted), -1)
     place = {text: number for number, text in enumerate(wanted)}
-    first, second = (rows[[place[pair[side]] for pair in texts]] for side in (0, 1))
+    first, second = rows[[place[pair.first] for pair in pairs]], rows[[place[pair.second] for pair in pairs]]
     distances: list[float] = (1 - np.einsum("ij,ij->i", first, second)).tolist()
     return distances

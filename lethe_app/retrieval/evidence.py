@@ -53,6 +53,11 @@ class Evidence:
     sources: NDArray[np.int32]
     """The sources that are weighed, by position in `Columns.sources`."""
 
+    @property
+    def stands(self) -> Flags:
+        """Does this word, by row, stand anywhere in that weighed source?"""
+        return highest(self.shares.astype(np.float32), self.source, len(self.sources)) > 0
+
 
 def gather(
     columns: Columns,

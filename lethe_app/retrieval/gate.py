@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lethe_app.retrieval.evidence import Floats
+from lethe_app.retrieval.evidence import Flags, Floats
 from lethe_app.retrieval.words import EVERYDAY
 
 MOST_PHRASES = 4.0
@@ -36,16 +36,18 @@ facts and summaries, and rounded; `sure` is where little of the last two comes t
 
 BY_WORDS = Gate(
     bias=-4.8,
-    weights={"rare words": 1.7, "covered": 3.0, "phrases": 0.4, "single word": -2.0, "nothing telling": -3.5},
+    weights={"rare words": 1.7, "covered": 3.0, "phrases": 0.4, "single word": -2.0, "nothing telling there": -3.5},
     sure=0.16,
 )
-"""The same where no embedder is there."""
+"""The same where no embedder is there: then what shares only words of every day, as a long text of a world does with any line
+of a chat, has nothing in common."""
 
 
-def likelihood(values: Mapping[str, Floats], words: int, telling: int, gate: Gate) -> Floats:
+def likelihood(values: Mapping[str, Floats], words: int, telling: Sequence[bool], there: Flags, gate: Gate) -> Floats:
     """From 0 to 1 for each source; nothing is meant where no word was said that leads anywhere.
 
-    `words` and `telling` are how many words the question has, and how many of them tell what it is about.
+    `words` is how many words the question has, `telling` which of them tell what it is about, and `there` has a row for each
+    and a column per source that says whether it stands in it.
     """
     shape = np.ones(len(values["words"]), np.float32)
     if words == 0:
@@ -54,7 +56,8 @@ def likelihood(values: Mapping[str, Floats], words: int, telling: int, gate: Gat
         "rare words": np.log1p(values["words"]),
         "phrases": np.minimum(values["phrase"], MOST_PHRASES),
         "single word": shape * (words == 1),
-        "nothing telling": shape * (telling == 0),
+        "nothing telling": shape * (not any(telling)),
+        "nothing telling there": shape * ~there[np.asarray(telling, bool)].any(axis=0),
     }
     score = gate.bias * shape
     for name, weight in gate.weights.items():
@@ -63,8 +66,7 @@ def likelihood(values: Mapping[str, Floats], words: int, telling: int, gate: Gat
     return likely
 
 
-def count_telling(words: Sequence[str], rarity_in_passages: Floats) -> int:
-    """How many of the words are neither said every day nor in so many passages as the name of somebody who is there."""
-    return sum(
-        word not in EVERYDAY and float(rarity) >= RARE_ENOUGH for word, rarity in zip(words, rarity_in_passages, strict=True)
-    )
+def telling(words: Sequence[str], rarity_in_passages: Floats) -> list[bool]:
+    """Which of the words are neither said every day nor in so many passages as the name of somebody who is there."""
+    rare = rarity_in_passages >= RARE_ENOUGH
+    return [word not in EVERYDAY and bool(told) for word, told in zip(words, rare, strict=True)]

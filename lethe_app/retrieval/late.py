@@ -42,10 +42,10 @@ def asked(meaning: Meaning, weights: Mapping[str, float]) -> tuple[Matrix, Matri
 def nearness(question: Matrix, blobs: Sequence[bytes]) -> Matrix:
     """For every token of the question (rows) and every text (columns) the sharpened cosine of the nearest token, 0 to 1."""
     size = question.shape[1]
-    counts = np.array([len(blob) // size for blob in blobs], np.int64)
+    counts = np.array([len(blob) // max(1, size) for blob in blobs], np.int64)
     found = np.zeros((len(question), len(blobs)), np.float32)
     filled = np.flatnonzero(counts)
-    if len(question) == 0 or len(filled) == 0:
+    if question.size == 0 or len(filled) == 0:
         return found
     rows = np.frombuffer(b"".join(blobs), np.int8).reshape(-1, size).astype(np.float32)
     cosines = question @ rows.T
@@ -56,6 +56,8 @@ def nearness(question: Matrix, blobs: Sequence[bytes]) -> Matrix:
 
 
 def _unit_rows(meaning: Meaning) -> Matrix:
+    if not meaning.pieces:  # numpy cannot tell from nothing how long its rows would be
+        return np.zeros((0, len(meaning.vector) // np.float32().nbytes), np.float32)
     rows = np.frombuffer(meaning.tokens, np.float32).reshape(len(meaning.pieces), -1)
     unit: Matrix = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
     return unit

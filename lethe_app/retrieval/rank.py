@@ -9,7 +9,7 @@ from uuid import UUID
 import numpy as np
 
 from lethe_app.retrieval.evidence import Evidence, Floats, standard
-from lethe_app.retrieval.gate import BY_MEANING, BY_WORDS, count_telling, likelihood
+from lethe_app.retrieval.gate import BY_MEANING, BY_WORDS, likelihood, telling
 from lethe_app.retrieval.shelf import LINES, Columns, Rows
 from lethe_app.retrieval.signals import SIGNALS, Weighed, shares
 from lethe_app.retrieval.when import Moment
@@ -96,8 +96,8 @@ class Weighing:
         """The best sources and lines."""
         order = np.argsort(-self.weighed.score, kind="stable")[:limit]
         gate = BY_MEANING if self.by_meaning else BY_WORDS
-        words = self.question.words
-        likely = likelihood(self.weighed.values, len(words), count_telling(words, self.evidence.rarity_in_passages), gate)
+        tells = telling(self.question.words, self.evidence.rarity_in_passages)
+        likely = likelihood(self.weighed.values, len(tells), tells, self.evidence.stands, gate)
         strength = self._strength()
         parts = shares(self.weighed.values)
         hits = tuple(self._hit(int(place), float(likely[place]), gate.sure, strength, parts) for place in order)

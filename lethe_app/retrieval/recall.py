@@ -23,7 +23,7 @@ from lethe_app.retrieval.signals import weigh
 from lethe_app.retrieval.vectors import EXACT_UP_TO
 from lethe_app.retrieval.views import Views
 from lethe_app.retrieval.when import moment
-from lethe_app.retrieval.words import Question, question
+from lethe_app.retrieval.words import Question, question, unaddressed
 from lethe_app.storage.passages import Passages, Vectors
 
 Embed = Callable[[Sequence[str]], Awaitable[list[Meaning]]]
@@ -134,9 +134,12 @@ class Recall:
 
     # Asking
 
-    async def understand(self, text: str) -> Meaning | None:
-        """What a text that asks means, to be handed to several searches; None without an embedder, or when it fails."""
-        return await _understood(self._ask, text)
+    async def understand(self, text: str, present: Collection[str] = ()) -> Meaning | None:
+        """What a text that asks means, to be handed to several searches; None without an embedder, or when it fails.
+
+        `present` are the names of those to whom or by whom it is said: whom it addresses is no part of what it means.
+        """
+        return await _understood(self._ask, unaddressed(text, present))
 
     async def search(
         self,
@@ -147,13 +150,14 @@ class Recall:
         at: datetime | None = None,
         without: Collection[UUID] = (),
         meaning: Meaning | None = None,
+        present: Collection[str] = (),
     ) -> Found:
         """What `text`, said at this moment (`at`), reminds of in the memory of these owners. Changes nothing.
 
         What lies in the future keeps silent; `without` names sources that are in view already; `meaning` is that of the text
-        where it is known. When the embedder fails, words find.
+        where it is known. The names of those `present` lead nowhere. When the embedder fails, words find.
         """
-        weighing = await self.weigh(owners, text, at=at, without=without, meaning=meaning)
+        weighing = await self.weigh(owners, text, at=at, without=without, meaning=meaning, present=present)
         return weighing.found(limit) if weighing is not None else Found()
 
     async def weigh(
@@ -164,13 +168,14 @@ class Recall:
         at: datetime | None = None,
         without: Collection[UUID] = (),
         meaning: Meaning | None = None,
+        present: Collection[str] = (),
     ) -> Weighing | None:
         """All the evidence behind a search; nothing where there is nothing to find."""
         view = await self._views.open(owners)
         if len(view.shelf) == 0:
             return None
-        meaning = meaning or await self.understand(text)
-        at, columns, asked = at or self._clock(), view.shelf.columns(), question(text)
+        meaning = meaning or await self.understand(text, present)
+        at, columns, asked = at or self._clock(), view.shelf.columns(), question(text, present)
         allowed = columns.day <= at.toordinal()
         hidden = columns.sources.positions(without)
         if len(hidden):

@@ -13,8 +13,10 @@ from lethe_app.retrieval.words import MONTHS
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 """First month of each; the northern year."""
+SEASON_DAYS = 91
 COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-NUMBERS = {"a": 1, "an": 1, **{word: number for number, word in enumerate(COUNTS, 1)}}
+VAGUE = {"couple": 2, "few": 3, "several": 4}
+NUMBERS = {"a": 1, "an": 1, **VAGUE, **{word: number for number, word in enumerate(COUNTS, 1)}}
 DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 TOLD_WITHIN = 14
 """Days after an event during which it is still told."""
@@ -35,8 +37,13 @@ DATES = tuple(
         rf"\b{YEAR}\b",
     )
 )
-AGO = re.compile(r"\b(?P<count>\d{1,3}|" + "|".join(NUMBERS) + r") (?P<unit>day|week|month|year)s? ago\b", re.IGNORECASE)
-LAST = re.compile(r"\blast (?P<what>night|week(?:end)?|month|year|" + "|".join((*SEASONS, *WEEKDAYS)) + r")\b", re.IGNORECASE)
+SEASON = re.compile(rf"\b(?P<season>{'|'.join(SEASONS)})(?: of|,)? {YEAR}\b", re.IGNORECASE)
+AGO = re.compile(
+    r"\b(?P<count>\d{1,3}|" + "|".join(NUMBERS) + r")(?: of)? (?P<unit>day|week|month|year)s? ago\b", re.IGNORECASE
+)
+LAST = re.compile(
+    r"\b(?:last|past) (?P<what>night|week(?:end)?|month|year|" + "|".join((*SEASONS, *WEEKDAYS)) + r")\b", re.IGNORECASE
+)
 NEAR = re.compile(r"\b(?P<what>the day before yesterday|yesterday|today|this (?:morning|week|month|year))\b", re.IGNORECASE)
 TALK = "met|talked|spoke|conversation|chat|time we"
 FIRST_MET = re.compile(rf"\b(?:first (?:{TALK})|(?:met|talked|spoke) for the first time)\b", re.IGNORECASE)
@@ -74,7 +81,10 @@ def moment(text: str, today: date) -> Moment:
     """Read the time words of a question that is asked today."""
     spans: list[Span] = []
     today = min(today, LAST_DAY)
-    rest = text
+    for match in SEASON.finditer(text):
+        first = date(int(match["year"]), SEASONS[match["season"].lower()], 1)
+        spans.append(Span(first, first + timedelta(days=SEASON_DAYS), match[0]))
+    rest = SEASON.sub(" ", text)
     for pattern in DATES:
         spans.extend(filter(None, map(_named, pattern.finditer(rest))))
         rest = pattern.sub(" ", rest)
@@ -103,7 +113,8 @@ def _relative(text: str, today: date) -> Iterator[Span]:
     for match in AGO.finditer(text):
         count = match["count"].lower()
         unit = DAYS[match["unit"].lower()]
-        days, slack = (NUMBERS.get(count) or int(count)) * unit, unit // 2
+        days = (NUMBERS.get(count) or int(count)) * unit
+        slack = (days if count in VAGUE else unit) // 2
         yield Span(_before(today, days + slack), _before(today, max(0, days - slack)), match[0])
     for match in (*LAST.finditer(text), *NEAR.finditer(text)):
         yield Span(*_days_of(match["what"].lower(), today), match[0])
@@ -115,7 +126,7 @@ def _days_of(what: str, today: date) -> tuple[date, date]:
     if what in SEASONS:
         first = date(today.year, SEASONS[what], 1)
         first = first if first + timedelta(days=31) <= today else first.replace(year=max(1, today.year - 1))
-        return first, first + timedelta(days=91)
+        return first, first + timedelta(days=SEASON_DAYS)
     if what in WEEKDAYS:
         day = _before(today, (today.weekday() - WEEKDAYS.index(what) - 1) % 7 + 1)
         return day, day

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -58,6 +59,8 @@ SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]"
 )
 """Characters of scripts that write without spaces: Thai, Lao, Burmese, Khmer, Kana, Han."""
+ARTICLES = frozenset("a an any her his its my no our some that the their these this those which your".split())  # noqa: SIM905
+"""Words after which comes no name, even if it is spelled like one: “the rose” is a flower, also where Rose is there."""
 MOST_WORDS = 24
 """Of a long message only so many different words are looked up, the longest ones."""
 
@@ -87,9 +90,12 @@ def cut(text: str) -> list[str]:
     return WORD.findall(SPACELESS.sub(r" \g<0> ", text))
 
 
-def question(text: str) -> Question:
-    """Take a text apart. Where nothing but stop words was said, nothing leads anywhere."""
-    spelled = [word for word in cut(text) if fold(word) not in STOP_WORDS]
+def question(text: str, present: Collection[str] = ()) -> Question:
+    """Take a text apart. Where nothing but stop words was said, nothing leads anywhere.
+
+    The names of those `present` are said to somebody or of somebody about whom nearly everything is: they lead nowhere either.
+    """
+    spelled = [word for word in _unnamed(cut(text), present) if fold(word) not in STOP_WORDS]
     folded = [fold(word) for word in spelled]
     kept = sorted(sorted(set(folded), key=lambda word: -len(word))[:MOST_WORDS], key=folded.index)
     place = {word: number for number, word in enumerate(kept)}
@@ -99,6 +105,34 @@ def question(text: str) -> Question:
     first = WORD.search(text)
     names = {fold(word) for word in spelled if word[:1].isupper()} - ({fold(first[0])} if first else set())
     return Question(text, tuple(kept), tuple(pairs), frozenset(names))
+
+
+def unaddressed(text: str, present: Collection[str]) -> str:
+    """Without the names of those present where one stands before a mark or at the end, as in “Are you there, Mira?”."""
+    names = "|".join(re.escape(name.strip()) for name in sorted(present, key=len, reverse=True) if name.strip())
+    if not names:
+        return text
+    left = re.sub(rf"(?:,\s*)?(?<!\w)(?:{names})(?=\s*(?:[^\w\s'’]|$))[,\s]*", " ", text, flags=re.IGNORECASE).strip()
+    return left or text
+
+
+def _unnamed(words: list[str], present: Collection[str]) -> list[str]:
+    """The words that are no name of those present. Of a long name any part counts, unless its script has no spaces."""
+    parts = [tuple(map(fold, cut(name))) for name in present]
+    names = {one for whole in parts for one in ([whole] if SPACELESS.search("".join(whole)) else [(part,) for part in whole])}
+    folded, kept, place = [fold(word) for word in words], list[str](), 0
+    while place < len(words):
+        length = max((len(name) for name in names if tuple(folded[place : place + len(name)]) == name), default=0)
+        if length == 0 or (length == 1 and not _is_a_name(words[place], folded[place - 1] if place else "")):
+            kept.append(words[place])
+            length = 1
+        place += length
+    return kept
+
+
+def _is_a_name(word: str, before: str) -> bool:
+    """Spelled like the name of somebody who is there: is it meant? Who writes in haste writes it small."""
+    return word[:1].isupper() or (before not in ARTICLES and fold(word) not in EVERYDAY)
 
 
 def searchable(text: str, when: datetime | None = None) -> str:

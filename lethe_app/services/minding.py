@@ -20,7 +20,7 @@ from lethe_app.domain.passage import Meaning
 from lethe_app.domain.recollection import Because, NotRecalled, Recollection, Way
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.services import lore
-from lethe_app.services.casting import Cast
+from lethe_app.services.casting import NOBODY, Cast
 from lethe_app.services.frames import Frame
 from lethe_app.services.indexing import NEVER_FOUND
 from lethe_app.services.lore import Bound, LoreKeeping, lore_state
@@ -62,11 +62,13 @@ class Occasion:
     frame: Frame | None = None
     states: dict[str, object] = field(default_factory=dict)
     meaning: Meaning | None = None
+    told: frozenset[UUID] = frozenset()
+    """Memories that stand in the conversation, because she told them."""
 
     @property
     def in_view(self) -> set[UUID]:
-        """Sessions that are in the prompt word for word."""
-        return {self.session.guid} | (self.frame.in_view if self.frame else set())
+        """Sessions and memories that are in the prompt word for word."""
+        return {self.session.guid, *self.told} | (self.frame.in_view if self.frame else set())
 
     @property
     def summarised(self) -> set[UUID]:
@@ -116,7 +118,7 @@ class Minding:
         ]
         recalled = once(found, without=occasion.in_view)
         if not any(one.way is not Way.CONSTANT for one in recalled):
-            recalled += self._opening(occasion, {one.memory for one in recalled})
+            recalled += self._opening(occasion, {one.memory for one in recalled} | occasion.told)
         kept: dict[str, object] = {
             LORE: evaluation.state.model_dump(mode="json"),
             POOL: mentioned.state.model_dump(mode="json"),
@@ -131,7 +133,11 @@ class Minding:
         state = lore_state(occasion.states.get(POOL))
         if not settings.keyword_retrieval:
             return Outcome([], [], LoreState())
-        triggers = [memory for memory in occasion.memories if memory.insertion is MemoryInsertion.TRIGGER]
+        triggers = [
+            memory
+            for memory in occasion.memories
+            if memory.insertion is MemoryInsertion.TRIGGER and memory.guid not in occasion.told
+        ]
         there = occasion.in_view | occasion.summarised
         sessions = [session for session in occasion.sessions if session.guid not in there]
         return self._pool.listen(triggers, sessions, occasion.window, state, occasion.turn, most=settings.keyword_max_entries)
@@ -149,6 +155,7 @@ class Minding:
             in_view=occasion.in_view,
             summarised=occasion.summarised,
             known=occasion.known,
+            present=present(occasion.cast),
             dates=dates(occasion),
             meaning=occasion.meaning,
             is_awake=waking(occasion, evaluation),
@@ -167,6 +174,11 @@ class Minding:
         best = sorted(open_now, key=lambda memory: (-memory.priority, -memory.trigger_count, memory.guid))
         why = [Because(what="a conversation begins, and it is among what matters most")]
         return [shown(memory, Way.OPENING, why) for memory in best[: self._preferences.current.recall_without_match]]
+
+
+def present(cast: Cast) -> tuple[str, ...]:
+    """The names of those who speak. A user who has none is called like many a thing."""
+    return (cast.persona.name,) if cast.user is NOBODY else (cast.persona.name, cast.user.name)
 
 
 def dates(occasion: Occasion) -> bool:

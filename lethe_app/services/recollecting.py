@@ -21,16 +21,18 @@ from lethe_app.domain.recollection import TurnMemory
 from lethe_app.errors import LetheError
 from lethe_app.prompt.macros import expand
 from lethe_app.retrieval.recall import Recall
+from lethe_app.retrieval.words import unaddressed
 from lethe_app.services.calibration import Calibration
 from lethe_app.services.casting import Cast
-from lethe_app.services.frames import Frames
+from lethe_app.services.frames import Frame, Frames
 from lethe_app.services.guidance import Guidance, Initiative, rules_of, to_forget, was_announced
 from lethe_app.services.holdings import Holdings
 from lethe_app.services.indexing import Indexing
 from lethe_app.services.lore import LoreKeeping
-from lethe_app.services.minding import LONGEST_QUESTION, STATES, Mind, Minding, Occasion
+from lethe_app.services.minding import LONGEST_QUESTION, STATES, Mind, Minding, Occasion, present
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.reminding import without
+from lethe_app.services.telling import Telling
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.state import SessionState
 from lethe_app.storage.turns import TurnMemories
@@ -87,6 +89,7 @@ class Recollecting:
         self._calibration = calibration
         self._preferences = preferences
         self._keywords = Pool()
+        self._telling = Telling(chats, state)
 
     async def of_turn(self, session: ChatSession, cast: Cast, message: Message, model: LoadedModel) -> Remembered:
         """Everything that comes to mind at this message, stored with it.
@@ -102,7 +105,7 @@ class Recollecting:
     async def _of_turn(self, session: ChatSession, cast: Cast, message: Message, model: LoadedModel) -> Remembered:
         await self._indexing.settle()
         frame = await self._frames.of(session, cast, model)
-        occasion = replace(await self._occasion(session, cast, message, model.context), frame=frame)
+        occasion = await self._occasion(session, cast, message, model.context, frame)
         self._indexing.notice(occasion.bound.worlds)
         if not await self._is_newest(session, message):  # an old reply is written anew: the present is not to change
             mind = await self._minding.think(replace(occasion, states={}))
@@ -139,13 +142,14 @@ class Recollecting:
         """What `text` would bring up in this session if it were said now, and why. Changes nothing."""
         await self._indexing.settle_all()
         message = Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content=text)])
-        mind = await self._minding.think(await self._occasion(session, cast, message, context, is_stored=False))
+        frame = await self._frames.kept(session.guid)
+        mind = await self._minding.think(await self._occasion(session, cast, message, context, frame, is_stored=False))
         return TurnMemory(recalled=mind.recalled, blocked=mind.blocked)
 
     # What is around a message
 
     async def _occasion(
-        self, session: ChatSession, cast: Cast, message: Message, context: int, *, is_stored: bool = True
+        self, session: ChatSession, cast: Cast, message: Message, context: int, frame: Frame | None, *, is_stored: bool = True
     ) -> Occasion:
         exists = is_stored or session.leaf_id is not None
         bound = await self._keeping.bound(cast, session.guid)
@@ -173,9 +177,10 @@ class Recollecting:
             sessions=await self._chats.mentionable(session.persona_id),
             bound=bound,
             context=context,
-            frame=await self._frames.kept(session.guid),
+            frame=frame,
+            told=await self._telling.in_sight(session, frame, message.id if is_stored else None, history),
             states={key: await self._state.get(session.guid, key) for key in STATES},
-            meaning=await self._recall.understand(message.content[:LONGEST_QUESTION]) if by_meaning else None,
+            meaning=await self._recall.understand(message.content[:LONGEST_QUESTION], present(cast)) if by_meaning else None,
         )
 
     async def _counted(self, message: Message, history: Sequence[Message], *, is_stored: bool) -> tuple[int, int]:
@@ -229,9 +234,9 @@ class Recollecting:
             else {}
         )
         evidence = {memory.guid: Evidence(distances.get(memory.guid), keywords.get(memory.guid, "")) for memory in due}
-        tagged = self._preferences.current.tagged_events
+        tagged, said = self._preferences.current.tagged_events, unaddressed(occasion.text, present(occasion.cast))
         return await self._guidance.of_its_own(
-            occasion.session, occasion.cast, occasion.text, occasion.moment, due, evidence, rules, tagged=tagged
+            occasion.session, occasion.cast, said, occasion.moment, due, evidence, rules, tagged=tagged
         )
 
     # What is kept
@@ -246,6 +251,8 @@ class Recollecting:
             scratch=await self._noted(occasion, message),
         )
         await self._turns.put(message.id, memory)
+        if note is not None and announced is not None:
+            await self._telling.note(occasion.session.guid, [one.memory for one in announced.recalled], note)
         if announced is not None and announced.changed:
             await self._holdings.put(persona_id, *announced.changed)
         await self._holdings.delete(persona_id, [*initiative.faded, *(announced.gone if announced else ())])

@@ -49,6 +49,8 @@ class Asking:
     """Sessions whose summaries are in the prompt; of these only the lines that matter are brought up."""
     known: Collection[UUID] = field(default_factory=tuple)
     """Facts that are in the prompt."""
+    present: Collection[str] = field(default_factory=tuple)
+    """Names of those who speak: they stand in nearly every memory and so lead to none."""
     dates: bool = True
     """Does the persona want dates with sessions?"""
     meaning: Meaning | None = None
@@ -71,7 +73,13 @@ class Reminding:
             return []
         owners = [asking.persona_id, *map(owner_of_world, asking.bound.worlds)]
         found = await self._recall.search(
-            owners, asking.text, limit=count + SPARE, at=asking.moment, without=asking.in_view, meaning=asking.meaning
+            owners,
+            asking.text,
+            limit=count + SPARE,
+            at=asking.moment,
+            without=asking.in_view,
+            meaning=asking.meaning,
+            present=asking.present,
         )
         hits = [hit for hit in found.hits if hit.is_sure or not only_sure]
         texts = await self._passages.read([lead.passage for hit in hits for lead in hit.leads])

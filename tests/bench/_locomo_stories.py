@@ -39,6 +39,7 @@ class Story:
 
     name: str
     last: datetime
+    speakers: tuple[str, str]
     turns: dict[str, tuple[UUID, UUID]] = field(default_factory=dict)
     """Dialog id → message and session."""
     questions: list[Asked] = field(default_factory=list)
@@ -51,7 +52,7 @@ async def ingest(recall: Recall, chats: Chats, sample: dict, *, own: bool = Fals
     lines, as when a session is archived without a model.
     """
     owner, talk = str(sample["sample_id"]), sample["conversation"]
-    story = Story(owner, datetime.min.replace(tzinfo=UTC))
+    story = Story(owner, datetime.min.replace(tzinfo=UTC), (talk["speaker_a"], talk["speaker_b"]))
     for number in sessions_of(sample):
         began = moment_of(talk[f"session_{number}_date_time"])
         story.last = max(story.last, began)

@@ -12,7 +12,7 @@ import asyncio
 import json
 import tempfile
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -24,13 +24,11 @@ from lethe_app.llm.gguf_file import describe
 from lethe_app.paths import shipped_root
 from lethe_app.retrieval.calibrate import (
     FACTS,
-    FIRST_DAY,
     MESSAGES,
     ORIGINAL,
     Kind,
     Pair,
     Thresholds,
-    as_compared,
     fit,
     load_pairs,
     measure,
@@ -40,6 +38,7 @@ from lethe_app.retrieval.relation import Relation, relation
 from lethe_app.retrieval.words import day
 from tests.bench.report import arguments
 
+FIRST_DAY = datetime(2023, 5, 8, tzinfo=UTC)
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 SAME, SAME_OR_CHANGED, MEANT = {Kind.DUPLICATE}, {Kind.DUPLICATE, Kind.UPDATE}, {Kind.QUESTION}
 DECISIONS = {
@@ -59,11 +58,16 @@ async def with_starter(pairs: Sequence[Pair]) -> tuple[list[float], list[float]]
         await client.load(describe(starter.embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
         try:
             dated = [
-                (f"({day(FIRST_DAY)}) {pair.first}", f"({day(FIRST_DAY + timedelta(days=17 * number))}) {pair.second}")
+                pair.model_copy(
+                    update={
+                        "first": f"({day(FIRST_DAY)}) {pair.first}",
+                        "second": f"({day(FIRST_DAY + timedelta(days=17 * number))}) {pair.second}",
+                    }
+                )
                 for number, pair in enumerate(pairs, 1)
                 if pair.kind is Kind.DUPLICATE
             ]
-            return await measure(client.embed_tokens, as_compared(pairs)), await measure(client.embed_tokens, dated)
+            return await measure(client.embed_tokens, pairs), await measure(client.embed_tokens, dated)
         finally:
             await client.close()
 

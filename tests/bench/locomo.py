@@ -4,6 +4,8 @@ Given observations enter as facts, given summaries as summaries, dialog turns as
 search as a turn of the chat does, with the starter embedder in its own process. Metrics: R@k is the share of the sessions
 with evidence among the first k, MRR the reciprocal rank of the first of them, T@5 as R@5 on single messages; categories 1 to
 4, and 5 (adversarial) by itself. `inserted_hit` is the share of them among those that would be inserted into three slots.
+A question is asked as if neither speaker were there, for it names them; `false_insert_addressed` is small talk that one of
+them says to the other by name.
 
 With --own-facts facts and summaries are those our rules take from the lines, without a model. With --young memories of few
 sessions are asked too, and with --words nothing has a meaning: words alone find, as without an embedder.
@@ -89,11 +91,17 @@ def share(wanted: frozenset[UUID], given: Sequence[UUID] | set[UUID]) -> float:
     return len(wanted.intersection(given)) / len(wanted)
 
 
-async def disturbed(recall: Recall, story: Story, texts: Sequence[str]) -> float:
+async def disturbed(recall: Recall, story: Story, texts: Sequence[str], present: Sequence[str] = ()) -> float:
     """The share of texts that bring something up although nothing is meant."""
     at = story.last + timedelta(days=1)
-    found: list[Found] = [await recall.search([story.name], text, limit=SLOTS, at=at) for text in texts]
+    found: list[Found] = [await recall.search([story.name], text, limit=SLOTS, at=at, present=present) for text in texts]
     return mean(bool(one.brought_up(SLOTS)) for one in found)
+
+
+async def addressed(recall: Recall, story: Story) -> float:
+    """The same for small talk that calls one of the speakers by name, as one of them would."""
+    texts = [f"{story.speakers[number % 2]}, {text}" for number, text in enumerate(SMALL_TALK)]
+    return await disturbed(recall, story, texts, story.speakers)
 
 
 def ablation(answers: Sequence[Answer]) -> dict[str, dict[str, float]]:
@@ -133,9 +141,11 @@ async def measure(
     async with remembering(samples, embed, own=own) as (recall, passages, stories):
         answers = {story.name: [await ask(recall, passages, story, asked) for asked in story.questions] for story in stories}
         chatter = [await disturbed(recall, story, SMALL_TALK) for story in stories]
+        called = [await addressed(recall, story) for story in stories]
         strange = [await disturbed(recall, story, foreign[story.name]) for story in stories if foreign[story.name]]
     figures = summed([answer for some in answers.values() for answer in some]) | {
         "false_insert_smalltalk": 100 * mean(chatter),
+        "false_insert_addressed": 100 * mean(called),
         "false_insert_foreign": 100 * mean(strange) if strange else 0.0,
     }
     return {name: round(value, 2) for name, value in figures.items()}, answers
@@ -145,7 +155,7 @@ async def young(
     samples: Sequence[dict], embed: Embed | None, foreign: Mapping[str, Sequence[str]], *, own: bool
 ) -> dict[str, dict[str, float]]:
     """What is brought up from the first sessions alone, by how many they are."""
-    kept = ("questions", "r1", "inserted_hit", "false_insert_smalltalk", "false_insert_foreign")
+    kept = ("questions", "r1", "inserted_hit", "false_insert_smalltalk", "false_insert_addressed", "false_insert_foreign")
     figures = {}
     for count in YOUNG:
         some, _answers = await measure([first_sessions(sample, count) for sample in samples], embed, foreign, own=own)

@@ -6,16 +6,19 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.domain.passage import Meaning
+from lethe_app.domain.passage import Meaning, PassageKind
 from lethe_app.errors import FileError
 from lethe_app.paths import shipped_root
+from lethe_app.retrieval import render
 from lethe_app.retrieval.calibrate import (
     BATCH,
     NEAR_IDENTITY,
@@ -23,12 +26,14 @@ from lethe_app.retrieval.calibrate import (
     Kind,
     Pair,
     Thresholds,
-    as_compared,
     calibrate,
     fit,
     load_pairs,
+    measure,
     with_strangers,
 )
+from lethe_app.retrieval.recall import Recall
+from lethe_app.storage.passages import Passages
 from tests.retrieval.conftest import embed
 
 SHIPPED = shipped_root() / "resources" / "calibration" / "pairs.json"
@@ -224,11 +229,16 @@ def test_every_message_meets_the_memories_of_other_topics(shipped: list[Pair]):
     assert all(topic_of[pair.second] != pair.topic for pair in strange)
 
 
-def test_facts_are_compared_without_days_and_memories_with_theirs():
-    fact = Pair(kind=Kind.UPDATE, topic="home", first="Mira lives in Porto.", second="Mira has moved to Lisbon.")
+@pytest.mark.parametrize("kind", [PassageKind.MEMORY, PassageKind.FACT])
+async def test_limits_are_fitted_on_the_distances_that_they_are_used_on(passages: Passages, kind: PassageKind):
+    recall, guid = Recall(passages, embed, "toy"), uuid4()
     asked = Pair(kind=Kind.QUESTION, topic="home", first="Where do I live?", second="Mira lives in Porto.")
+    await recall.keep([render.make(kind, "mira", guid, guid, asked.second, datetime(2026, 5, 8, tzinfo=UTC))])
+    await recall.catch_up()
 
-    assert as_compared([fact, asked]) == [(fact.first, fact.second), (asked.first, "(8 May, 2023) Mira lives in Porto.")]
+    used = await recall.distances(asked.first, [guid])
+
+    assert await measure(embed, [asked]) == [pytest.approx(used[guid])]
 
 
 async def test_calibrating_embeds_in_small_batches_and_tells_how_far_it_is(shipped: list[Pair]):

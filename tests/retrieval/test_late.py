@@ -43,3 +43,14 @@ def test_nothing_asked_or_nothing_known_is_nothing_near():
     assert nearness(np.zeros((0, 3), np.float32), [b"abc"]).shape == (0, 1)
     assert nearness(np.ones((2, 3), np.float32), []).shape == (2, 0)
     assert nearness(np.ones((2, 3), np.float32), [b"", b""]).tolist() == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("pieces", [(), ("\u2581light",)])
+def test_a_text_without_tokens_has_no_rows_and_asks_nothing(pieces: tuple[str, ...]):
+    empty = Meaning(np.ones(3, np.float32).tobytes(), b"", pieces)
+
+    tokens, weight, words = asked(empty, {"light": 1.0})
+
+    assert packed(empty) == b""
+    assert len(tokens) == len(weight) == len(words) == len(pieces)
+    assert nearness(tokens, [packed(TEXT), b""]).tolist() == [[0, 0]] * len(pieces)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lethe_app.retrieval.evidence import Evidence, gather, highest, places_of, standard, to_compare
-from lethe_app.retrieval.gate import BY_MEANING, BY_WORDS, Gate, count_telling, likelihood
+from lethe_app.retrieval.gate import BY_MEANING, BY_WORDS, Gate, likelihood, telling
 from lethe_app.retrieval.shelf import ALONE, FACTS, LINES, Columns
 from lethe_app.retrieval.signals import SIGNALS, fused, shares, weigh
 from lethe_app.retrieval.sources import Sources
@@ -145,12 +145,23 @@ def test_the_score_is_the_sum_of_what_the_signals_add():
 @pytest.mark.parametrize("gate", [BY_MEANING, BY_WORDS])
 def test_where_no_word_tells_anything_more_evidence_is_needed(gate: Gate):
     values = {name: np.full(1, 0.6, np.float32) for name in (*SIGNALS, "nearest", "said")}
+    there = np.ones((2, 1), bool)
 
-    assert likelihood(values, 2, 0, gate)[0] < likelihood(values, 2, 1, gate)[0]
+    assert likelihood(values, 2, [False, False], there, gate)[0] < likelihood(values, 2, [True, False], there, gate)[0]
+
+
+def test_without_an_embedder_a_telling_word_must_stand_in_what_is_brought_up():
+    values = {name: np.full(2, 0.6, np.float32) for name in (*SIGNALS, "nearest", "said")}
+    there = np.array([[True, False], [True, True]])
+
+    by_words, by_meaning = (likelihood(values, 2, [True, False], there, gate) for gate in (BY_WORDS, BY_MEANING))
+
+    assert by_words[0] > by_words[1]
+    assert by_meaning[0] == by_meaning[1]
 
 
 def test_everyday_words_and_names_of_those_who_are_there_tell_nothing():
-    assert count_telling(["take", "care", "mira", "dinghy"], np.array([4, 4, 0.7, 6], np.float32)) == 1
+    assert telling(["take", "care", "mira", "dinghy"], np.array([4, 4, 0.7, 6], np.float32)) == [False, False, False, True]
 
 
 @pytest.mark.parametrize("gate", [BY_MEANING, BY_WORDS])
@@ -161,5 +172,6 @@ def test_more_evidence_is_likelier_and_no_word_means_nothing(gate: Gate):
     nothing |= {name: np.zeros(1, np.float32) for name in ("nearest", "said")}
     much |= {name: np.ones(1, np.float32) for name in ("nearest", "said")}
 
-    assert likelihood(nothing, 3, 3, gate)[0] < gate.sure < likelihood(much, 3, 3, gate)[0]
-    assert likelihood(much, 0, 0, gate)[0] == 0
+    tells, there = [True] * 3, np.ones((3, 1), bool)
+    assert likelihood(nothing, 3, tells, there, gate)[0] < gate.sure < likelihood(much, 3, tells, there, gate)[0]
+    assert likelihood(much, 0, [], there[:0], gate)[0] == 0

@@ -28,6 +28,11 @@ TODAY = date(2026, 11, 20)  # a Friday
         ("last year", date(2025, 1, 1), date(2025, 12, 31)),
         ("last summer", date(2026, 6, 1), date(2026, 8, 31)),
         ("three days ago", date(2026, 11, 17), date(2026, 11, 17)),
+        ("a couple of weeks ago", date(2026, 10, 30), date(2026, 11, 13)),
+        ("a few days ago", date(2026, 11, 16), date(2026, 11, 18)),
+        ("over the past week", date(2026, 11, 9), date(2026, 11, 15)),
+        ("in the spring of 2024", date(2024, 3, 1), date(2024, 5, 31)),
+        ("Winter, 2025 was cold", date(2025, 12, 1), date(2026, 3, 2)),
     ],
 )
 def test_words_of_time_mean_days(words: str, first: date, last: date):

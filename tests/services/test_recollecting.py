@@ -219,7 +219,8 @@ async def test_a_natural_memory_comes_once_right_above_the_message_and_is_a_trig
     assert prompt.index("Evening.") < prompt.index("It is dark since May.")
     assert (held := await now_held(house, memory)) is not None
     assert held.insertion is MemoryInsertion.TRIGGER
-    again = await say(house, session, "The lighthouse, I said.")
+    await house.preferences.set(session_handling="current_only")
+    again = await say(house, await house.sessions.new(MIRA), "The lighthouse, I said.")
     assert again.note is None
     assert again.ways["The lamp"] == "keyword"
 

@@ -1,0 +1,120 @@
+"""Whoever is there is named in every other sentence: their names lead nowhere, all others do."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lethe_app.domain.passage import PassageKind
+from lethe_app.retrieval import render
+from lethe_app.retrieval.recall import Embed, Recall
+from lethe_app.retrieval.words import fold, question, unaddressed
+from lethe_app.storage.passages import Passages
+from tests.retrieval.conftest import embed
+
+AT = datetime(2026, 6, 5, 18, tzinfo=UTC)
+PRESENT = ("Mira", "Tomas")
+BY = pytest.mark.parametrize("by", [embed, None], ids=["by meaning", "by words"])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Mira, are you at the harbour?", ("harbour",)),
+        ("mira are you at the harbour", ("harbour",)),
+        ("What did Caroline say about Mira's lighthouse?", ("caroline", "lighthouse")),
+        ("MIRA! Tomas here.", ()),
+        ("The miracle of Miranda", ("miracle", "miranda")),
+    ],
+)
+def test_names_of_those_present_lead_nowhere_and_others_do(text: str, words: tuple[str, ...]):
+    kept = tuple(word for word in question(text, PRESENT).words if word != "say")
+
+    assert kept == words
+
+
+def test_a_thing_that_is_called_like_somebody_present_leads_somewhere():
+    assert question("Where did I plant the rose, Rose?", ["Rose"]).words == ("plant", "rose")
+    assert "hope" in question("I hope so", ["Hope"]).words
+
+
+def test_any_part_of_a_long_name_is_a_name_but_no_character_of_a_script_without_spaces():
+    assert question("Captain Brannoch, the storm!", ["Old Brannoch"]).words == ("captain", "storm")
+    assert question("美咲、美しい海は?", ["美咲"]).words == ("美", "し", "い", "海", "は")
+
+
+def test_an_accent_more_or_less_is_the_same_name():
+    assert question("Zoe, the storm!", ["Zoë"]).words == ("storm",)
+
+
+def test_words_that_only_a_name_parted_are_neighbours():
+    asked = question("the brass, Mira, lamp", PRESENT)
+
+    assert asked.neighbours == ((0, 1),)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Mira, are you there?", "are you there?"),
+        ("Good morning, Mira!", "Good morning !"),
+        ("I was with Mira at the harbour.", "I was with Mira at the harbour."),
+        ("What of Mira's sister?", "What of Mira's sister?"),
+        ("Mira?", "?"),
+        ("Mira", "Mira"),
+        ("Miranda?", "Miranda?"),
+    ],
+)
+def test_whom_a_text_addresses_is_no_part_of_what_it_means(text: str, left: str):
+    assert unaddressed(text, PRESENT) == left
+
+
+@given(st.text(), st.lists(st.text(), max_size=3))
+def test_no_text_and_no_name_is_refused(text: str, present: list[str]):
+    assert all(word == fold(word) for word in question(text, present).words)
+    assert question(text, []) == question(text)
+    assert bool(unaddressed(text, present)) == bool(text)
+
+
+async def remembering(passages: Passages, by: Embed | None, *memories: str) -> tuple[Recall, list[UUID]]:
+    recall, guids = Recall(passages, by, "toy" if by else ""), [uuid4() for _memory in memories]
+    for guid, text in zip(guids, memories, strict=True):
+        await recall.keep(render.memory(PassageKind.MEMORY, "mira", guid, "", text, AT - timedelta(days=4)))
+    while await recall.catch_up():
+        pass
+    return recall, guids
+
+
+@BY
+@pytest.mark.parametrize("text", ["Mira, are you there?", "Mira?", "So good to see you, Mira!", "mira :)"])
+async def test_a_lone_memory_that_names_who_is_there_is_not_brought_up_by_the_name(
+    passages: Passages, by: Embed | None, text: str
+):
+    recall, _guids = await remembering(passages, by, "Mira is afraid of thunder.")
+
+    assert (await recall.search(["mira"], text, at=AT, present=PRESENT)).brought_up(3) == ()
+
+
+@BY
+async def test_the_name_of_somebody_who_is_not_there_brings_a_memory_up(passages: Passages, by: Embed | None):
+    recall, guids = await remembering(passages, by, "Mira is afraid of thunder.", "Brannoch is afraid of thunder.")
+
+    found = await recall.search(["mira"], "Mira, is Brannoch afraid of thunder?", at=AT, present=PRESENT)
+
+    assert found.hits[0].source == guids[1]
+    assert found.hits[0].is_sure
+
+
+@BY
+async def test_what_was_told_about_a_sister_is_found_whoever_is_asked(passages: Passages, by: Embed | None):
+    told = ("Tomas has a sister called Ana.", "Mira told Tomas about tides.", "Tomas mended the net for Mira.")
+    recall, guids = await remembering(passages, by, *told)
+
+    for text in ("What did I tell you about my sister?", "Mira, what did I tell you about my sister?"):
+        best, before = [(await recall.search(["mira"], text, at=AT, present=some)).hits[0] for some in (PRESENT, ())]
+        assert best.source == guids[0], text
+        assert best.likelihood >= before.likelihood
