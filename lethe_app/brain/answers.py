@@ -215,19 +215,3 @@ class Settlement(Answer):
     """What a new fact is to an old one."""
 
     verdict: Literal["same", "update", "contradiction", "new"]
-
-
-class Note(BaseModel):
-    """One thing that is true right now."""
-
-    model_config = ConfigDict(frozen=True)
-
-    key: Annotated[str, Tidy, Field(min_length=2, max_length=40)]
-    value: Annotated[str, Tidy, Field(min_length=1, max_length=120)]
-
-
-class Scratch(Answer):
-    """What is new on the slip, or has changed."""
-
-    most_tokens: ClassVar[int] = 400
-    notes: list[Note] = Field(max_length=8)

@@ -38,8 +38,6 @@ class Task(StrEnum):
     """What a new fact is to an old one near it."""
     RECAP = "recap"
     """The rolling summary of what left the window."""
-    SCRATCH = "scratch"
-    """What is true right now, as key and value."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -14,7 +14,6 @@ from lethe_app.brain.answers import (
     LongSummary,
     Relevance,
     Roleplay,
-    Scratch,
     Settlement,
     StatedFact,
     Summary,
@@ -125,15 +124,6 @@ class Minutes:
             so_far = (await self._clerk.ask(Task.RECAP, Summary, **material)).text
         return so_far
 
-    async def scratch(self, notes: Mapping[str, str], lines: Sequence[Said]) -> dict[str, str]:
-        """What is true right now, as key and value: the old notes with what the lines changed."""
-        slip = dict(notes)
-        spare = Scratch.most_tokens
-        for part in await self._clerk.portions(Task.SCRATCH, Scratch, lines, spare=spare, notes=_spell_notes(slip)):
-            material = {"notes": _spell_notes(slip), "conversation": spell_all(part)}
-            slip |= {note.key: note.value for note in (await self._clerk.ask(Task.SCRATCH, Scratch, **material)).notes}
-        return slip
-
     async def _whole(self, task: Task, answer: type[T], lines: Sequence[Said], summary: str) -> T:
         """Ask about all lines where they fit, else about their summary."""
         fits = len(await self._clerk.portions(task, answer, lines)) == 1
@@ -151,7 +141,3 @@ def find_source(stated: StatedFact, lines: Sequence[Said]) -> Said | None:
         if is_grounded(stated.fact, [lines[place].text], names):
             return lines[place]
     return lines[named] if named < len(lines) else None
-
-
-def _spell_notes(notes: Mapping[str, str]) -> str:
-    return "\n".join(f"{key}: {value}" for key, value in notes.items()) or NOTHING

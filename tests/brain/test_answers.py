@@ -17,7 +17,6 @@ from lethe_app.brain.answers import (
     LongSummary,
     Relevance,
     Roleplay,
-    Scratch,
     Settlement,
     Summary,
     Title,
@@ -39,7 +38,6 @@ KINDS: dict[Task, type[Answer]] = {
     Task.FACTS: Facts,
     Task.SETTLE: Settlement,
     Task.RECAP: Summary,
-    Task.SCRATCH: Scratch,
 }
 
 

@@ -197,7 +197,6 @@ async def test_all_other_errands_give_plain_values(desk: Desk, tmp_path: Path):
         {"is_roleplay": True},
         {"verdict": "update"},
         spelled(["They met, and Tomas was late."]),
-        {"notes": [{"key": "place", "value": "the cove"}]},
     )
     minutes = Minutes(desk.clerk)
 
@@ -208,4 +207,3 @@ async def test_all_other_errands_give_plain_values(desk: Desk, tmp_path: Path):
     assert await minutes.is_roleplay(LINES)
     assert await minutes.settle("Tomas lives in Oldgate.", "Tomas moved to Bray.") == "update"
     assert await minutes.recap("", LINES) == "They met, and Tomas was late."
-    assert await minutes.scratch({"place": "the pier", "hour": "late"}, LINES) == {"place": "the cove", "hour": "late"}
