@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from lethe_app.domain.model import EngineCheck
 from lethe_app.house import House
@@ -15,6 +15,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.presets import Presets
 from lethe_app.services.rehearsing import Rehearsing
 from lethe_app.services.safekeeping import Safekeeping
+from lethe_app.services.trash import Trash
 from lethe_app.services.trying import Trying
 from lethe_app.storage.database import Database
 from lethe_app.wiring import Wiring
@@ -31,17 +32,21 @@ def furnish(
 ) -> House:
     """All rooms of a home whose database is open; without `by_meaning` memories are found by words alone."""
     made = Wiring(paths, engine, preferences, database, by_meaning=by_meaning)
-    made.models.changed.add(lambda state: made.archiving.model_changed() if isinstance(state, Ready) else None)
-    made.frames.renewed.add(made.warmth.forget_persona)
-    made.holdings.forgotten.add(made.warmth.forget_persona)
+    _introduce(made)
     probe, safekeeping = ModelClient("embed"), Safekeeping(database.path)
     downloads = Downloads(paths, preferences)
+    presets = Presets(paths, database, made.library.changed)
+    kept = (made.sessions, made.chronicle, made.brain, made.knowing, made.indexing)
+    trash = Trash(paths, database, made.chats, made.library, presets, *kept, preferences)
     return House(
         paths=paths,
         preferences=preferences,
         library=made.library,
         sessions=made.sessions,
         chat=made.chat,
+        chronicle=made.chronicle,
+        finding=made.finding,
+        trash=trash,
         models=made.models,
         doctor=Doctor(paths, made.library, made.models, probe, made.calibration, check_window),
         brain=made.brain,
@@ -55,7 +60,7 @@ def furnish(
         reconsidering=made.reconsidering,
         rehearsing=Rehearsing(made.library, made.sessions, made.house_state),
         trust=made.trust,
-        presets=Presets(paths, database, made.library.changed),
+        presets=presets,
         downloads=downloads,
         trying=Trying(made.client, made.loaded, made.prompting.form),
         worlds=made.worlds,
@@ -64,19 +69,34 @@ def furnish(
         _embedder=probe,
         _database=database,
         _ahead=made.ahead,
-        _closing=(
-            downloads.close,
-            made.worlds.close,
-            safekeeping.close,
-            made.recapping.close,
-            made.archiving.close,
-            made.indexing.close,
-            made.ahead.close,
-            made.warmth.close,
-            made.client.close,
-            made.embedding.close,
-            probe.close,
-            made.recall.close,
-            database.close,
-        ),
+        _closing=_closing_order(made, downloads, trash, safekeeping, probe),
+    )
+
+
+def _introduce(made: Wiring) -> None:
+    """Services that are to hear of each other without knowing each other."""
+    made.models.changed.add(lambda state: made.archiving.model_changed() if isinstance(state, Ready) else None)
+    made.frames.renewed.add(made.warmth.forget_persona)
+    made.holdings.forgotten.add(made.warmth.forget_persona)
+
+
+def _closing_order(
+    made: Wiring, downloads: Downloads, trash: Trash, safekeeping: Safekeeping, probe: ModelClient
+) -> tuple[Callable[[], Awaitable[None]], ...]:
+    """What works unasked first, then the models, and last the database that all of them write to."""
+    return (
+        downloads.close,
+        trash.close,
+        made.worlds.close,
+        safekeeping.close,
+        made.recapping.close,
+        made.archiving.close,
+        made.indexing.close,
+        made.ahead.close,
+        made.warmth.close,
+        made.client.close,
+        made.embedding.close,
+        probe.close,
+        made.recall.close,
+        made.database.close,
     )

@@ -43,6 +43,7 @@ class Library:
 
     async def persona(self, unique_name: str) -> Persona:
         """Raises FileError if there is none of that name or it cannot be read."""
+        self._personas.check(unique_name)
         return await self._aside(lambda: self._personas.get(unique_name))
 
     async def save_persona(self, persona: Persona) -> Persona:
@@ -51,10 +52,34 @@ class Library:
         self.changed.tell(None)
         return persona.model_copy(update={"unique_name": stem})
 
-    async def delete_persona(self, unique_name: str) -> None:
-        """Move the user's file to the trash."""
-        await self._aside(lambda: self._personas.delete(unique_name))
+    async def delete_persona(self, unique_name: str) -> Path:
+        """Move the user's file to the trash and return where it lies; one of ours with that name shows again."""
+        trashed = await self._aside(lambda: self._personas.delete(unique_name))
         self.changed.tell(None)
+        return trashed
+
+    async def restore_persona(self, trashed: Path) -> str:
+        """Take a deleted one out of the trash; returns the `unique_name` it has now."""
+        stem = await self._aside(lambda: self._personas.restore(trashed))
+        self.changed.tell(None)
+        return stem
+
+    async def duplicate_persona(self, unique_name: str, name: str) -> Persona:
+        """A second one like it, called `name`, with the same picture and with no past."""
+        original = await self.persona(unique_name)
+        return await self.save_persona(original.model_copy(update={"unique_name": "", "name": name}))
+
+    async def shipped_persona(self, unique_name: str) -> Persona | None:
+        """As it came with Lethe, whatever the user made of it; None for one of their own."""
+        return await self._aside(lambda: self._personas.shipped(unique_name))
+
+    def is_own(self, unique_name: str) -> bool:
+        """Does the user have a file of this persona, which can be deleted?"""
+        return self._personas.is_own(unique_name)
+
+    async def save_picture(self, name: str, content: bytes) -> str:
+        """Keep a PNG for the persona of that name; returns what to write into its `avatar`. It replaces no other picture."""
+        return await self._aside(lambda: self._personas.save_picture(name, content, ".png"))
 
     def avatar(self, persona: Persona) -> Path | None:
         """Its picture, if it has one."""
@@ -63,6 +88,19 @@ class Library:
     async def worlds(self) -> dict[str, World]:
         """By file name."""
         return (await self._stock(self._worlds)).values
+
+    async def save_world(self, world: World) -> World:
+        """Write it to the user's folder; a new one gets its `unique_name`."""
+        stem = await self._aside(lambda: self._worlds.save(world))
+        return world.model_copy(update={"unique_name": stem})
+
+    async def delete_world(self, unique_name: str) -> Path:
+        """Move the user's file to the trash and return where it lies; raises ReadOnly for one that comes with Lethe."""
+        return await self._aside(lambda: self._worlds.delete(unique_name))
+
+    async def restore_world(self, trashed: Path) -> str:
+        """Take a file out of the trash again; returns its name, another one if its own is taken by now."""
+        return await self._aside(lambda: self._worlds.restore(trashed))
 
     async def instruct_presets(self) -> dict[str, InstructPreset]:
         """By file name."""

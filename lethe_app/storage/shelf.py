@@ -64,6 +64,11 @@ class Shelf(Generic[T]):
                 raise
         return read_model(shipped, self._kind)
 
+    def shipped(self, stem: str) -> T | None:
+        """The one of this name that came with Lethe, whatever the user made of it; None where there is none."""
+        path = self._shipped / f"{stem}.json"
+        return read_model(path, self._kind) if is_plain(stem) and path.is_file() else None
+
     def save(self, value: T, stem: str = "") -> str:
         """Write it to the user's folder and return its file name without ending.
 
@@ -131,14 +136,18 @@ class Shelf(Generic[T]):
             known = self._kept[path] = (stamp, read_model(path, self._kind))
         return known[1]
 
-    def _own_path(self, stem: str) -> Path:
-        path = self._own / f"{stem}.json"
+    def check(self, stem: str) -> None:
+        """Raises `FileError` for what can be the name of no file here; looks at no disk."""
         if not is_plain(stem):
-            raise FileError(path, "is not the name of a file in that folder")
-        return path
+            raise FileError(self._own / f"{stem}.json", "is not the name of a file in that folder")
+
+    def _own_path(self, stem: str) -> Path:
+        self.check(stem)
+        return self._own / f"{stem}.json"
 
     def _new_stem(self, name: str) -> str:
-        return stem_for(name, self._stems())
+        """Never that of a deleted one, whose conversations and memories are kept under it until the trash is emptied."""
+        return stem_for(name, self._stems() | {path.stem.rsplit(".", 1)[0] for path in _files(self._trash)})
 
     def _stems(self) -> set[str]:
         return {path.stem for folder in (self._shipped, self._own) for path in _files(folder)}

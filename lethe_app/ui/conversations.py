@@ -179,6 +179,9 @@ class Conversations(QObject):
         self._faces = {persona.unique_name: persona for persona in [*personas, *selves]}
         self.faces_changed.emit()
         self._sidebar.set_personas([self.row_of(persona) for persona in personas])
+        if self._open is not None and self._open.persona_id in self._personas:
+            present = self._personas[self._open.persona_id]  # which may have been written anew
+            self._window.set_persona(present.name, present.tagline)
         for persona in personas:
             await self.refresh_sessions(persona.unique_name)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lethe_app.paths import Paths
     from lethe_app.ui.chat_panel import ChatPanel
     from lethe_app.ui.host import Host
+    from lethe_app.ui.memory_panel import MemoryPanel
     from lethe_app.ui.notify import Notifier
     from lethe_app.ui.panes import Panes
     from lethe_app.ui.shortcuts import Actions
@@ -38,6 +39,7 @@ class MainWindow(QMainWindow):
     actions_: Actions
     sidebar: Sidebar
     chat: ChatPanel
+    memory: MemoryPanel
     panes: Panes
     pages: QStackedWidget
     notifier: Notifier
@@ -65,6 +67,7 @@ class MainWindow(QMainWindow):
         """Build everything that one can see and touch; the lists are still empty."""
         from lethe_app.domain.clock import now
         from lethe_app.ui.chat_panel import ChatPanel
+        from lethe_app.ui.memory_panel import MemoryPanel
         from lethe_app.ui.notify import Notifier
         from lethe_app.ui.panes import Panes
         from lethe_app.ui.shortcuts import Actions
@@ -81,7 +84,9 @@ class MainWindow(QMainWindow):
         self.actions_ = Actions(self)
         self.sidebar = Sidebar(self.theme, self.clock)
         self.chat = ChatPanel(self.theme)
+        self.memory = MemoryPanel(self.theme)
         self.panes = Panes(self.theme, self.sidebar, self.chat)
+        self.panes.set_panel(self.memory, wanted=str(self._memory.value("memory_panel")).lower() == "true")
         self.pages = QStackedWidget()
         self.pages.addWidget(self.panes)
         self.notifier = Notifier()
@@ -162,8 +167,8 @@ class MainWindow(QMainWindow):
     def _order_tabs(self) -> None:
         """Tab goes through the window as the eye does; a pane that was moved would else come last."""
         side, chat = self.sidebar, self.chat
-        stops = [side.search, side.new, side.list, side.gear, chat.header.menu, chat.status, chat.view]
-        stops += [chat.composer.text, chat.composer.button]
+        stops = [side.search, side.new, side.list, side.add, side.gear, chat.header.menu, chat.status, chat.view]
+        stops += [chat.composer.text, chat.composer.button, self.memory.prompt]
         for one, next_one in pairwise(stops):
             QWidget.setTabOrder(one, next_one)
 
@@ -179,13 +184,15 @@ class MainWindow(QMainWindow):
         self.sidebar.focus_search()
 
     def _go_to_next_pane(self) -> None:
-        """Sidebar, messages, writing field, and round again."""
+        """Sidebar, messages, writing field, what was remembered, and round again."""
         focus = QApplication.focusWidget()
         if focus is not None and self.sidebar.isAncestorOf(focus):
             self.panes.close_drawer()
             self.chat.view.setFocus()
         elif focus is not None and (focus is self.chat.view or self.chat.view.isAncestorOf(focus)):
             self.chat.composer.text.setFocus()
+        elif focus is not None and self.panes.is_panel_open and self.chat.composer.isAncestorOf(focus):
+            self.memory.first_focus().setFocus()
         else:
             self._go_to_sidebar()
 
@@ -195,6 +202,8 @@ class MainWindow(QMainWindow):
         self.remember("geometry", self.saveGeometry())
         if self._is_furnished and not self.panes.is_narrow:
             self.remember("panes", self.panes.state())
+        if self._is_furnished:
+            self.remember("memory_panel", self.panes.panel_wanted)
         self._memory.sync()
         super().closeEvent(event)
         self.closed.emit()

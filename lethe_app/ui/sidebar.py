@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lethe_app.ui.activity import ActivityButton
 from lethe_app.ui.icons import BEFORE_WORDS, icon, icon_before_words
 from lethe_app.ui.palette import ICON, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.shortcuts import hint, keys_of, title_of
@@ -40,6 +41,9 @@ class Sidebar(QFrame):
     """With the persona's id; empty means the one that is open."""
     rename_wanted = Signal(str, str)
     delete_wanted = Signal(str)
+    edit_wanted = Signal(str)
+    duplicate_wanted = Signal(str)
+    """Of a persona, both."""
 
     def __init__(self, theme: Theme, clock: Callable[[], datetime], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -61,6 +65,7 @@ class Sidebar(QFrame):
         column.addLayout(self._top)
         column.addWidget(self.list, 1)
         column.addWidget(self.nothing, 1)
+        column.addLayout(self._below)
         column.addLayout(self._bottom)
         theme.changed.connect(self.dress)
 
@@ -97,6 +102,12 @@ class Sidebar(QFrame):
         self.nothing.hide()
 
     def _build_bottom(self) -> None:
+        self.add = QPushButton(title_of("new_persona"))
+        self.add.setProperty("row", True)
+        self.add.setToolTip(hint("new_persona"))
+        self._below = QVBoxLayout()
+        self._below.setContentsMargins(SPACE_3, 0, SPACE_3, 0)
+        self._below.addWidget(self.add)
         self.gear = QToolButton()
         self.gear.setIconSize(QSize(ICON, ICON))
         self.gear.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -105,6 +116,8 @@ class Sidebar(QFrame):
         self._bottom = QHBoxLayout()
         self._bottom.setContentsMargins(SPACE_3, 0, SPACE_3, 0)
         self._bottom.addWidget(self.gear)
+        self.activity = ActivityButton(self._theme)
+        self._bottom.addWidget(self.activity)
         self._bottom.addStretch(1)
 
     def dress(self) -> None:
@@ -115,6 +128,8 @@ class Sidebar(QFrame):
         self._glass.setIcon(icon("search", palette.muted))
         self.new.setIcon(icon_before_words("plus", palette.text))
         self.new.setIconSize(BEFORE_WORDS)
+        self.add.setIcon(icon_before_words("plus", palette.muted))
+        self.add.setIconSize(BEFORE_WORDS)
         self.gear.setIcon(icon("settings", palette.muted))
         self.list.viewport().update()
 
@@ -199,6 +214,9 @@ class Sidebar(QFrame):
         elif isinstance(row, PersonaRow):
             title = self.tr("New conversation with {name}").format(name=row.name)
             menu.addAction(icon("plus", palette.muted), title, lambda: self.new_wanted.emit(row.persona_id))
+            menu.addAction(icon("edit", palette.muted), self.tr("Edit…"), lambda: self.edit_wanted.emit(row.persona_id))
+            duplicate = partial(self.duplicate_wanted.emit, row.persona_id)
+            menu.addAction(icon("copy", palette.muted), self.tr("Duplicate"), duplicate)
         return menu
 
     def _remember_place(self) -> None:

@@ -165,7 +165,7 @@ def test_a_deleted_file_lies_in_the_trash_and_comes_back(shelf: Shelf[Persona], 
 def test_a_restored_file_replaces_no_other(shelf: Shelf[Persona]):
     shelf.save(Persona(name="Ada", bio="first"))
     trashed = shelf.delete("ada")
-    shelf.save(Persona(name="Ada", bio="second"))
+    shelf.save(Persona(name="Ada", bio="second"), "ada")
 
     assert shelf.restore(trashed) == "ada-2"
     assert (shelf.get("ada").bio, shelf.get("ada-2").bio) == ("second", "first")

@@ -26,8 +26,9 @@ class Desk(QObject):
         self._window, self._bridge = window, bridge
         self._pages: list[Page] = []
         self._makers: list[object] = []
-        self._undo = QShortcut(QKeySequence(QKeySequence.StandardKey.Undo), window)
-        self._redo = QShortcut(QKeySequence(QKeySequence.StandardKey.Redo), window)
+        self._undo, self._redo = QShortcut(window), QShortcut(window)
+        self._undo.setKeys(QKeySequence.StandardKey.Undo)
+        self._redo.setKeys(QKeySequence.StandardKey.Redo)  # Ctrl+Shift+Z and Ctrl+Y, whichever of them is the first here
         self._undo.activated.connect(self._undo_last)
         self._redo.activated.connect(self._redo_last)
         self._follow()

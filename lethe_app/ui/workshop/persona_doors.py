@@ -1,0 +1,43 @@
+"""The ways into the editor of personas: from the keys, the sidebar, and from one persona to another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
+
+from lethe_app.ui.workshop.persona_list import UserPersonasPage
+from lethe_app.ui.workshop.persona_page import PersonaPage
+
+if TYPE_CHECKING:
+    from lethe_app.ui.workshop.page import Page
+    from lethe_app.ui.workshop.place import Place
+
+
+def edited_now(place: Place) -> Page:
+    """The persona of the conversation that is open; a new one where there is none."""
+    session = place.session()
+    return PersonaPage(place, session.persona_id if session is not None else "")
+
+
+def new_one(place: Place) -> Page:
+    """Nobody yet."""
+    return PersonaPage(place)
+
+
+def selves(place: Place) -> Page:
+    """The list of the user's own personas."""
+    return UserPersonasPage(place)
+
+
+def open_persona(place: Place, persona_id: str, *, is_user: bool = False) -> None:
+    """Open the editor of that one, or of a new one without an id."""
+    place.desk.open(lambda: PersonaPage(place, persona_id, is_user=is_user), made_by=("persona", persona_id, is_user))
+
+
+async def duplicate(place: Place, persona_id: str) -> None:
+    """A second one like it, open in the editor, where it gets its own name."""
+    persona = await place.house.library.persona(persona_id)
+    name = QCoreApplication.translate("PersonaDeeds", "{name} (copy)").format(name=persona.name)
+    copy = await place.house.library.duplicate_persona(persona_id, name)
+    open_persona(place, copy.unique_name, is_user=copy.is_user)

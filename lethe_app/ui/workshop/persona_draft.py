@@ -1,0 +1,114 @@
+"""A persona while it is being written: one value for each field of the editor, compared with what is saved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtGui import QUndoCommand
+
+from lethe_app.domain.persona import Persona, Weekday
+from lethe_app.ui.workshop.deeds import NO_MERGE, FieldChange
+
+DAY = "schedule."
+"""Begins the names of the seven fields of a schedule."""
+ENDS = frozenset(".!?…\n")
+"""After these a new step of what can be undone begins."""
+
+
+class Draft:
+    """Values by name of their field; a day of the schedule is a field of its own."""
+
+    def __init__(self, persona: Persona | None = None, *, is_user: bool = False) -> None:
+        """None begins a new persona, which has no name yet."""
+        self.base = persona or Persona(name="?", is_user=is_user)
+        self.values = _flat(self.base)
+        if persona is None:
+            self.values["name"] = ""
+
+    def persona(self, nameless: str = "") -> Persona:
+        """As it stands, without lines that are empty; `nameless` stands for a name that is missing. Raises ValueError."""
+        values: dict[str, Any] = {name: value for name, value in self.values.items() if not name.startswith(DAY)}
+        values["name"] = str(values["name"]).strip() or nameless
+        for name in ("first_messages", "example_dialogs", "agent_tasks"):
+            values[name] = [text for text in values[name] if text.strip()]
+        days = {day: self.values[f"{DAY}{day}"] for day in Weekday}
+        values["schedule"] = {day: text for day, text in days.items() if text.strip()}
+        return Persona.model_validate(self.base.model_dump() | values)
+
+    def differences(self, persona: Persona) -> Iterator[tuple[str, object, object]]:
+        """Field, present value and that in `persona`, where they differ."""
+        for name, value in _flat(persona).items():
+            if value != self.values[name]:
+                yield name, self.values[name], value
+
+    def is_like(self, persona: Persona | None) -> bool:
+        """Would saving change nothing?"""
+        other = _flat(persona) if persona is not None else Draft().values
+        return all(_bare(self.values[name]) == _bare(value) for name, value in other.items())
+
+
+@dataclass(frozen=True)
+class Letter:
+    """What one key did to a text, for what can be undone in one go."""
+
+    place: int
+    """Of the text in a list of texts; -1 for a plain text."""
+    typed: str
+    """Empty where a letter was deleted."""
+
+
+class Stroke(FieldChange):
+    """Typing in one field. A sentence is undone at a time, and what is deleted apart from what is written."""
+
+    def __init__(self, title: str, name: str, old: object, new: object, put: Callable[[str, object], None]) -> None:
+        super().__init__(title, name, old, new, put)
+        self.letter = letter_between(old, new)
+
+    def id(self) -> int:
+        return hash(self.name) & 0x7FFFFFFF if self.letter is not None else NO_MERGE
+
+    def mergeWith(self, other: QUndoCommand) -> bool:
+        if not isinstance(other, Stroke) or not goes_on(self.letter, other.letter) or not super().mergeWith(other):
+            return False
+        self.letter = other.letter
+        return True
+
+
+def letter_between(old: object, new: object) -> Letter | None:
+    """What was typed or deleted in a text, or in one of several; None for every other kind of change."""
+    if isinstance(old, str) and isinstance(new, str):
+        if abs(len(new) - len(old)) != 1:
+            return None
+        if len(new) < len(old):
+            return Letter(-1, "")
+        return Letter(-1, next((other for one, other in zip(old, new, strict=False) if one != other), new[-1]))
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        places = [place for place, (one, other) in enumerate(zip(old, new, strict=True)) if one != other]
+        inner = letter_between(old[places[0]], new[places[0]]) if len(places) == 1 else None
+        return Letter(places[0], inner.typed) if inner is not None else None
+    return None
+
+
+def goes_on(letter: Letter | None, following: Letter | None) -> bool:
+    """Is the next key part of the same step?"""
+    if letter is None or following is None or letter.place != following.place:
+        return False
+    if bool(letter.typed) != bool(following.typed):
+        return False
+    return letter.typed not in ENDS or following.typed in ENDS
+
+
+def _flat(persona: Persona) -> dict[str, Any]:
+    values = persona.model_dump()
+    del values["unique_name"]  # which is no matter of writing
+    schedule = values.pop("schedule")
+    return values | {f"{DAY}{day}": schedule.get(day, "") for day in Weekday}
+
+
+def _bare(value: object) -> object:
+    """Empty lines and spaces around a value make no difference."""
+    if isinstance(value, list):
+        return [text for text in value if str(text).strip()]
+    return value.strip() if isinstance(value, str) else value

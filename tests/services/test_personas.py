@@ -1,0 +1,124 @@
+"""Personas as the user makes them: copies, pictures, what can be taken back, and drafts one can already talk with."""
+
+from __future__ import annotations
+
+from lethe_app.domain.persona import Persona
+from lethe_app.house import House
+
+
+async def greeting(house: House, session_id) -> str:
+    (line,) = await house.sessions.page(session_id, 0, 10)
+    return line.content
+
+
+async def test_a_duplicate_has_everything_but_the_past(house: House):
+    mira = await house.library.persona("mira-test")
+
+    copy = await house.library.duplicate_persona("mira-test", "Mira (copy)")
+
+    assert copy.unique_name not in {"", "mira-test"}
+    assert copy.model_copy(update={"unique_name": "mira-test", "name": "Mira"}) == mira
+    assert await house.sessions.list(copy.unique_name) == []
+
+
+async def test_a_deleted_persona_comes_back_with_what_was_said(house: House):
+    session = await house.sessions.new("mira-test")
+
+    trashed = await house.library.delete_persona("mira-test")
+    restored = await house.library.restore_persona(trashed)
+
+    assert restored == "mira-test"
+    assert [summary.guid for summary in await house.sessions.list(restored)] == [session.guid]
+
+
+async def test_a_new_persona_does_not_inherit_from_a_deleted_one_of_her_name(house: House):
+    first = await house.library.save_persona(Persona(name="Ada"))
+    await house.library.delete_persona(first.unique_name)
+
+    second = await house.library.save_persona(Persona(name="Ada"))
+
+    assert second.unique_name != first.unique_name
+
+
+async def test_what_came_with_lethe_can_be_seen_under_what_the_user_made_of_it(house: House):
+    ours = await house.library.persona("mira")
+    await house.library.save_persona(ours.model_copy(update={"bio": "Another."}))
+
+    assert await house.library.shipped_persona("mira") == ours
+    assert await house.library.shipped_persona("mira-test") is None
+    assert (house.library.is_own("mira"), house.library.is_own("edmund")) == (True, False)
+
+
+async def test_a_new_picture_replaces_no_other(house: House):
+    first = await house.library.save_picture("Ada", b"one")
+    second = await house.library.save_picture("Ada", b"two")
+    ada = await house.library.save_persona(Persona(name="Ada", avatar=first))
+
+    shown = house.library.avatar(ada)
+
+    assert first != second
+    assert shown is not None
+    assert shown.read_bytes() == b"one"
+
+
+# drafts
+
+
+async def test_a_draft_speaks_and_the_saved_persona_stays_as_she_is(house: House):
+    saved = await house.library.persona("mira-test")
+    draft = saved.model_copy(update={"first_messages": ["“A new hat, {{user}}!”"], "bio": "Wears hats."})
+
+    session = await house.rehearsing.begin(draft, "Draft")
+    copy = await house.library.persona(session.persona_id)
+
+    assert await greeting(house, session.guid) == "“A new hat, Tomas!”"
+    assert (copy.name, copy.tagline, copy.bio) == ("Mira", "Draft · ship navigator", "Wears hats.")
+    assert await house.library.persona("mira-test") == saved
+    assert await house.sessions.list("mira-test") == []
+
+
+async def test_the_next_draft_is_played_by_the_same_copy_and_greets_in_its_own_words(house: House):
+    saved = await house.library.persona("mira-test")
+    first = await house.rehearsing.begin(saved.model_copy(update={"first_messages": ["One."]}), "Draft")
+    second = await house.rehearsing.begin(saved.model_copy(update={"first_messages": ["Two."]}), "Draft")
+
+    assert second.persona_id == first.persona_id
+    assert await greeting(house, second.guid) == "Two."
+
+
+async def test_a_draft_is_found_again_as_it_was_written(house: House):
+    saved = await house.library.persona("mira-test")
+    draft = saved.model_copy(update={"bio": "Wears hats."})
+
+    session = await house.rehearsing.begin(draft, "Draft")
+    rehearsal = await house.rehearsing.of(session.persona_id)
+
+    assert rehearsal is not None
+    assert rehearsal.draft == draft
+    assert await house.rehearsing.copy_of("mira-test") == session.persona_id
+    assert await house.rehearsing.of("mira-test") is None
+
+
+async def test_a_copy_is_thrown_away_with_its_conversations_and_can_be_taken_back(house: House):
+    session = await house.rehearsing.begin(Persona(name="Ada", bio="Counts.", first_messages=["Good day."]), "Draft")
+    copy = session.persona_id
+
+    dismissal = await house.rehearsing.dismiss(copy)
+    gone = (copy in {one.unique_name for one in await house.library.personas()}, await house.sessions.list(copy))
+    await house.rehearsing.take_back(dismissal)
+
+    rehearsal = await house.rehearsing.of(copy)
+    assert gone == (False, [])
+    assert [summary.guid for summary in await house.sessions.list(copy)] == [session.guid]
+    assert rehearsal is not None
+    assert rehearsal.draft == Persona(name="Ada", bio="Counts.", first_messages=["Good day."])
+
+
+async def test_a_copy_that_is_kept_is_a_persona_of_its_own(house: House):
+    session = await house.rehearsing.begin(await house.library.persona("mira-test"), "Draft")
+
+    await house.rehearsing.keep(session.persona_id)
+
+    assert await house.rehearsing.of(session.persona_id) is None
+    assert await house.rehearsing.copy_of("mira-test") == ""
+    assert (await house.library.persona(session.persona_id)).name == "Mira"

@@ -1,0 +1,596 @@
+"""The editor of personas, driven as a user would: written from nothing, undone, tried out, pictured, copied, and let go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QAccessible, QColor, QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QPlainTextEdit, QPushButton
+
+from lethe_app.domain.persona import Persona, Weekday
+from lethe_app.errors import FileError
+from lethe_app.ui.dialogs import Question
+from lethe_app.ui.workshop.crop import CropDialog, Frame
+from lethe_app.ui.workshop.doors import edit_persona
+from lethe_app.ui.workshop.persona_dialogs import Leaving
+from lethe_app.ui.workshop.persona_doors import open_persona
+from lethe_app.ui.workshop.persona_draft import Draft, Stroke
+from lethe_app.ui.workshop.persona_list import UserPersonasPage
+from lethe_app.ui.workshop.persona_page import PersonaPage
+from lethe_app.ui.workshop.persona_pictures import SIDE, read_picture
+from tests.ui.test_accessibility import nameless
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+
+
+def press(scene: Scene, key: Qt.Key, held: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    QTest.keyClick(QApplication.focusWidget() or scene.window, key, held)
+    QApplication.processEvents()
+
+
+def write(text: str) -> None:
+    """Where the focus is, as a keyboard does."""
+    focus = QApplication.focusWidget()
+    assert focus is not None
+    for line, part in enumerate(text.split("\n")):
+        if line:
+            QTest.keyClick(focus, Qt.Key.Key_Return)
+        QTest.keyClicks(focus, part)
+
+
+def tab_to(scene: Scene, name: str) -> None:
+    """Press Tab until the focus is in what a screen reader calls `name`."""
+    for _ in range(60):
+        focus = QApplication.focusWidget()
+        told = QAccessible.queryAccessibleInterface(focus) if focus is not None else None
+        if told is not None and told.text(QAccessible.Text.Name) == name:
+            return
+        press(scene, Qt.Key.Key_Tab)
+    raise AssertionError(f"Tab never came to {name}")
+
+
+def page_of(scene: Scene) -> PersonaPage:
+    page = scene.host.workshop.page
+    assert isinstance(page, PersonaPage)
+    return page
+
+
+async def editor(scene: Scene, persona_id: str) -> PersonaPage:
+    scene.window.activateWindow()
+    edit_persona(scene.host.place, persona_id)
+    page = page_of(scene)
+    await until(lambda: page.is_loaded and page.sheet.field("name").hasFocus())
+    return page
+
+
+async def new_page(scene: Scene) -> PersonaPage:
+    scene.window.activateWindow()
+    press(scene, Qt.Key.Key_N, CTRL | SHIFT)
+    page = page_of(scene)
+    await until(lambda: page.is_loaded and page.sheet.field("name").hasFocus())
+    return page
+
+
+def bio_of(page: PersonaPage) -> QPlainTextEdit:
+    field = page.sheet.field("bio")
+    assert isinstance(field, QPlainTextEdit)
+    return field
+
+
+# the story
+
+
+async def test_a_persona_is_written_by_keyboard_from_nothing_and_answers(tmp_path: Path, echo_model):
+    async with opened(tmp_path, echo_model("“One hundred and four.”")) as scene:
+        page = await new_page(scene)
+
+        write("Ada")
+        press(scene, Qt.Key.Key_Tab)
+        write("lamp keeper")
+        tab_to(scene, "Bio")
+        write("{{char}} counts the lamps of Velm.\n\nShe talks to {{user}} in numbers.")
+        tab_to(scene, "Add a greeting")
+        press(scene, Qt.Key.Key_Space)
+        write("You are late, {{user}}.")
+        press(scene, Qt.Key.Key_S, CTRL)
+        await until(lambda: page.saved is not None)
+        press(scene, Qt.Key.Key_Return, CTRL)
+        await until(lambda: scene.window.windowTitle().startswith("Ada") and scene.draft.hasFocus() and scene.words)
+        write("How many lamps?")
+        press(scene, Qt.Key.Key_Return)
+        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+
+        ada = await scene.house.library.persona("ada")
+        assert scene.words == ["You are late, Guest.", "How many lamps?", "“One hundred and four.”"]
+        assert (ada.name, ada.tagline) == ("Ada", "lamp keeper")
+        assert ada.bio == "{{char}} counts the lamps of Velm.\n\nShe talks to {{user}} in numbers."
+        assert ada.first_messages == ["You are late, {{user}}."]
+        assert "Ada" in scene.titles
+
+
+async def test_ten_edits_in_different_fields_are_undone_and_done_again(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await editor(scene, "mira")
+        before = dict(page.draft.values)
+
+        write("!")
+        press(scene, Qt.Key.Key_Tab)
+        write("?")
+        press(scene, Qt.Key.Key_Tab)
+        tab_to(scene, "Tags")
+        write("tide,")
+        tab_to(scene, "Bio")
+        write("First. Second...")
+        page.sheet.worlds.box("quarr").click()
+        for name in ("mood", "sense_of_time", "can_initiate_chat"):
+            page.sheet.field(name).setFocus()
+            press(scene, Qt.Key.Key_Space)
+        page.sheet.field("schedule.monday").setFocus()
+        write("S")
+        assert page.undo.count() == 10
+        after = dict(page.draft.values)
+        for _ in range(10):
+            press(scene, Qt.Key.Key_Z, CTRL)
+        undone = dict(page.draft.values)
+        for _ in range(10):
+            press(scene, Qt.Key.Key_Z, CTRL | SHIFT)
+
+        assert undone == before
+        assert after != before
+        assert page.draft.values == after
+        assert page.draft.values["bio"].startswith("First. Second...")
+
+
+async def test_undo_brings_the_field_into_sight(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await editor(scene, "mira")
+        write("!")
+        page.sheet.sections.setCurrentRow(7)
+        page.sheet.field("tools").setFocus()
+
+        press(scene, Qt.Key.Key_Z, CTRL)
+
+        assert page.sheet.field("name").hasFocus()
+        assert page.sheet.sheet.verticalScrollBar().value() < page.sheet.sheet.verticalScrollBar().maximum() / 2
+
+
+def test_typing_is_undone_by_the_sentence_and_deleting_apart_from_it(theme):
+    def stroke(old: str, new: str) -> Stroke:
+        return Stroke("bio", "bio", old, new, lambda _name, _value: None)
+
+    assert stroke("", "A").mergeWith(stroke("A", "Ab"))
+    assert stroke("A. Old.", "AB. Old.").mergeWith(stroke("AB. Old.", "ABC. Old."))
+    assert stroke("A", "A.").mergeWith(stroke("A.", "A.."))
+    assert not stroke("A", "A.").mergeWith(stroke("A.", "A. "))
+    assert not stroke("A", "Ab").mergeWith(stroke("Ab", "A"))
+    assert not stroke("A", "Ab").mergeWith(stroke("Ab", "Ab pasted"))
+
+
+# what is told while one writes
+
+
+async def test_every_field_tells_its_tokens_and_flags_what_means_nothing(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await editor(scene, "mira")
+        form = page.sheet._forms["bio"]
+        await until(lambda: form._notes["bio"].text().endswith("tokens"))
+        before = form._notes["bio"].text()
+
+        bio_of(page).setFocus()
+        write("{{char}} wears a {{hat}}. ")
+        await until(form._complaints["bio"].text)
+
+        assert "{{hat}}" in form._complaints["bio"].text()
+        assert "{{char}}" not in form._complaints["bio"].text()
+        assert form._notes["bio"].text() != before
+        assert page.sheet._forms["name"]._notes["tagline"].text() == ""
+
+
+async def test_the_preview_is_what_the_model_would_read(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await editor(scene, "mira")
+        bio_of(page).setFocus()
+        write("{{char}} owes {{user}} a hat. ")
+
+        await until(lambda: "Mira owes Guest a hat." in page.preview.text.toPlainText())
+
+        assert "{{" not in page.preview.text.toPlainText()
+        assert "% of 8k of context" in page.preview.total.text()
+        assert page.preview.warning.isHidden()
+
+
+async def test_more_than_a_third_of_the_context_is_warned_of(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await editor(scene, "mira")
+        page.change("bio", "A very long story. " * 1200)
+
+        await until(lambda: not page.preview.warning.isHidden())
+        page.undo.undo()
+        await until(page.preview.warning.isHidden)
+
+
+# saving and leaving
+
+
+async def test_leaving_asks_and_each_answer_is_taken_at_its_word(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await editor(scene, "mira")
+        write(" of Harrow")
+
+        press(scene, Qt.Key.Key_Escape)
+        dialog = await scene.dialog()
+        assert isinstance(dialog, Leaving)
+        QTest.keyClick(dialog, Qt.Key.Key_Escape)
+        await until(lambda: not dialog.isVisible())
+        assert page_of(scene) is page
+        assert page.name == "Mira of Harrow"
+
+        page.left.emit()
+        dialog = await scene.dialog()
+        assert isinstance(dialog, Leaving)
+        QTest.mouseClick(dialog.discard, Qt.MouseButton.LeftButton)
+        await until(lambda: scene.host.workshop.page is None)
+        assert (await scene.house.library.persona("mira")).name == "Mira"
+
+        page = await editor(scene, "mira")
+        write(" of Harrow")
+        page.left.emit()
+        dialog = await scene.dialog()
+        QTest.keyClick(dialog, Qt.Key.Key_Return)
+        await until(lambda: scene.host.workshop.page is None)
+        assert (await scene.house.library.persona("mira")).name == "Mira of Harrow"
+        await until(lambda: scene.window.windowTitle().startswith("Mira of Harrow"))
+
+
+async def test_nobody_can_be_saved_without_a_name(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await new_page(scene)
+        bio_of(page).setFocus()
+        write("Nobody knows.")
+
+        press(scene, Qt.Key.Key_S, CTRL)
+        await until(page.sheet._forms["name"]._complaints["name"].text)
+
+        assert page.saved is None
+        assert page.sheet.field("name").hasFocus()
+        page.settle()
+
+
+async def test_what_was_not_saved_when_the_window_closed_is_there_the_next_time(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        await editor(scene, "mira")
+        write(" of Harrow")
+    async with opened(tmp_path) as scene:
+        page = await editor(scene, "mira")
+        assert page.name == "Mira of Harrow"
+        assert page.banner.isVisible()
+        press(scene, Qt.Key.Key_Z, CTRL)
+        assert page.name == "Mira"
+        assert not page.is_dirty
+
+
+async def test_a_shipped_persona_is_saved_beside_ours_and_can_become_ours_again(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        ours = await scene.house.library.persona("mira")
+        page = await editor(scene, "mira")
+        write("!")
+        press(scene, Qt.Key.Key_S, CTRL)
+        await until(lambda: page.saved is not None and page.saved.name == "Mira!")
+        assert scene.house.library.is_own("mira")
+
+        page.deeds.fill_menu()
+        actions = {action.text(): action for action in page.deeds.menu.actions()}
+        assert not actions["Delete…"].isEnabled()
+        actions["Back to how it came with Lethe"].trigger()
+        assert page.name == "Mira"
+        press(scene, Qt.Key.Key_S, CTRL)
+        await until(lambda: not page.is_dirty)
+
+        assert not scene.house.library.is_own("mira")
+        assert await scene.house.library.persona("mira") == ours
+
+
+async def test_going_back_to_what_is_saved_is_one_step_that_can_be_undone(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await editor(scene, "mira")
+        write("!")
+        bio_of(page).setFocus()
+        write("More. ")
+
+        page.deeds.revert()
+        assert not page.is_dirty
+        press(scene, Qt.Key.Key_Z, CTRL)
+
+        assert page.name == "Mira!"
+        assert page.draft.values["bio"].startswith("More. ")
+        page.settle()
+
+
+def test_a_draft_comes_back_as_the_persona_it_was_made_of():
+    persona = Persona(
+        name="Ada", schedule={Weekday.FRIDAY: "Oil."}, plugins=["kept"], tts_voice="low", first_messages=["Hm."], worlds=["w"]
+    )
+    draft = Draft(persona)
+
+    assert draft.persona() == persona
+    assert draft.is_like(persona)
+    draft.values["first_messages"] = ["Hm.", "  "]
+    assert draft.persona() == persona
+
+
+# a conversation with the draft
+
+
+async def test_the_draft_is_talked_with_and_comes_back_unsaved(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        saved = await scene.house.library.persona("mira")
+        page = await editor(scene, "mira")
+        page.change("first_messages", ["“A new hat!”"])
+
+        press(scene, Qt.Key.Key_Return, CTRL)
+        await until(lambda: scene.host.workshop.page is None and scene.words == ["“A new hat!”"])
+        copy = scene.host.conversations.current
+        assert copy is not None
+        assert copy.persona_id != "mira"
+        assert await scene.house.library.persona("mira") == saved
+        press(scene, Qt.Key.Key_E, CTRL)
+        page = page_of(scene)
+        await until(page.banner.isVisible)
+
+        assert page.saved == saved
+        assert page.draft.values["first_messages"] == ["“A new hat!”"]
+        assert page.is_dirty
+        throw = next(button for button in page.banner.findChildren(QPushButton) if button.text() == "Throw the copy away")
+        QTest.mouseClick(throw, Qt.MouseButton.LeftButton)
+        await until(lambda: not scene.house.library.is_own(copy.persona_id))
+        press(scene, Qt.Key.Key_S, CTRL)
+        await until(lambda: not page.is_dirty)
+        page.left.emit()
+        await until(lambda: scene.host.workshop.page is None and scene.host.conversations.current.persona_id == "mira")
+        assert (await scene.house.library.persona("mira")).first_messages == ["“A new hat!”"]
+
+
+async def test_a_persona_that_was_never_saved_can_be_tried_out_too(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await new_page(scene)
+        write("Ada")
+        page.change("first_messages", ["Good day, {{user}}."])
+
+        press(scene, Qt.Key.Key_Return, CTRL)
+        await until(lambda: scene.host.workshop.page is None and scene.words == ["Good day, Guest."])
+        press(scene, Qt.Key.Key_E, CTRL)
+        page = page_of(scene)
+        await until(lambda: page.is_loaded and page.banner.isVisible())
+
+        assert page.saved is None
+        assert page.name == "Ada"
+        page.settle()
+
+
+# the picture
+
+
+def picture_in(folder: Path, name: str = "face.png", size: tuple[int, int] = (300, 200)) -> Path:
+    """Red on its left half, blue on its right."""
+    image = QImage(QSize(*size), QImage.Format.Format_RGB32)
+    image.fill(QColor("red"))
+    for x in range(size[0] // 2, size[0]):
+        for y in range(size[1]):
+            image.setPixelColor(x, y, QColor("blue"))
+    assert image.save(str(folder / name))
+    return folder / name
+
+
+async def test_a_picture_is_chosen_cropped_by_keyboard_saved_and_removed(tmp_path: Path):
+    async with opened(tmp_path / "home") as scene:
+        file = picture_in(tmp_path)
+        page = await editor(scene, "mira")
+        shipped = page.draft.values["avatar"]
+
+        page.sheet.avatar.pick.click()
+        chooser = await scene.dialog()
+        assert isinstance(chooser, QFileDialog)
+        name = chooser.findChild(QLineEdit)
+        assert name is not None
+        QTest.keyClicks(name, str(file))
+        QTest.keyClick(name, Qt.Key.Key_Return)
+        await until(lambda: any(dialog.isVisible() for dialog in scene.window.findChildren(CropDialog)))
+        crop = next(dialog for dialog in scene.window.findChildren(CropDialog) if dialog.isVisible())
+        for _ in range(30):
+            QTest.keyClick(crop.view, Qt.Key.Key_Right, SHIFT)
+        QTest.keyClick(crop, Qt.Key.Key_Return)
+        await until(lambda: page.draft.values["avatar"] != shipped)
+        scene.window.activateWindow()
+        await until(page.sheet.avatar.pick.hasFocus)
+        press(scene, Qt.Key.Key_S, CTRL)
+        await until(lambda: not page.is_dirty)
+
+        path = scene.house.library.avatar(await scene.house.library.persona("mira"))
+        assert path is not None
+        kept = QImage(str(path))
+        assert (path.suffix, kept.width(), kept.height()) == (".png", SIDE, SIDE)
+        assert kept.pixelColor(10, SIDE // 2) == QColor("red")
+        assert kept.pixelColor(SIDE // 2, 10) == QColor("blue")  # the frame went to the right end
+        assert kept.pixelColor(SIDE - 10, SIDE // 2) == QColor("blue")
+
+        page.sheet.avatar.remove.click()
+        assert page.draft.values["avatar"] == ""
+        page.undo.undo()
+        assert page.draft.values["avatar"] == path.name
+        assert not page.is_dirty
+
+
+def test_the_frame_never_leaves_the_picture():
+    frame = Frame(QSize(300, 200))
+    assert frame.rect == QRect(50, 0, 200, 200)
+
+    frame.move(QPoint(999, 999))
+    assert frame.rect == QRect(100, 0, 200, 200)
+    frame.zoom = 100
+    assert frame.rect.width() == frame.least
+    frame.move(QPoint(-999, 999))
+    frame.zoom = 0
+    assert QRect(0, 0, 300, 200).contains(frame.rect)
+    assert frame.rect.width() == 200
+
+
+def test_a_tiny_picture_can_be_framed():
+    frame = Frame(QSize(10, 7))
+    frame.zoom = 100
+
+    assert frame.rect == QRect(1, 0, 7, 7)
+    assert frame.zoom == 0
+
+
+VECTOR = b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><image href='file:///etc/passwd'/></svg>"
+HALF = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
+HUGE = bytes.fromhex("89504e470d0a1a0a0000000d49484452000186a0000186a008020000003b8ac4e0")
+"""The beginning of a PNG of 100,000 by 100,000 pixels."""
+
+
+@pytest.mark.parametrize("content", [b"<html>", VECTOR, HALF, HUGE, b""])
+def test_a_picture_that_is_none_is_refused_in_words(tmp_path: Path, qapp, content: bytes):
+    (tmp_path / "face.png").write_bytes(content)
+
+    with pytest.raises(FileError, match="is "):
+        read_picture(tmp_path / "face.png")
+
+
+def test_a_picture_too_large_for_any_avatar_is_not_even_decoded(tmp_path: Path, qapp):
+    with (tmp_path / "film.png").open("wb") as file:
+        file.truncate(26 * 1024 * 1024)
+
+    with pytest.raises(FileError, match="is larger than 25 MB"):
+        read_picture(tmp_path / "film.png")
+    with pytest.raises(FileError, match="cannot be opened"):
+        read_picture(tmp_path / "nowhere.png")
+
+
+def test_a_picture_is_only_as_large_as_is_needed(tmp_path: Path, qapp):
+    image = QImage(QSize(4000, 3000), QImage.Format.Format_RGB32)
+    image.fill(QColor("red"))
+    assert image.save(str(tmp_path / "large.jpg"))
+
+    shrunk = read_picture(tmp_path / "large.jpg")
+
+    assert (shrunk.width(), shrunk.height()) == (1600, 1200)
+
+
+# another one, and away
+
+
+async def test_the_sidebar_leads_to_the_editor_and_to_a_second_one(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        sidebar = scene.window.sidebar
+        menu = sidebar.menu_for(sidebar.model.index_of("persona edmund"))
+        next(action for action in menu.actions() if action.text() == "Edit…").trigger()
+        page = page_of(scene)
+        await until(lambda: page.is_loaded)
+        assert page.name == "Edmund"
+
+        await scene.host.workshop.clear()
+        next(action for action in menu.actions() if action.text() == "Duplicate").trigger()
+        await until(lambda: scene.host.workshop.page is not None and page_of(scene).is_loaded)
+        assert page_of(scene).name == "Edmund (copy)"
+        await until(lambda: "Edmund (copy)" in scene.titles)
+
+        await scene.host.workshop.clear()
+        QTest.mouseClick(sidebar.add, Qt.MouseButton.LeftButton)
+        page = page_of(scene)
+        await until(lambda: page.is_loaded)
+        assert page.saved is None
+
+
+async def test_who_is_deleted_gives_way_to_somebody_else_and_can_be_taken_back(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        ada = await scene.house.library.save_persona(Persona(name="Ada", first_messages=["Good day."]))
+        session = await scene.house.sessions.new(ada.unique_name)
+        await scene.host.conversations.go_to(session.guid)
+        page = await editor(scene, ada.unique_name)
+
+        page.deeds.delete()
+        question = await scene.dialog()
+        assert isinstance(question, Question)
+        assert question.primary.text() == "Delete ‘Ada’ (1 conversation)"
+        QTest.keyClick(question, Qt.Key.Key_Return)
+        await until(lambda: scene.host.workshop.page is None and not scene.window.windowTitle().startswith("Ada"))
+        await until(lambda: "Ada" not in scene.titles and scene.toasts)
+        buttons = [button for toast in scene.toasts for button in toast.findChildren(QPushButton)]
+        QTest.mouseClick(next(one for one in buttons if one.text() == "Take it back"), Qt.MouseButton.LeftButton)
+        await until(lambda: scene.window.windowTitle().startswith("Ada") and scene.words == ["Good day."])
+
+        assert "Ada" in scene.titles
+
+
+# who the user is
+
+
+async def test_the_user_becomes_somebody_new_and_the_next_conversation_knows(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        await scene.house.library.save_persona(Persona(name="Tomas", is_user=True))
+        await scene.house.preferences.set(user_persona="tomas")
+        scene.window.activateWindow()
+        press(scene, Qt.Key.Key_Y, CTRL | SHIFT)
+        selves = scene.host.workshop.page
+        assert isinstance(selves, UserPersonasPage)
+        await until(lambda: [one.name for one in selves.rows.shown] == ["Tomas"])
+
+        QTest.mouseClick(selves.new, Qt.MouseButton.LeftButton)
+        page = page_of(scene)
+        await until(lambda: page.is_loaded and page.sheet.field("name").hasFocus())
+        write("Lena")
+        bio_of(page).setFocus()
+        write("{{user}} collects stamps.")
+        press(scene, Qt.Key.Key_S, CTRL)
+        await until(lambda: page.saved is not None)
+        press(scene, Qt.Key.Key_Escape)
+        await until(lambda: scene.host.workshop.page is selves and len(selves.rows.shown) == 2)
+        assert scene.house.preferences.current.user_persona == "tomas"
+        selves.table.go_to("lena")
+        selves.choose()
+        await until(lambda: scene.house.preferences.current.user_persona == "lena")
+
+        session = await scene.house.sessions.new("edmund")
+        assert session.user_id == "lena"
+        assert (await scene.house.library.persona("lena")).is_user
+        assert "Lena" not in scene.titles
+        selves.undo.undo()
+        await until(lambda: scene.house.preferences.current.user_persona == "tomas")
+
+
+# for everybody
+
+
+@pytest.mark.parametrize("is_user", [False, True])
+async def test_everything_in_the_editor_has_a_name(tmp_path: Path, is_user: bool):
+    async with opened(tmp_path) as scene:
+        await scene.house.library.save_persona(Persona(name="Tomas", is_user=True))
+        open_persona(scene.host.place, "tomas" if is_user else "mira", is_user=is_user)
+        page = page_of(scene)
+        await until(lambda: page.is_loaded)
+        page.banner.say("Something to decide.", ("Keep", lambda: None))
+        QApplication.processEvents()
+
+        assert nameless(page) == []
+
+
+@pytest.mark.parametrize(("width", "size"), [(900, 15), (1280, 22), (1280, 15), (640, 15)])
+async def test_nothing_is_cut_off(tmp_path: Path, width: int, size: int):
+    async with opened(tmp_path) as scene:
+        await scene.house.preferences.set(font_size=size)
+        scene.window.resize(width, 640)
+        page = await editor(scene, "mira")
+        write("!")
+        await until(lambda: page._talk.toolTip().startswith("Chat with the draft"))
+        QApplication.processEvents()
+
+        for button in page.findChildren(QPushButton):
+            if button.isVisible() and not button.property("chip"):
+                assert button.width() >= button.sizeHint().width(), button.text()
+        page.settle()
