@@ -11,9 +11,11 @@ from lethe_app.services.archiving import Archiving
 from lethe_app.services.brain import Brain
 from lethe_app.services.browsing import Browsing
 from lethe_app.services.chat import Chat
+from lethe_app.services.chronicle import Chronicle
 from lethe_app.services.doctor import Doctor
 from lethe_app.services.downloads import Downloads
 from lethe_app.services.embedding import Embedding
+from lethe_app.services.finding import Finding
 from lethe_app.services.indexing import Indexing
 from lethe_app.services.inspecting import Inspecting
 from lethe_app.services.knowing import Knowing
@@ -26,13 +28,14 @@ from lethe_app.services.recapping import Recapping
 from lethe_app.services.reconsidering import Reconsidering
 from lethe_app.services.rehearsing import Rehearsing
 from lethe_app.services.sessions import Sessions
+from lethe_app.services.trash import Trash
 from lethe_app.services.trust import Trust
 from lethe_app.services.trying import Trying
 from lethe_app.services.warmth import Warmth
 from lethe_app.services.worlds import Worlds
 from lethe_app.storage.database import Database
 
-INDEX_AFTER, ARCHIVE_AFTER = 2.0, 20.0
+INDEX_AFTER, ARCHIVE_AFTER, PURGE_AFTER = 2.0, 20.0, 60.0
 """Seconds: the start itself belongs to the user, and the first words do too."""
 
 
@@ -45,6 +48,9 @@ class House:
     library: Library
     sessions: Sessions
     chat: Chat
+    chronicle: Chronicle
+    finding: Finding
+    trash: Trash
     models: Models
     doctor: Doctor
     brain: Brain
@@ -74,6 +80,7 @@ class House:
         self.indexing.start(INDEX_AFTER)
         self.archiving.start(ARCHIVE_AFTER)
         self.recapping.start()
+        self.trash.start(PURGE_AFTER)
 
     async def close(self) -> None:
         """End the models' processes, finish what is being written, give the home back."""

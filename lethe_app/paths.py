@@ -85,6 +85,11 @@ class Paths:
         return self.cache / "index"
 
     @property
+    def states(self) -> Path:
+        """What the model has read of conversations; it is read again when it is gone."""
+        return self.cache / "states"
+
+    @property
     def starter_models(self) -> Path:
         """Where the embedder converted from the starter package lies."""
         return self.cache / "models"

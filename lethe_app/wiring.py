@@ -17,10 +17,12 @@ from lethe_app.services.browsing import Browsing
 from lethe_app.services.calibration import Calibration
 from lethe_app.services.casting import Casting
 from lethe_app.services.chat import Chat
+from lethe_app.services.chronicle import Chronicle
 from lethe_app.services.clerk import Clerk
 from lethe_app.services.counting import Counting
 from lethe_app.services.embedding import Embedding
 from lethe_app.services.events import Listeners, ModelState, Ready
+from lethe_app.services.finding import Finding
 from lethe_app.services.frames import Frames
 from lethe_app.services.guidance import Guidance
 from lethe_app.services.holdings import Holdings
@@ -139,6 +141,16 @@ class Wiring:
         return Sessions(self.chats, self.casting, self.archiving, self.preferences, self.sessions_changed)
 
     @cached_property
+    def chronicle(self) -> Chronicle:
+        home = (self.database, self.chats, self.casting, self.sessions, self.archiving)
+        return Chronicle(*home, self.frames, self.warmth)
+
+    @cached_property
+    def finding(self) -> Finding:
+        kept = (self.database, self.chats, self.facts, self.memories)
+        return Finding(*kept, self.brain, self.indexing, self.chronicle)
+
+    @cached_property
     def keeping(self) -> LoreKeeping:
         return LoreKeeping(self.library, self.preferences, self.state)
 
@@ -238,7 +250,7 @@ class Wiring:
     @cached_property
     def reconsidering(self) -> Reconsidering:
         chats, turns, hands = self.chats, TurnMemories(self.database), (self.brain, self.knowing, self.sessions, self.archiving)
-        return Reconsidering(chats, self.facts, self.memories, turns, *hands, self.objecting)
+        return Reconsidering(chats, self.facts, self.memories, turns, self.state, *hands, self.objecting)
 
     def loaded(self) -> LoadedModel | None:
         """The model that answers now."""

@@ -11,13 +11,14 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 
-from lethe_app import errors
 from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile, Usage
 from lethe_app.domain.passage import Meaning
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import LetheError, ModelCrashed, ModelError, ModelMissing
 from lethe_app.llm import worker
+from lethe_app.llm.endings import FAREWELL_SECONDS, crash, end, translate
 from lethe_app.llm.protocol import (
     Chunk,
     Counted,
@@ -26,7 +27,10 @@ from lethe_app.llm.protocol import (
     Embed,
     Embedded,
     EmbedTokens,
+    Forget,
     Generate,
+    Keep,
+    KeptAt,
     Lane,
     Load,
     Loaded,
@@ -41,13 +45,13 @@ from lethe_app.llm.protocol import (
     Tokenize,
     TokensEmbedded,
 )
+from lethe_app.llm.resuming import LEAST_NEW
 from lethe_app.llm.splices import SHORTEST
 
-RESTART = "Restart the model to go on."
+PARTING_SECONDS = 2.0
+"""How long closing may take for the sake of the next time."""
 LAST_WORDS = Loaded | Done | Counted | Embedded | TokensEmbedded | Refused | Died
 """After one of these a job has nothing more to say."""
-FAREWELL_SECONDS = 2.0
-"""How long a process may take to end by itself before it is killed."""
 
 
 class ModelClient:
@@ -60,6 +64,8 @@ class ModelClient:
         self._process: BaseProcess | None = None
         self._pipe: Connection | None = None
         self._reader: threading.Thread | None = None
+        self._holds_something = False
+        """Was anything read that can be kept?"""
         self.on_death: Callable[[ModelCrashed], None] | None = None
         """Told when the process ends without being asked to."""
 
@@ -92,39 +98,67 @@ class ModelClient:
         *,
         surgery: bool = True,
         shortest: int = SHORTEST,
+        kept_at: KeptAt | None = None,
     ) -> AsyncGenerator[Reading | Chunk | Done]:
         """Continue `prompt`, with a `schema` as JSON that obeys it.
 
         Closing the generator stops the model and waits until it did; then it can be asked again. A quiet job ends with
         `StopReason.PREEMPTED` as soon as anything else is asked of the model. With `surgery`, where the model can shift,
         what stands behind pieces cut out of the last prompt is reused as well if it has `shortest` tokens; `Usage.drift`
-        counts such cuts.
+        counts such cuts. What was read of a conversation before is fetched from where it is `kept_at`, and put there when
+        another one follows.
         """
         job, stops = next(self._jobs), tuple(stop)
-        request = Generate(job, prompt, sampler, max_tokens, stops, grammar, schema, lane, surgery, shortest)
+        request = Generate(job, prompt, sampler, max_tokens, stops, grammar, schema, lane, surgery, shortest, kept_at)
+        self._holds_something |= kept_at is not None
         async with aclosing(self._reports(request)) as reports:
             async for report in reports:
                 if isinstance(report, Reading | Chunk | Done):
                     yield report
 
-    async def read_ahead(self, prompt: str, *, surgery: bool = True, shortest: int = SHORTEST, exact: bool = False) -> Usage:
+    async def read_ahead(
+        self,
+        prompt: str,
+        *,
+        surgery: bool = True,
+        shortest: int = SHORTEST,
+        exact: bool = False,
+        kept_at: KeptAt | None = None,
+    ) -> Usage:
         """Evaluate the beginning of the next prompt. Cancelling it frees the model at once; what was read stays read.
 
         With `exact`, everything behind the first cut is computed anew, after which `Usage.drift` is 0. Cancelled on the way,
         the rest stays as it was.
         """
-        async with aclosing(self._reports(ReadAhead(next(self._jobs), prompt, surgery, shortest, exact))) as reports:
+        request = ReadAhead(next(self._jobs), prompt, surgery, shortest, exact, kept_at)
+        self._holds_something |= kept_at is not None
+        async with aclosing(self._reports(request)) as reports:
             async for report in reports:
                 if isinstance(report, Done):
                     return report.usage
         raise ModelError("The engine did not read ahead.")
 
+    async def keep(self, least: int = LEAST_NEW, *, within: float | None = None) -> None:
+        """Write what was read of the conversation to where it is kept, if at least so many tokens are new.
+
+        It is quiet work, and written while others already use the model; `within` so many seconds it comes first, and is
+        on the disk or given up when this returns. Nothing happens where nothing was read, and no failure matters.
+        """
+        if self.is_running and self._holds_something:
+            request = Keep(next(self._jobs), least, parting=within is not None)
+            with suppress(TimeoutError, LetheError):
+                await asyncio.wait_for(self._answer(request), within)
+
+    async def forget(self, folder: Path, part: str) -> None:
+        """See to it that nothing is kept in a folder under a name with that part, nor written there later."""
+        if self.is_running:
+            with suppress(LetheError):  # a process that is gone writes nothing
+                await self._answer(Forget(next(self._jobs), folder, part))
+
     async def rest(self) -> None:
         """Free the memory that quiet jobs hold, after those that wait; nothing happens where no model is loaded."""
         if self.is_running:
-            async with aclosing(self._reports(Rest(next(self._jobs)))) as reports:
-                async for _report in reports:
-                    pass
+            await self._answer(Rest(next(self._jobs)))
 
     async def count(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text by the model's own tokenizer; waits while a reply is being generated."""
@@ -154,11 +188,18 @@ class ModelClient:
         """End the process and the reader thread; waiting jobs end with ModelCrashed."""
         process, pipe, reader = self._process, self._pipe, self._reader
         self._process = self._pipe = self._reader = None
+        self._holds_something = False
         if process is None or pipe is None or reader is None:
             return
         await asyncio.to_thread(end, process, reader)
         pipe.close()
         self._tell_all(Died())
+
+    async def _answer(self, request: Request) -> None:
+        """Wait for the last word."""
+        async with aclosing(self._reports(request)) as reports:
+            async for _report in reports:
+                pass
 
     async def _reports(self, request: Request) -> AsyncGenerator[Report]:
         """Send a request and yield what comes back for it, ending after the last report."""
@@ -234,27 +275,3 @@ class ModelClient:
     def _tell_all(self, died: Died) -> None:
         for inbox in self._inboxes.values():
             inbox.put_nowait(died)
-
-
-def end(process: BaseProcess, reader: threading.Thread) -> None:
-    """Terminate a process that holds nothing but memory, and wait for it and for the thread that listened to it."""
-    process.terminate()
-    process.join(FAREWELL_SECONDS)
-    if process.is_alive():
-        process.kill()
-        process.join()
-    reader.join()
-
-
-def crash(died: Died) -> ModelCrashed:
-    """Why a process most likely ended, in a sentence."""
-    if died.exit_code == -9:  # SIGKILL, which Windows does not know
-        return ModelCrashed("The system ended the model, most likely because memory ran out.", RESTART)
-    code = "" if died.exit_code is None else f" (code {died.exit_code})"
-    return ModelCrashed(f"The model stopped working{code}. Everything said so far is safe.", RESTART)
-
-
-def translate(refused: Refused) -> LetheError:
-    """The error that happened in the child, as the same class here."""
-    kind = getattr(errors, refused.kind, ModelError)
-    return kind(refused.message, refused.remedy)

@@ -21,8 +21,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from lethe_app.domain.model import LoadOptions, StopReason, Usage
 from lethe_app.domain.passage import Meaning
 from lethe_app.errors import ModelError, ModelUnreadable, PromptTooLong
+from lethe_app.llm.bookmarks import Bookmark
+from lethe_app.llm.identity import fingerprint
 from lethe_app.llm.joints import Joint, is_too_much, rejoin
-from lethe_app.llm.protocol import Facts, Generate, Lane, ReadAhead
+from lethe_app.llm.protocol import Facts, Forget, Generate, Keep, Lane, ReadAhead
+from lethe_app.llm.resuming import Resuming
+from lethe_app.llm.shelf import Shelf
 from lethe_app.llm.splices import plan
 from lethe_app.llm.stops import StopStrings
 
@@ -57,6 +61,8 @@ class EchoEngine:
         self._room = {Lane.CHAT: 0, Lane.QUIET: 0}
         self._cached: dict[Lane, list[str]] = {Lane.CHAT: [], Lane.QUIET: []}
         self._joints: list[Joint] = []
+        self._shelf = Shelf("")
+        self._resuming = Resuming(self._shelf, self)
 
     def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> Facts:
         try:
@@ -66,6 +72,8 @@ class EchoEngine:
         progress(1.0)
         context = options.context or self._script.context
         self._room = {Lane.CHAT: context, Lane.QUIET: min(context, options.quiet_context)}
+        self._shelf = Shelf(f"{fingerprint(path)} {context}")
+        self._resuming = Resuming(self._shelf, self)
         return Facts(
             context=context,
             threads=1,
@@ -109,6 +117,32 @@ class EchoEngine:
     def settle(self) -> None:
         """There is nothing to prepare."""
 
+    def keep(self, job: Keep) -> None:
+        self._resuming.put_away(job.least)
+        if job.parting:
+            self._shelf.wait(self.stop.is_set)
+
+    def forget(self, job: Forget) -> None:
+        self._shelf.forget(job.folder, job.part)
+
+    @property
+    def tokens(self) -> list[int]:
+        """The chat's."""
+        return numbers(self._cached[Lane.CHAT])
+
+    @property
+    def joints(self) -> Sequence[Joint]:
+        """The chat's."""
+        return self._joints
+
+    def bookmark(self) -> Bookmark | None:
+        """The words themselves are what this engine makes of them."""
+        return Bookmark(self.tokens, tuple(self._joints), json.dumps(self._cached[Lane.CHAT]).encode())
+
+    def put_back(self, mark: Bookmark) -> bool:
+        self._cached[Lane.CHAT], self._joints = json.loads(mark.data), list(mark.joints)
+        return True
+
     def rest(self) -> None:
         self._cached[Lane.QUIET] = []
 
@@ -118,6 +152,9 @@ class EchoEngine:
 
     def _evaluate(self, words: list[str], lane: Lane, reading: Callable[[int, int], None], job: Generate | ReadAhead) -> int:
         """As the engine in earnest plans it; what is stopped leaves the cache as it was."""
+        if lane is Lane.CHAT:
+            wanted = numbers(words)
+            self._resuming.take_up(job.kept_at, wanted, lambda held, _joints: shared(held, wanted))
         cached, joints = self._cached[lane], self._joints if lane is Lane.CHAT else []
         runs = plan(numbers(cached), numbers(words), job.shortest)
         planned = rejoin(joints, runs)
@@ -126,13 +163,14 @@ class EchoEngine:
             kept, joints = sum(run.length for run in runs), planned
         else:
             clean = [joint.place for joint in joints if anew]
-            kept = min([common_prefix(cached, words), *clean])
+            kept = min([shared(cached, words), *clean])
             joints = [joint for joint in joints if joint.place < kept]
         self._read(len(words) - kept, reading)
         if not self.stop.is_set():
             self._cached[lane] = words
             if lane is Lane.CHAT:
                 self._joints = joints
+                self._resuming.has_read()
         return len(words) - kept
 
     def _read(self, tokens: int, reading: Callable[[int, int], None]) -> None:
@@ -180,11 +218,11 @@ def numbers(words: Sequence[str]) -> list[int]:
     return [zlib.crc32(word.encode()) >> 1 for word in words]
 
 
-def common_prefix(one: list[str], other: list[str]) -> int:
+def shared(one: Sequence[object], other: Sequence[object]) -> int:
     """How many items two lists share from the start."""
-    shared = 0
+    count = 0
     for left, right in zip(one, other, strict=False):
         if left != right:
             break
-        shared += 1
-    return shared
+        count += 1
+    return count

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from lethe_app.domain.model import LoadOptions, Usage
 from lethe_app.domain.passage import Meaning
-from lethe_app.llm.protocol import Facts, Generate, ReadAhead
+from lethe_app.llm.protocol import Facts, Forget, Generate, Keep, ReadAhead
 
 
 class StopFlag(Protocol):
@@ -67,4 +67,17 @@ class HasQuietLane(Protocol):
 
     def rest(self) -> None:
         """Give it back; the next quiet job makes it anew."""
+        ...
+
+
+@runtime_checkable
+class KeepsConversations(Protocol):
+    """An engine that takes up a conversation where it left it; an embedder has none."""
+
+    def keep(self, job: Keep) -> None:
+        """Write what the chat has read; ends early when `stop` is set."""
+        ...
+
+    def forget(self, job: Forget) -> None:
+        """Delete what was kept. May be called from another thread."""
         ...

@@ -1,6 +1,7 @@
 """llama.cpp as our engine: one model with one conversation in its KV cache, and a second one while there is quiet work.
 
-Together with `llama_weights`, `llama_cache`, `llama_sampling`, `llama_schema` and `llama_embedding` the only door to llama_cpp.
+Together with `llama_weights`, `llama_cache`, `llama_states`, `llama_sampling`, `llama_schema` and `llama_embedding` the only
+door to llama_cpp.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from lethe_app.errors import ModelError, ModelMissing
 from lethe_app.llm.llama_lane import LlamaLane
 from lethe_app.llm.llama_schema import grammar_of
 from lethe_app.llm.llama_weights import NativeFlag, Weights
-from lethe_app.llm.protocol import Facts, Generate, Lane, ReadAhead
+from lethe_app.llm.protocol import Facts, Forget, Generate, Keep, Lane, ReadAhead
+from lethe_app.llm.shelf import Shelf
 
 QUIET_BATCH = 64
 """Tokens read at once by quiet jobs: a large model takes seconds for a full batch, and one that makes way loses it."""
@@ -28,12 +30,16 @@ class LlamaEngine:
         self._weights: Weights | None = None
         self._chat: LlamaLane | None = None
         self._quiet: LlamaLane | None = None
+        self._shelf: Shelf | None = None
 
     def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> Facts:
         self.close()
         self._weights = Weights(path, options, progress, self.stop)
         facts = self._weights.facts()
-        self._chat = LlamaLane(self._weights, self._weights.context, options.batch, self.stop, can_shift=facts.can_shift)
+        self._shelf = Shelf(self._weights.identity)
+        self._chat = LlamaLane(
+            self._weights, self._weights.context, options.batch, self.stop, self._shelf, can_shift=facts.can_shift
+        )
         return facts
 
     def count(self, text: str) -> int:
@@ -49,6 +55,16 @@ class LlamaEngine:
     def settle(self) -> None:
         if self._chat is not None:
             self._chat.settle()
+
+    def keep(self, job: Keep) -> None:
+        if self._chat is not None and self._shelf is not None:
+            self._chat.put_away(job.least)
+            if job.parting:
+                self._shelf.wait(self.stop.is_set)
+
+    def forget(self, job: Forget) -> None:
+        if self._shelf is not None:
+            self._shelf.forget(job.folder, job.part)
 
     def rest(self) -> None:
         """Free the context of quiet jobs."""

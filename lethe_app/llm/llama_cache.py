@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import llama_cpp
 
 from lethe_app.errors import ModelError
-from lethe_app.llm.joints import Joint, is_too_much, rejoin
-from lethe_app.llm.llama_weights import NativeFlag
-from lethe_app.llm.splices import SHORTEST, Run, common_prefix, plan
+from lethe_app.llm.bookmarks import Bookmark
+from lethe_app.llm.joints import Joint
+from lethe_app.llm.llama_states import Checkpoints, put, take
+from lethe_app.llm.llama_weights import NativeFlag, sums_up
+from lethe_app.llm.splices import Run, common_prefix
+from lethe_app.llm.wishes import PLAIN, Layout, Wishes, lay_out
 
 ABORTED = 2
 SEQUENCE, PARKED = 0, 1
@@ -26,21 +28,6 @@ FIRST_AFTER_MOVE = 16
 QUIET_BATCH = 128
 """Tokens computed anew at once while nobody waits; an interrupted batch is lost."""
 _NEVER = llama_cpp.ggml_abort_callback()
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """How a prompt is to be made of what is cached."""
-
-    surgery: bool = True
-    """Keep stretches behind cuts, until there were too many; else only the common beginning that no cut has touched."""
-    shortest: int = SHORTEST
-    """Tokens of a stretch below which it is rather computed anew."""
-    exact: bool = False
-    """Compute anew everything behind the first cut; what is not reached before a stop is kept as it was."""
-
-
-PLAIN = Wishes()
 
 
 class Cache:
@@ -54,6 +41,13 @@ class Cache:
         self._batch_size = batch
         self._stop = stop
         self._can_shift = can_shift
+        model = llama_cpp.llama_get_model(context)
+        self._sums_up = sums_up(model)
+        self._window = int(llama_cpp.llama_model_n_swa(model))
+        self._checkpoints = Checkpoints(context, SEQUENCE)
+        """Where a model that sums up can go back to; others need none."""
+        self._marks: set[int] = set()
+        """Where the next checkpoints are to be taken."""
         self._tokens: list[int] = []
         self._joints: list[Joint] = []
         self._parked: list[Run] = []
@@ -67,6 +61,16 @@ class Cache:
         return len(self._tokens)
 
     @property
+    def tokens(self) -> list[int]:
+        """What is cached."""
+        return self._tokens
+
+    @property
+    def joints(self) -> Sequence[Joint]:
+        """Where it was cut and mended."""
+        return self._joints
+
+    @property
     def drift(self) -> int:
         """Places where text stands behind other text than it was computed behind."""
         return len(self._joints)
@@ -76,8 +80,10 @@ class Cache:
 
         The last token is always computed, for its logits are needed. Ends early, consistently, when the stop flag is set.
         """
-        runs, anew = self._plan(tokens, wishes)
-        self._keep(runs)
+        layout = self._lay_out(self._tokens, self._joints, tokens, wishes)
+        self._planned, anew = layout.joints, layout.anew
+        self._marks = self._checkpoints_wanted(layout.runs[0].length, len(tokens))
+        self._keep(layout.runs)
         total = len(tokens) - self.length - (0 if anew else sum(run.length for run in self._parked))
         reading(0, total)
         done = 0
@@ -92,11 +98,35 @@ class Cache:
                 if not self._decode(ahead):
                     break
                 done += len(ahead)
+                if self.length in self._marks:
+                    self._checkpoints.take(self.length)
                 self._drop_parked(self.length)
                 reading(done, total)
         finally:
             self._close_up(tokens)
         return done
+
+    def reusable(self, held: list[int], joints: Sequence[Joint], wanted: list[int], wishes: Wishes) -> int:
+        """How many of the tokens wanted need not be computed if those held are cached, with these joints."""
+        if self._sums_up:  # all of what was summed up, or nothing, unless it went by a checkpoint
+            shared = common_prefix(held, wanted)
+            back = self._checkpoints.nearest(min(shared, len(wanted) - 1)) if held is self._tokens else 0
+            return shared if shared == len(held) < len(wanted) else back
+        return self._lay_out(held, joints, wanted, wishes).reused
+
+    def bookmark(self) -> Bookmark | None:
+        """All that is cached; None while cells wait to be moved, whose keys are not yet those of their places."""
+        data = take(self.context, SEQUENCE) if self._tokens and not self._has_moved else None
+        return Bookmark(list(self._tokens), tuple(self._joints), data) if data is not None else None
+
+    def put_back(self, mark: Bookmark) -> bool:
+        """Hold that and nothing else; nothing at all if llama.cpp finds that it does not fit."""
+        self._forget_all()
+        if not put(self.context, SEQUENCE, mark.data) or self._last_place() != len(mark.tokens) - 1:
+            self._forget_all()
+            return False
+        self._tokens, self._joints = list(mark.tokens), list(mark.joints)
+        return True
 
     def append(self, token: int) -> bool:
         """Evaluate one token drawn; False when the stop flag ended it."""
@@ -106,21 +136,14 @@ class Cache:
         """Give the context back; the last thing asked of it."""
         llama_cpp.llama_free(self.context)
 
-    def _plan(self, tokens: list[int], wishes: Wishes) -> tuple[list[Run], bool]:
-        """What to keep, its beginning first, and whether the rest of it serves only until it is computed anew."""
-        clean = min((joint.place for joint in self._joints), default=self.length)
-        if not (wishes.surgery and self._can_shift):
-            prefix = min(common_prefix(self._tokens, tokens), len(tokens) - 1, clean)
-            self._planned = []
-            return [Run(0, 0, prefix)], False
-        runs = plan(self._tokens, tokens, wishes.shortest)
-        self._planned = rejoin(self._joints, runs)
-        if not wishes.exact and not is_too_much(self._planned, self.room):
-            return runs, False
-        beginning = runs[0]
-        if clean < beginning.length:
-            return [Run(0, 0, clean), beginning.without_head(clean), *runs[1:]], True
-        return runs, True
+    def _lay_out(self, held: list[int], joints: Sequence[Joint], wanted: list[int], wishes: Wishes) -> Layout:
+        return lay_out(held, joints, wanted, wishes, self.room, can_shift=self._can_shift)
+
+    def _checkpoints_wanted(self, shared: int, total: int) -> set[int]:
+        """Where a model that sums up should be able to go back to: where this prompt parts from the one before, for the next
+        will part from this one not far behind, and before the last token, for the same prompt once more.
+        """
+        return {shared, total - 1} if self._sums_up else set()
 
     def _keep(self, runs: Sequence[Run]) -> None:
         """Forget what is in none of the runs; all behind the first of them is parked at the places where it is wanted."""
@@ -153,6 +176,7 @@ class Cache:
         end = self.length + min(most, self._batch_size, FIRST_AFTER_MOVE if self._has_moved else most)
         if self._parked and not anew:
             end = min(end, self._parked[0].wanted)
+        end = min([end, *(mark for mark in self._marks if mark > self.length)])
         return tokens[self.length : end]
 
     def _make_room(self, count: int) -> None:
@@ -201,13 +225,39 @@ class Cache:
             llama_cpp.llama_memory_seq_rm(self._memory, PARKED, start, end)
 
     def _rewind(self, length: int) -> bool:
-        """Forget everything behind the first `length` tokens; a model that cannot forget a part forgets all: then False."""
-        if length < self.length and not llama_cpp.llama_memory_seq_rm(self._memory, SEQUENCE, length, -1):
-            self._forget_all()
+        """Forget everything behind the first `length` tokens. Models that cannot go back just there forget more: then False."""
+        if length < self.length and not (self._still_sees(length) and self._remove_from(length)):
+            self._go_back(length)
             return False
+        self._shorten(length)
+        return True
+
+    def _still_sees(self, length: int) -> bool:
+        """A sliding window may have written over cells that a token at that place must see; llama.cpp would not say so.
+
+        By default it keeps them all, so that such models go back as others do; only moving is left to those without a window.
+        """
+        first = int(llama_cpp.llama_memory_seq_pos_min(self._memory, SEQUENCE))
+        return not self._window or self._sums_up or first <= max(0, length - self._window)
+
+    def _remove_from(self, place: int) -> bool:
+        return bool(llama_cpp.llama_memory_seq_rm(self._memory, SEQUENCE, place, -1))
+
+    def _go_back(self, length: int) -> None:
+        """To the last checkpoint before that place, or to the very beginning."""
+        back = self._checkpoints.nearest(length)
+        if back and self._checkpoints.go_back(back) and self._remove_from(back) and self._last_place() == back - 1:
+            self._shorten(back)
+        else:
+            self._forget_all()
+
+    def _last_place(self) -> int:
+        return int(llama_cpp.llama_memory_seq_pos_max(self._memory, SEQUENCE))
+
+    def _shorten(self, length: int) -> None:
         del self._tokens[length:]
         self._joints = [joint for joint in self._joints if joint.place < length]
-        return True
+        self._checkpoints.cut(length)
 
     def _decode(self, tokens: list[int]) -> bool:
         if self._stop.is_set():
@@ -237,11 +287,13 @@ class Cache:
 
     def _drop_half_done(self) -> None:
         """Cells of an interrupted batch go; what was whole before it stays."""
-        if not llama_cpp.llama_memory_seq_rm(self._memory, SEQUENCE, self.length, -1):
-            self._forget_all()
+        if not self._remove_from(self.length):
+            self._go_back(self.length)
 
     def _forget_all(self) -> None:
         llama_cpp.llama_memory_clear(self._memory, True)
         self._tokens.clear()
         self._joints.clear()
         self._parked.clear()
+        self._checkpoints.cut(0)
+        self._has_moved = False

@@ -9,12 +9,15 @@ from typing import Any
 
 from lethe_app.domain.model import StopReason, Usage
 from lethe_app.errors import PromptTooLong
-from lethe_app.llm.llama_cache import Cache, Wishes
+from lethe_app.llm.llama_cache import Cache
 from lethe_app.llm.llama_sampling import Sampler
 from lethe_app.llm.llama_weights import NativeFlag, Weights
-from lethe_app.llm.protocol import Generate, ReadAhead
+from lethe_app.llm.protocol import Generate, KeptAt, ReadAhead
+from lethe_app.llm.resuming import Resuming
 from lethe_app.llm.retokenize import Retokenizer
+from lethe_app.llm.shelf import Shelf
 from lethe_app.llm.stops import StopStrings
+from lethe_app.llm.wishes import Wishes
 
 
 class LlamaLane:
@@ -26,16 +29,19 @@ class LlamaLane:
         context: Any,  # noqa: ANN401 - a pointer of llama.cpp
         batch: int,
         stop: NativeFlag,
+        shelf: Shelf | None = None,
         *,
         can_shift: bool = False,
     ) -> None:
         """On an empty context of those weights; it reads `batch` tokens at once, and whole batches stay read after a stop.
 
-        Where it `can_shift`, stretches of the prompt before are kept behind cuts.
+        Where it `can_shift`, stretches of the prompt before are kept behind cuts. With a `shelf`, conversations are put away
+        and taken up again.
         """
         self._weights = weights
         self._stop = stop
         self._cache = Cache(context, batch, stop, can_shift=can_shift)
+        self._resuming = Resuming(shelf, self._cache) if shelf is not None else None
         self._prompt = Retokenizer(weights.tokenize, weights.cutting_tokens())
         self._ending: int | None = None
 
@@ -47,7 +53,7 @@ class LlamaLane:
         if len(tokens) >= cache.room:
             raise PromptTooLong(f"The prompt has {len(tokens)} tokens, the model's context holds {cache.room}.")
         started = time.perf_counter()
-        evaluated = cache.evaluate(tokens, reading, Wishes(job.surgery, job.shortest))
+        evaluated = self._read(tokens, reading, Wishes(job.surgery, job.shortest), job.kept_at)
         read = time.perf_counter()
         if self._stop.is_set():
             return Usage(len(tokens), evaluated, 0, read - started, 0.0, StopReason.STOPPED, cache.drift)
@@ -63,7 +69,7 @@ class LlamaLane:
         self._ending = None
         started = time.perf_counter()
         wishes = Wishes(job.surgery, job.shortest, job.exact)
-        evaluated = cache.evaluate(tokens, lambda _done, _total: None, wishes)
+        evaluated = self._read(tokens, lambda _done, _total: None, wishes, job.kept_at)
         reason = StopReason.STOPPED if cache.length < len(tokens) else StopReason.END
         return Usage(len(tokens), evaluated, 0, time.perf_counter() - started, 0.0, reason, cache.drift)
 
@@ -73,9 +79,23 @@ class LlamaLane:
             self._cache.append(self._ending)
         self._ending = None
 
+    def put_away(self, least: int) -> None:
+        """Have it written where this conversation is kept, if at least so many tokens are new."""
+        if self._resuming is not None:
+            self._resuming.put_away(least)
+
     def free(self) -> None:
         """Give the context back. That of the chat goes with the weights instead."""
         self._cache.free()
+
+    def _read(self, tokens: list[int], reading: Callable[[int, int], None], wishes: Wishes, kept_at: KeptAt | None) -> int:
+        """Have the cache hold them; returns how many were computed."""
+        if self._resuming is None:
+            return self._cache.evaluate(tokens, reading, wishes)
+        self._resuming.take_up(kept_at, tokens, lambda held, joints: self._cache.reusable(held, joints, tokens, wishes))
+        evaluated = self._cache.evaluate(tokens, reading, wishes)
+        self._resuming.has_read()
+        return evaluated
 
     def _speak(self, job: Generate, sampler: Sampler, say: Callable[[str], None]) -> tuple[int, StopReason]:
         """Draw tokens until the model, a stop string, the length, the context or the user ends it."""

@@ -14,6 +14,17 @@ from lethe_app.llm.splices import SHORTEST
 # To the worker
 
 
+@dataclass(frozen=True)
+class KeptAt:
+    """Where what was read of a conversation is kept for the next time; it goes with all that is read of it."""
+
+    folder: Path
+    name: str
+    """Of the conversation; many may be forgotten by a part that their names share."""
+    limit: int
+    """Bytes that the folder may hold."""
+
+
 class Lane(StrEnum):
     """Whether somebody waits for the answer."""
 
@@ -50,6 +61,8 @@ class Generate:
     """Keep what stands behind pieces that were cut out of the prompt or put in; else only the common beginning."""
     shortest: int = SHORTEST
     """Tokens behind a cut below which they are rather computed anew, which is exact."""
+    kept_at: KeptAt | None = None
+    """None where nothing is to be kept of it, nor of what was read before it without such a place."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +75,31 @@ class ReadAhead:
     shortest: int = SHORTEST
     exact: bool = False
     """Compute anew what surgery has kept, so that nothing of it is left; as far as it comes before it is stopped."""
+    kept_at: KeptAt | None = None
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Write what the chat has read to where it is kept; answered by `Done`."""
+
+    job: int
+    least: int
+    """Tokens that must be new since the last time for it to be worth it."""
+    parting: bool = False
+    """The end is near: it does not wait for quiet work, and `Done` comes when it is on the disk or somebody stopped it."""
+
+
+@dataclass(frozen=True)
+class Forget:
+    """Delete what is kept in a folder under names with that part, also if it is still to be written; answered by `Done`.
+
+    What the chat holds of it now is kept again only when it was read anew.
+    """
+
+    job: int
+    folder: Path
+    part: str
+    """Empty for everything."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +140,7 @@ class Stop:
     job: int
 
 
-Request = Load | Generate | ReadAhead | Tokenize | Embed | EmbedTokens | Rest | Stop
+Request = Load | Generate | ReadAhead | Keep | Forget | Tokenize | Embed | EmbedTokens | Rest | Stop
 
 # From the worker
 

@@ -6,7 +6,7 @@ import threading
 from collections import deque
 
 from lethe_app.llm.engine import StopFlag
-from lethe_app.llm.protocol import Generate, Lane, ReadAhead, Request, Rest
+from lethe_app.llm.protocol import Generate, Keep, Lane, ReadAhead, Request, Rest
 
 
 class Turnstile:
@@ -66,6 +66,10 @@ class Turnstile:
 
 def lane_of(request: Request) -> Lane:
     """Whatever is not said to be quiet is waited for by somebody; reading over again what was read is for later."""
-    if isinstance(request, Rest) or (isinstance(request, ReadAhead) and request.exact):
-        return Lane.QUIET
-    return request.lane if isinstance(request, Generate) else Lane.CHAT
+    match request:
+        case Rest() | ReadAhead(exact=True) | Keep(parting=False):
+            return Lane.QUIET
+        case Generate(lane=lane):
+            return lane
+        case _:
+            return Lane.CHAT

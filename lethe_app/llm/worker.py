@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 
 from lethe_app.domain.model import StopReason, Usage
 from lethe_app.errors import LetheError, ModelError, ModelOutOfMemory
-from lethe_app.llm.engine import Engine, HasQuietLane
+from lethe_app.llm.engine import Engine, HasQuietLane, KeepsConversations
 from lethe_app.llm.protocol import (
     Chunk,
     Counted,
@@ -19,7 +19,9 @@ from lethe_app.llm.protocol import (
     Embed,
     Embedded,
     EmbedTokens,
+    Forget,
     Generate,
+    Keep,
     Lane,
     Load,
     Loaded,
@@ -79,10 +81,14 @@ class Worker:
             except (EOFError, OSError):
                 self._engine.stop.set()
                 os._exit(0)  # nobody is left to answer; the computing thread may be deep in native code
-            if not isinstance(request, Stop):
-                self._turnstile.put(request)
-            elif self._turnstile.stop(request.job):
-                self._send(Done(request.job, Usage(reason=StopReason.STOPPED)))
+            match request:
+                case Stop(job=job):
+                    if self._turnstile.stop(job):
+                        self._send(Done(job, Usage(reason=StopReason.STOPPED)))
+                case Forget():  # what is being written must not come to lie on the disk while a long reply is spoken
+                    self._answer(request)
+                case _:
+                    self._turnstile.put(request)
 
     def serve(self) -> None:
         while True:
@@ -116,10 +122,8 @@ class Worker:
                 return Counted(job, tuple(self._engine.count(text) for text in texts))
             case Embed() | EmbedTokens():
                 return self._embed(request)
-            case Rest():
-                if isinstance(self._engine, HasQuietLane):
-                    self._engine.rest()
-                return Done(job, Usage())
+            case Rest() | Keep() | Forget():
+                return self._tidy(request)
             case Stop():
                 raise AssertionError("stops never reach the queue")
 
@@ -133,6 +137,17 @@ class Worker:
         if usage.reason is StopReason.STOPPED and self._turnstile.made_way:
             return replace(usage, reason=StopReason.PREEMPTED)
         return usage
+
+    def _tidy(self, request: Rest | Keep | Forget) -> Report:
+        """What only some engines have to do; for the others it is done."""
+        engine = self._engine
+        if isinstance(request, Rest) and isinstance(engine, HasQuietLane):
+            engine.rest()
+        elif isinstance(request, Keep) and isinstance(engine, KeepsConversations):
+            engine.keep(request)
+        elif isinstance(request, Forget) and isinstance(engine, KeepsConversations):
+            engine.forget(request)
+        return Done(request.job, Usage())
 
     def _embed(self, request: Embed | EmbedTokens) -> Report:
         if isinstance(request, Embed):

@@ -17,6 +17,8 @@ class Holdings:
 
     def __init__(self, memories: Memories) -> None:
         self.changed: Listeners[str] = Listeners()
+        self.forgotten: Listeners[str] = Listeners()
+        """Told the persona of whose memories some are in the trash now."""
         self._memories = memories
         self._held: dict[str, list[MemoryUnit]] = {}
 
@@ -36,6 +38,7 @@ class Holdings:
         if guids:
             await self._memories.delete(guids)
             self._tell(persona_id)
+            self.forgotten.tell(persona_id)
 
     async def restore(self, persona_id: str, guids: Sequence[UUID]) -> int:
         """Take them out of it again; returns how many really came out."""

@@ -14,10 +14,15 @@ from lethe_app.services.lasting import Lasting
 from lethe_app.services.models import Models
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting import Prompting
+from lethe_app.services.warmth import Warmth
 from lethe_app.storage.chats import Chats
 
 PAUSE = 0.15
 """Seconds before it begins, so that leafing through conversations reads none of them."""
+LULL = 45.0
+"""Seconds of silence after which what was read is kept, in case the program does not come to it when it ends."""
+WORTH_A_LULL = 2048
+"""Tokens that must be new for that: a long conversation with a large model is a gigabyte, which wears on a disk."""
 
 
 class ReadingAhead:
@@ -31,6 +36,7 @@ class ReadingAhead:
         client: ModelClient,
         prompting: Prompting,
         lasting: Lasting,
+        warmth: Warmth,
         preferences: Preferences,
     ) -> None:
         self._chats = chats
@@ -39,28 +45,34 @@ class ReadingAhead:
         self._client = client
         self._prompting = prompting
         self._lasting = lasting
+        self._warmth = warmth
         self._preferences = preferences
         self._attended: UUID | None = None
         self._task: asyncio.Task[None] | None = None
+        self._lull: asyncio.Task[None] | None = None
         self._forget = models.changed.add(self._model_changed)
 
     def attend(self, session_id: UUID) -> None:
         """The user looks at this conversation: everything up to their next words may be read."""
         self.rest()
         self._attended = session_id
+        loop = asyncio.get_running_loop()
         if self._preferences.current.read_ahead:
-            self._task = asyncio.get_running_loop().create_task(self._read(session_id))
+            self._task = loop.create_task(self._read(session_id))
+        self._lull = loop.create_task(self._keep())
 
     def rest(self) -> None:
         """Leave the model to whoever needs it now."""
-        if self._task is not None:
-            self._task.cancel()
+        for task in self._tasks():
+            task.cancel()
 
     async def close(self) -> None:
         self._forget()
         self.rest()
-        if self._task is not None:
-            await asyncio.gather(self._task, return_exceptions=True)
+        await asyncio.gather(*self._tasks(), return_exceptions=True)
+
+    def _tasks(self) -> list[asyncio.Task[None]]:
+        return [task for task in (self._task, self._lull) if task is not None]
 
     def _model_changed(self, state: ModelState) -> None:
         if isinstance(state, Ready) and self._attended is not None:
@@ -77,6 +89,12 @@ class ReadingAhead:
                 lasting = await self._lasting.of(session, cast)
                 text = await self._prompting.beginning(session, cast, state.model, lasting)
                 surgery = self._preferences.current.cache_surgery
-                usage = await self._client.read_ahead(text, surgery=surgery)
+                kept_at = self._warmth.kept_at(session)
+                usage = await self._client.read_ahead(text, surgery=surgery, kept_at=kept_at)
                 if usage.drift:  # what was cut out left traces behind it
-                    await self._client.read_ahead(text, exact=True)
+                    await self._client.read_ahead(text, exact=True, kept_at=kept_at)
+
+    async def _keep(self) -> None:
+        """Once the user has been silent for a while."""
+        await asyncio.sleep(LULL)
+        await self._client.keep(WORTH_A_LULL)

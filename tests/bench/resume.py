@@ -1,0 +1,144 @@
+"""A conversation of six thousand tokens opened again: what the program kept of it against reading it anew, in one run.
+
+Everything goes by the program's own services: the house is built, spoken in, closed and built again. Somebody speaks as soon as
+the model is loaded, so nothing is read ahead; `evaluated_*` are the tokens that were computed before the first word of the
+reply, `ttft_ratio` is the time from Enter to that word, warm over cold. Memories are found by words alone, so that no
+embedding model is being loaded beside. `closing_seconds` is what closing takes with all that is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from itertools import cycle
+from pathlib import Path
+from uuid import UUID
+
+from lethe_app.app import build
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.model import Usage
+from lethe_app.house import House
+from lethe_app.llm import starter
+from lethe_app.paths import Paths
+from lethe_app.services.events import Finished, Said
+from lethe_app.storage.chats import Chats
+from tests.bench.report import arguments, show
+
+CONTEXT, LONG, REPLY = 8192, 6000, 24
+ROUNDS = 3
+"""How often it is opened warm; once it is read anew."""
+TALK = Path(__file__).parent / "smalltalk.txt"
+ASKED = ("And what became of it?", "Did you ever go back?", "Who told you that?", "And then?")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """One reopening."""
+
+    first: float
+    """Seconds from Enter to the first word."""
+    usage: Usage
+    closing: float
+    """Seconds."""
+
+
+def lines() -> Iterator[str]:
+    """Small talk that does not end and never says quite the same."""
+    talk = [line for line in TALK.read_text(encoding="utf-8").splitlines() if line.strip()]
+    for number, line in enumerate(cycle(talk)):
+        yield f"{line} That was the {number + 1}th thing, {talk[(7 * number + number // len(talk)) % len(talk)].lower()}"
+
+
+async def write(house: House, wanted: int) -> ChatSession:
+    """A conversation of so many tokens, as if it had been held."""
+    session = await house.sessions.new("mira")
+    chats, length, talk = Chats(house._database), 0, lines()
+    while length < wanted:
+        for role, name in ((Role.USER, "You"), (Role.ASSISTANT, "Mira")):
+            text = next(talk)
+            length += await house.chat.count_tokens(text) + 6
+            said = [Alternative(content=text)]
+            await chats.add_message(Message(session_id=session.guid, role=role, speaker_name=name, alternatives=said))
+    return session
+
+
+async def spoken(house: House, session: UUID, text: str) -> tuple[float, Usage]:
+    """Seconds to the first word, and what the turn cost."""
+    began, first, usage = time.perf_counter(), 0.0, Usage()
+    async with aclosing(house.chat.send(session, text)) as events:
+        async for event in events:
+            if isinstance(event, Said):
+                first = first or time.perf_counter() - began
+            elif isinstance(event, Finished):
+                usage = event.usage
+    return first, usage
+
+
+async def opened(paths: Paths, model: Path, session: UUID, text: str, *, warm: bool) -> Opened:
+    """Open the house, speak at once, and let the model read what comes next, as it does while people think; then close."""
+    house = await build(paths, by_meaning=False)
+    try:
+        if not warm:
+            await house.warmth.clear()
+        await house.models.load(model)
+        first, usage = await spoken(house, session, text)
+        task = house._ahead._task
+        assert task is not None
+        await task
+    finally:
+        began = time.perf_counter()
+        await house.close()
+    return Opened(first, usage, time.perf_counter() - began)
+
+
+async def measure(folder: Path, tokens: int) -> tuple[list[Opened], Opened, int]:
+    """Warm, cold, and the bytes that lay on the disk."""
+    model = starter.chat_model()
+    assert model is not None, "the starter model is not installed"
+    paths = Paths.standard(folder)
+    house = await build(paths, by_meaning=False)
+    try:
+        await house.preferences.set(context=CONTEXT, max_reply=REPLY)
+        await house.models.load(model)
+        session = await write(house, tokens)
+    finally:
+        await house.close()
+    asked = iter(ASKED)
+    cold = await opened(paths, model, session.guid, next(asked), warm=False)
+    warm = [await opened(paths, model, session.guid, next(asked), warm=True) for _round in range(ROUNDS)]
+    size = sum(path.stat().st_size for path in paths.states.iterdir())
+    return warm, cold, size
+
+
+def main() -> None:
+    """Measure and print."""
+    wanted = arguments(__doc__, ("--tokens", {"type": int, "default": LONG, "help": "of the conversation"}))
+    with tempfile.TemporaryDirectory() as folder:
+        warm, cold, size = asyncio.run(measure(Path(folder), wanted.tokens))
+    rows: list[tuple[str, object]] = [
+        (
+            f"{name}, {number}. time",
+            f"{one.usage.evaluated_tokens} of {one.usage.prompt_tokens} tokens evaluated, first word after {one.first:.2f} s",
+        )
+        for name, results in (("cold", [cold]), ("warm", warm))
+        for number, one in enumerate(results, 1)
+    ]
+    figures = {
+        "evaluated_warm": max(one.usage.evaluated_tokens for one in warm),
+        "evaluated_cold": cold.usage.evaluated_tokens,
+        "ttft_warm": statistics.median(one.first for one in warm),
+        "ttft_cold": cold.first,
+        "ttft_ratio": statistics.median(one.first for one in warm) / cold.first,
+        "closing_seconds": max(one.closing for one in [cold, *warm]),
+        "megabytes": size / (1 << 20),
+    }
+    show([*rows, *figures.items()], figures, as_json=wanted.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""A bookmark comes back as it was written, or not at all: damage, other models and other builds are seen before they matter."""
+
+from __future__ import annotations
+
+import io
+import random
+import stat
+from pathlib import Path
+
+import pytest
+
+from lethe_app.llm.bookmarks import Bookmark, open_private, read, read_head, write
+from lethe_app.llm.joints import Joint
+
+MARK = Bookmark([1, 5, 9, 200_000], (Joint(2, 40), Joint(3, 7)), bytes(range(256)) * 40)
+
+
+def written(mark: Bookmark = MARK, identity: str = "this model") -> bytes:
+    file = io.BytesIO()
+    assert write(file, mark, identity, lambda: True)
+    return file.getvalue()
+
+
+def test_it_comes_back_as_it_was_written():
+    raw = written()
+
+    whole, head = read(io.BytesIO(raw), "this model"), read_head(io.BytesIO(raw), "this model")
+
+    assert whole == MARK
+    assert head is not None
+    assert (head.tokens, head.joints) == (MARK.tokens, MARK.joints)
+
+
+def test_another_models_is_none_of_ours():
+    assert read(io.BytesIO(written()), "another model") is None
+    assert read_head(io.BytesIO(written()), "another model") is None
+
+
+@pytest.mark.parametrize("part", [0.0, 0.001, 0.01, 0.5, 0.999])
+def test_a_file_cut_short_is_seen(part: float):
+    raw = written()
+
+    assert read(io.BytesIO(raw[: int(len(raw) * part)]), "this model") is None
+
+
+def test_a_file_with_something_behind_it_is_seen():
+    assert read(io.BytesIO(written() + b"\0"), "this model") is None
+
+
+def test_whichever_bit_is_turned_it_is_seen():
+    raw, dice = written(), random.Random(3)
+    places = {*range(140), *(dice.randrange(len(raw)) for _ in range(400)), len(raw) - 1}
+
+    for place in places:
+        damaged = bytearray(raw)
+        damaged[place] ^= 1 << dice.randrange(8)
+        assert read(io.BytesIO(damaged), "this model") is None, place
+
+
+@pytest.mark.parametrize("noise", [b"", b"GGUF", b"LETHEKV1", b"LETHEKV1" + b"\xff" * 60, b"\0" * 5000])
+def test_what_is_no_bookmark_is_seen(noise: bytes):
+    assert read(io.BytesIO(noise), "this model") is None
+    assert read_head(io.BytesIO(noise), "this model") is None
+
+
+def test_cuts_that_cannot_be_are_not_believed():
+    beyond = Bookmark([1, 2, 3], (Joint(3, 5),), b"x")
+
+    assert read(io.BytesIO(written(beyond)), "this model") is None
+
+
+def test_writing_ends_when_it_is_to_go_on_no_longer():
+    assert not write(io.BytesIO(), MARK, "this model", lambda: False)
+
+
+def test_nobody_else_may_read_it(tmp_path: Path):
+    with open_private(tmp_path / "x.kv") as file:
+        write(file, MARK, "this model", lambda: True)
+
+    assert stat.S_IMODE((tmp_path / "x.kv").stat().st_mode) == 0o600

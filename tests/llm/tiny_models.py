@@ -1,0 +1,103 @@
+"""Tiny models of unusual kinds with random weights: they say nothing sensible, and keep what they read as the large ones do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gguf
+import numpy as np
+
+WIDTH, LAYERS, INNER, SUMS, RANK, HEADS, HEAD = 32, 2, 64, 16, 4, 2, 16
+WINDOW = 64
+TEXT = [chr(code) for code in range(33, 127)]
+TOKENS = ["<unk>", "<s>", "</s>", *(f"<0x{code:02X}>" for code in range(256)), "▁", *TEXT]
+KINDS = [2, 3, 3, *[6] * 256, *[1] * (1 + len(TEXT))]  # unknown, control, control, bytes, text
+
+
+def write_mamba(path: Path) -> Path:
+    """A recurrent model: it sums up what it reads, and cannot forget its last tokens."""
+    tensors = {"token_embd.weight": (len(TOKENS), WIDTH), "output_norm.weight": (WIDTH,)}
+    for layer in range(LAYERS):
+        tensors |= {
+            f"blk.{layer}.attn_norm.weight": (WIDTH,),
+            f"blk.{layer}.ssm_in.weight": (2 * INNER, WIDTH),
+            f"blk.{layer}.ssm_conv1d.weight": (INNER, 4),
+            f"blk.{layer}.ssm_conv1d.bias": (INNER,),
+            f"blk.{layer}.ssm_x.weight": (RANK + 2 * SUMS, INNER),
+            f"blk.{layer}.ssm_dt.weight": (INNER, RANK),
+            f"blk.{layer}.ssm_dt.bias": (INNER,),
+            f"blk.{layer}.ssm_a": (INNER, SUMS),
+            f"blk.{layer}.ssm_d": (INNER,),
+            f"blk.{layer}.ssm_out.weight": (WIDTH, INNER),
+        }
+    settings = {
+        "feed_forward_length": 0,
+        "attention.head_count": 0,
+        "ssm.conv_kernel": 4,
+        "ssm.inner_size": INNER,
+        "ssm.state_size": SUMS,
+        "ssm.time_step_rank": RANK,
+    }
+    return write(path, "mamba", settings, tensors)
+
+
+def write_gemma(path: Path) -> Path:
+    """A model of which every second layer sees only the last `WINDOW` tokens."""
+    tensors = {"token_embd.weight": (len(TOKENS), WIDTH), "output_norm.weight": (WIDTH,)}
+    for layer in range(LAYERS):
+        norms = ("attn_norm", "post_attention_norm", "ffn_norm", "post_ffw_norm")
+        tensors |= {f"blk.{layer}.{name}.weight": (WIDTH,) for name in norms}
+        tensors |= {f"blk.{layer}.attn_{name}.weight": (HEADS * HEAD, WIDTH) for name in "qkv"}
+        tensors |= {
+            f"blk.{layer}.attn_output.weight": (WIDTH, HEADS * HEAD),
+            f"blk.{layer}.ffn_gate.weight": (INNER, WIDTH),
+            f"blk.{layer}.ffn_up.weight": (INNER, WIDTH),
+            f"blk.{layer}.ffn_down.weight": (WIDTH, INNER),
+        }
+    settings = {
+        "feed_forward_length": INNER,
+        "attention.head_count": HEADS,
+        "attention.head_count_kv": HEADS,
+        "attention.key_length": HEAD,
+        "attention.value_length": HEAD,
+        "attention.sliding_window": WINDOW,
+        "attn_logit_softcapping": 50.0,
+        "final_logit_softcapping": 30.0,
+    }
+    return write(path, "gemma2", settings, tensors)
+
+
+def write(path: Path, architecture: str, settings: dict[str, Any], tensors: dict[str, tuple[int, ...]]) -> Path:
+    """A file that llama.cpp loads."""
+    writer = gguf.GGUFWriter(path, architecture)
+    writer.add_name(f"Tiny {architecture}")
+    writer.add_context_length(4096)
+    writer.add_embedding_length(WIDTH)
+    writer.add_block_count(LAYERS)
+    writer.add_layer_norm_rms_eps(1e-5)
+    for key, value in settings.items():
+        add = writer.add_float32 if isinstance(value, float) else writer.add_uint32
+        add(f"{architecture}.{key}", value)
+    writer.add_tokenizer_model("llama")
+    writer.add_token_list(TOKENS)
+    writer.add_token_scores([0.0] * len(TOKENS))
+    writer.add_token_types(KINDS)
+    writer.add_bos_token_id(1)
+    writer.add_eos_token_id(2)
+    dice = np.random.default_rng(7)
+    for name, shape in tensors.items():
+        writer.add_tensor(name, weights(dice, name, shape))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+def weights(dice: np.random.Generator, name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Of a size that neither fades nor bursts over hundreds of tokens."""
+    values = dice.normal(0.0, 0.25, shape).astype(np.float32)
+    if "norm" in name:
+        return 1 + values / 4
+    return -np.exp(values) if name.endswith("ssm_a") else values

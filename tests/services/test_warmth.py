@@ -1,0 +1,194 @@
+"""What the model has read is there the next time the program starts, and nowhere once something was forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from lethe_app.app import build
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.model import Usage
+from lethe_app.house import House
+from lethe_app.services import reading_ahead
+from lethe_app.services.events import Finished
+from tests.services.stage import MIRA, keep, log, say, until
+
+LONG = " ".join(f"word{number}" for number in range(900))
+
+
+@pytest.fixture
+def model(echo_model: Callable[..., Path]) -> Path:
+    return echo_model(*["Yes."] * 20)
+
+
+@pytest.fixture
+async def session(house: House, model: Path) -> ChatSession:
+    """A long conversation that the model has just read."""
+    await house.preferences.set(read_ahead=False)
+    await house.models.load(model)
+    session = await house.sessions.new(MIRA)
+    await say(house, session, LONG)
+    return session
+
+
+@pytest.fixture
+async def again(house: House, model: Path) -> AsyncIterator[Callable[[], Awaitable[House]]]:
+    """Closes the house and opens it anew, with the same model."""
+    opened: list[House] = []
+
+    async def reopen() -> House:
+        await house.close()
+        opened.append(await build(house.paths, engine="echo"))
+        await opened[-1].models.load(model)
+        return opened[-1]
+
+    yield reopen
+    for one in opened:
+        await one.close()
+
+
+def states(house: House) -> list[str]:
+    return sorted(path.name for path in house.paths.states.glob("*"))
+
+
+async def cost(house: House, session: ChatSession, text: str = "And now?") -> Usage:
+    return next(event.usage for event in (await say(house, session, text)).events if isinstance(event, Finished))
+
+
+async def test_a_long_conversation_is_taken_up_without_being_read_again(
+    house: House, session: ChatSession, again: Callable[[], Awaitable[House]]
+):
+    usage = await cost(await again(), session)
+
+    assert usage.prompt_tokens > 900
+    assert usage.evaluated_tokens < 64
+
+
+async def test_with_nothing_kept_it_is_read_again(
+    house: House, session: ChatSession, again: Callable[[], Awaitable[House]]
+):
+    await house.preferences.set(kept_states=0)
+
+    usage = await cost(await again(), session)
+
+    assert usage.evaluated_tokens == usage.prompt_tokens > 900
+
+
+async def test_what_was_spoilt_is_read_again_and_nobody_complains(
+    house: House, session: ChatSession, again: Callable[[], Awaitable[House]]
+):
+    await house.close()
+    for path in house.paths.states.iterdir():
+        path.write_bytes(path.read_bytes()[:-7])
+
+    usage = await cost(await again(), session)
+
+    assert usage.evaluated_tokens == usage.prompt_tokens > 900
+
+
+async def test_two_conversations_in_turn_are_both_kept_warm(house: House, session: ChatSession):
+    await house.preferences.set(session_handling="current_only", session_memory_system=False)  # neither tells of the other
+    other = await house.sessions.new(MIRA)
+    await say(house, other, LONG.upper())
+
+    usages = [await cost(house, each) for each in (session, other, session, other)][2:]  # what came to mind at first is gone
+
+    assert max(usage.evaluated_tokens for usage in usages) < 64
+
+
+async def test_reading_ahead_takes_up_what_was_kept(
+    house: House, session: ChatSession, again: Callable[[], Awaitable[House]]
+):
+    await house.preferences.set(read_ahead=True)
+    opened = await again()
+    opened.chat.attend(session.guid)
+    task = opened._ahead._task
+    assert task is not None
+    await task
+
+    usage = await cost(opened, session)
+
+    assert usage.evaluated_tokens < 10
+
+
+async def test_a_lull_keeps_it_before_the_program_ends(
+    house: House, session: ChatSession, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(reading_ahead, "LULL", 0.05)
+    monkeypatch.setattr(reading_ahead, "WORTH_A_LULL", 500)
+
+    house.chat.attend(session.guid)
+
+    await until(lambda: found(house))
+
+
+async def test_unloading_the_model_keeps_it(house: House, session: ChatSession, model: Path):
+    await house.models.unload()
+    kept = states(house)
+    await house.models.load(model)
+
+    assert kept
+    assert (await cost(house, session)).evaluated_tokens < 64
+
+
+async def found(house: House) -> list[str]:
+    return [name for name in states(house) if name.endswith(".kv")]
+
+
+@pytest.mark.parametrize("deed", ["session", "message", "edit", "memory", "switched off", "cleared"])
+async def test_what_is_forgotten_is_in_no_state(
+    house: House, session: ChatSession, again: Callable[[], Awaitable[House]], deed: str
+):
+    memory = await keep(house)
+    await house.models.unload()
+    before = states(house)
+    words = (await log(house, session))[1].id
+
+    if deed == "session":
+        await house.sessions.delete(session.guid)
+    elif deed == "message":
+        await house.chat.delete(session.guid, words)
+    elif deed == "edit":
+        await house.chat.edit(words, "Nothing.")
+    elif deed == "memory":
+        await house.brain.forget(memory.guid)
+    elif deed == "switched off":
+        await house.preferences.set(kept_states=0)
+    else:
+        await house.warmth.clear()
+
+    assert before
+    assert states(house) == []
+
+
+async def test_what_is_forgotten_while_the_model_knows_it_is_not_kept_at_the_end(
+    house: House, session: ChatSession, again: Callable[[], Awaitable[House]]
+):
+    words = (await log(house, session))[1].id
+
+    await house.chat.delete(session.guid, words)
+    await house.close()
+
+    assert states(house) == []
+
+
+async def test_other_personas_keep_what_was_read_of_them(house: House, session: ChatSession):
+    await house.models.unload()
+
+    house.warmth.forget_persona("somebody-else")
+    await house.warmth._done()
+
+    assert len(states(house)) == 1
+
+
+async def test_a_smaller_room_is_kept_to_at_once(house: House, session: ChatSession):
+    await house.models.unload()
+    path = next(house.paths.states.iterdir())
+    with path.open("ab") as file:
+        file.truncate(2 << 20)
+
+    await house.preferences.set(kept_states=1)
+
+    assert states(house) == []
