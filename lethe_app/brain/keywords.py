@@ -112,6 +112,17 @@ class _Words:
         return frozenset(found)
 
 
+def matches(expression: Expression, text: str) -> list[tuple[int, int]]:
+    """Every place of an expression in a text; none where it is broken, takes too long, or finds places without extent."""
+    known = _Patterns([(0, expression)])
+    softened = soften(text)
+    try:
+        found = [match.span() for pattern in known.compiled for match in pattern.finditer(softened, timeout=PATTERN_SECONDS)]
+    except (TimeoutError, MemoryError, RuntimeError):
+        return []
+    return [span for span in found if span[0] < span[1]] if len(softened) == len(text) else []
+
+
 def _automaton(words: dict[str, _Word]) -> ahocorasick.Automaton:
     automaton = ahocorasick.Automaton()
     for folded, word in words.items():
@@ -133,6 +144,11 @@ class _Patterns:
 
     def __len__(self) -> int:
         return len(self._patterns)
+
+    @property
+    def compiled(self) -> list[regex.Pattern[str]]:
+        """Those that are any good."""
+        return [pattern for _number, pattern in self._patterns]
 
     @property
     def problems(self) -> dict[int, str]:

@@ -128,7 +128,7 @@ class Weights:
         """A cell that moves has its key turned, and rounded again where keys are quantised. Six moves made a next-token
         divergence of 0.001 with f16 and q8_0, but of up to 0.022 with q4_0, which nothing counts: there they stay in place.
         """
-        return self.is_plain and self._options.kv_type is not KvType.Q4_0
+        return self.is_plain and self._options.kv_type != KvType.Q4_0
 
     @property
     def identity(self) -> str:
@@ -139,7 +139,7 @@ class Weights:
                 "model": fingerprint(self._path),
                 "context": self.context_length,
                 "sequences": int(llama_cpp.llama_n_seq_max(self.context)),
-                "kv": options.kv_type.value,
+                "kv": str(options.kv_type),
                 "flash": flash_attention(options),
                 "layers on the card": options.gpu_layers,
                 "adapters": [],  # none can be loaded yet

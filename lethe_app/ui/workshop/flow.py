@@ -60,6 +60,8 @@ class Flow(QLayout):
         inside = rect.marginsRemoved(self.contentsMargins())
         x, y, line = inside.x(), inside.y(), 0
         for item in self._items:
+            if item.isEmpty():  # what is hidden takes no room
+                continue
             hint = item.sizeHint().expandedTo(item.minimumSize())
             if line and x + hint.width() > inside.x() + inside.width():
                 x, y, line = inside.x(), y + line + self.spacing(), 0

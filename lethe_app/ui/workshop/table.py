@@ -79,8 +79,10 @@ class Table(QTableView, Generic[Row]):
     @property
     def selected(self) -> list[Row]:
         """All selected rows from top to bottom."""
-        places = sorted(index.row() for index in self.selectionModel().selectedRows())
-        return [self.rows.shown[place] for place in places]
+        ranges = self.selectionModel().selection()  # which asks the model nothing, unlike `selectedRows`
+        runs = [(one.top(), one.bottom()) for one in ranges]  # type: ignore[attr-defined]  # Qt's stubs forget that it is a list
+        places = sorted({place for first, last in runs for place in range(first, last + 1)})
+        return [self.rows.shown[place] for place in places if place < len(self.rows.shown)]
 
     def go_to(self, key: object) -> bool:
         """Put the cursor on the row with this key; False where it is not shown."""

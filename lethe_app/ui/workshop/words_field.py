@@ -68,12 +68,12 @@ class WordsField(QFrame):
         self.style().polish(self)
 
     def _split(self, text: str) -> None:
-        if self._commas and "," in text:
+        if self._commas and "," in text and not is_expression(text):
             self._take()
 
     def _take(self) -> None:
         text = self._line.text()
-        parts = text.split(",") if self._commas else [text]
+        parts = text.split(",") if self._commas and not is_expression(text) else [text]
         new = [part.strip() for part in parts if part.strip() and part.strip() not in self._words]
         self._line.clear()
         if new:
@@ -107,6 +107,11 @@ class WordsField(QFrame):
     def sizeHint(self) -> QSize:
         width = max(self.width(), 200)
         return QSize(width, self._flow.heightForWidth(width))
+
+
+def is_expression(text: str) -> bool:
+    """Does it begin like `/pattern/`, in which a comma is one of its signs?"""
+    return text.lstrip().startswith("/")
 
 
 class _Line(QLineEdit):

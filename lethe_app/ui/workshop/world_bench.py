@@ -1,0 +1,222 @@
+"""The test bench: a text, and at once which entries wake at it, by which word, what keeps the others asleep, and the cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QBoxLayout, QCheckBox, QFrame, QHBoxLayout, QLabel, QPushButton, QTextEdit, QVBoxLayout, QWidget
+
+from lethe_app.domain.chat import Message
+from lethe_app.services.world_trials import Outcome, Tried
+from lethe_app.ui.icons import icon
+from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3
+from lethe_app.ui.theme import Theme, chrome_size, mixed
+from lethe_app.ui.words import counted, tokens_in_words
+from lethe_app.ui.workshop.fields import QuietCombo
+from lethe_app.ui.workshop.prose_field import ProseField
+from lethe_app.ui.workshop.rows import Column, Rows
+from lethe_app.ui.workshop.table import Table
+from lethe_app.ui.workshop.world_words import why
+
+PAUSE = 200
+"""Milliseconds of silence after which what was typed is tried."""
+THROWS = 20
+NARROW = 760
+"""Pixels, at the usual size of text, below which the results stand under the text."""
+
+
+class Bench(QFrame):
+    """Shows what it is told; `wanted` says that something else is to be tried now."""
+
+    wanted = Signal()
+    opened = Signal(object)
+    """A result, to be looked at in the editor."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("bench")
+        self.setAccessibleName(self.tr("Test bench"))
+        self._theme = theme
+        self._messages: list[Message] = []
+        self._outcome = Outcome()
+        self.pick = QuietCombo()
+        self.pick.setAccessibleName(self.tr("What is tried"))
+        self.pick.setSizeAdjustPolicy(QuietCombo.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.pick.setMinimumContentsLength(12)
+        self.text = ProseField(self.tr("Text to try"), 3, 8)
+        self.text.setPlaceholderText(self.tr("Write what somebody might say, and see which entries wake."))
+        self.fresh = QCheckBox(self.tr("As if nothing had been said before"))
+        self.alone = QCheckBox(self.tr("This world alone"))
+        self.throws = QPushButton(self.tr("20 times"))
+        self.throws.setProperty("filled", True)
+        self.throws.setCheckable(True)
+        self.throws.setToolTip(self.tr("Throw the dice twenty times and see how often each entry comes"))
+        self.summary = QLabel()
+        self.summary.setWordWrap(True)
+        self.summary.setTextFormat(Qt.TextFormat.PlainText)
+        self.rows: Rows[Tried] = Rows(self._made_columns(), lambda one: one.entry.guid, lambda one: one.entry.name)
+        self.table = Table(self.rows, theme, self.tr("What came of it"), self.tr("Nothing wakes."))
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE)
+        self._build()
+        self._connect()
+
+    def _made_columns(self) -> list[Column[Tried]]:
+        def wide(pixels: int) -> int:
+            return round(pixels * chrome_size(self._theme.prose_size) / 13)
+
+        return [
+            Column(self.tr("Entry"), lambda one: one.entry.name or one.entry.content[:60], width=wide(164), icon=self._mark),
+            Column(self.tr("Why"), why, width=0, colour=self._ink),
+            Column(self.tr("Tokens"), _tokens, lambda one: one.tokens, wide(64), right=True),
+            Column(self.tr("Of 20"), _share, lambda one: one.share or 0.0, wide(72), right=True),
+        ]
+
+    def _build(self) -> None:
+        left, right = QVBoxLayout(), QVBoxLayout()
+        for column in (left, right):
+            column.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_3)
+            column.setSpacing(SPACE_2)
+        switches = QHBoxLayout()
+        switches.setSpacing(SPACE_3)
+        switches.addWidget(self.alone)
+        switches.addStretch(1)
+        switches.addWidget(self.throws)
+        left.addWidget(self.pick)
+        left.addWidget(self.text)
+        left.addLayout(switches)
+        left.addWidget(self.fresh)
+        left.addStretch(1)
+        right.addWidget(self.summary)
+        right.addWidget(self.table, 1)
+        right.setSpacing(SPACE_1)
+        self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._halves.setContentsMargins(0, 0, 0, 0)
+        self._halves.setSpacing(0)
+        self._halves.addLayout(left, 5)
+        self._halves.addLayout(right, 8)
+        self.table.setColumnHidden(3, True)
+        self.table.setMinimumHeight(96)
+
+    def _connect(self) -> None:
+        self._pause.timeout.connect(self.wanted)
+        self.text.edited.connect(self._typed)
+        self.pick.activated.connect(self._picked)
+        self.fresh.toggled.connect(lambda _on: self.wanted.emit())
+        self.alone.toggled.connect(lambda _on: self.wanted.emit())
+        self.throws.toggled.connect(self._throw)
+        self.table.current_changed.connect(lambda _one: self._highlight())
+        self.table.opened.connect(self.opened)
+        self._theme.changed.connect(self._highlight)
+
+    # what is tried
+
+    @property
+    def message_id(self) -> UUID | None:
+        """The message that was picked and not changed since."""
+        place = self.pick.currentIndex() - 1
+        return self._messages[place].id if 0 <= place < len(self._messages) else None
+
+    @property
+    def times(self) -> int:
+        return THROWS if self.throws.isChecked() else 1
+
+    def soon(self) -> None:
+        """Something that matters has changed: try again in a moment."""
+        if not self.isHidden():
+            self._pause.start()
+
+    def show_messages(self, messages: Sequence[Message]) -> None:
+        """Those of the open conversation, newest first."""
+        self._messages = list(messages)
+        with QSignalBlocker(self.pick):
+            self.pick.clear()
+            self.pick.addItem(self.tr("What you write here"))
+            for message in self._messages:
+                words = " ".join(message.content.split())
+                self.pick.addItem(f"{message.speaker_name}: {words[:70]}{'…' if len(words) > 70 else ''}")
+
+    def _picked(self, place: int) -> None:
+        if place:
+            self.text.set_text(self._messages[place - 1].content)
+        self.wanted.emit()
+
+    def _typed(self, _text: str) -> None:
+        if self.pick.currentIndex() > 0:
+            with QSignalBlocker(self.pick):
+                self.pick.setCurrentIndex(0)
+        self.text.setExtraSelections([])
+        self._pause.start()
+
+    def _throw(self, on: bool) -> None:
+        self.table.setColumnHidden(3, not on)
+        self.wanted.emit()
+
+    # what came of it
+
+    def show_outcome(self, outcome: Outcome) -> None:
+        """Rows, the cost of all, and the keys in the text."""
+        self._outcome = outcome
+        self.rows.fill(outcome.tried)
+        coming, kept_back = len(outcome.coming), len(outcome.tried) - len(outcome.coming)
+        parts = [
+            counted(coming, self.tr("{n} entry comes"), self.tr("{n} entries come")),
+            tokens_in_words(outcome.tokens),
+            counted(kept_back, self.tr("{n} is kept back"), self.tr("{n} are kept back")) if kept_back else "",
+        ]
+        if not outcome.tried:
+            is_said = bool(self.text.text.strip())
+            parts = [self.tr("Nothing wakes at this.") if is_said else self.tr("Nothing is there from the start.")]
+        self.summary.setText(" · ".join(filter(None, parts)))
+        self._highlight()
+
+    def _highlight(self) -> None:
+        """The keys of the row with the cursor, or of all that come."""
+        chosen = self.table.current if self.table.hasFocus() else None
+        shown = [chosen] if chosen is not None else self._outcome.coming
+        self.text.setExtraSelections([self._marked(start, end) for one in shown for start, end in one.spans])
+
+    def _marked(self, start: int, end: int) -> QTextEdit.ExtraSelection:
+        palette, text = self._theme.palette, self.text.text
+        cursor = QTextCursor(self.text.document())
+        cursor.setPosition(_units(text, start))
+        cursor.setPosition(_units(text, end), QTextCursor.MoveMode.KeepAnchor)
+        look = QTextCharFormat()
+        look.setBackground(QColor(mixed(palette.background, palette.water, 0.32)))
+        look.setForeground(QColor(palette.text))
+        marked = QTextEdit.ExtraSelection()
+        marked.cursor, marked.format = cursor, look
+        return marked
+
+    def _mark(self, one: Tried) -> object:
+        palette = self._theme.palette
+        return icon("check", palette.good, 16) if one.cause is not None else icon("moon", palette.muted, 16)
+
+    def _ink(self, one: Tried) -> str:
+        return "" if one.cause is not None else self._theme.palette.muted
+
+    def resizeEvent(self, event: object) -> None:
+        super().resizeEvent(event)  # type: ignore[arg-type]  # Qt's own
+        is_low = self.fits_beside(self.width())
+        self._halves.setDirection(QBoxLayout.Direction.LeftToRight if is_low else QBoxLayout.Direction.TopToBottom)
+
+    def fits_beside(self, width: int) -> bool:
+        """Is a window of that width wide enough for text and results side by side, so that others have room above?"""
+        return width >= NARROW * chrome_size(self._theme.prose_size) / 13
+
+
+def _tokens(one: Tried) -> str:
+    return str(one.tokens) if one.cause is not None else ""
+
+
+def _share(one: Tried) -> str:
+    return f"{round(one.share * 100)} %" if one.share is not None else ""
+
+
+def _units(text: str, place: int) -> int:
+    """Where Qt counts that character, for which letters beyond the first plane are two."""
+    return len(text[:place].encode("utf-16-le", "surrogatepass")) // 2
+
+

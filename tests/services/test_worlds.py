@@ -1,0 +1,343 @@
+"""The user's worlds: kept by themselves, had back from the trash, bound to whom they say, and tried without a trace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from uuid import UUID
+
+import pytest
+
+from lethe_app.brain.keywords import Keyword
+from lethe_app.brain.spotting import spots
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.memory import MemoryInsertion, MemoryType
+from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.errors import FileError, ReadOnly
+from lethe_app.house import House
+from lethe_app.services.world_checks import Finding, Index, Trouble, check, objection_to
+from lethe_app.services.world_trials import Outcome, Trial
+from lethe_app.services.worlds import Kept, Owner, as_memory
+from tests.services.stage import MIRA, dump, say, write_world
+
+GROTTO = {"name": "Grotto", "content": "The grotto floods at noon.", "keywords_main": ["grotto"]}
+
+
+@pytest.fixture
+async def session(house: House, says: Callable[..., object]) -> ChatSession:
+    await says(*["“Aye.”"] * 60)
+    await house.preferences.set(recall_without_match=0, rag_enabled=False)
+    return await house.sessions.new(MIRA)
+
+
+def world_of(*entries: dict[str, object], **fields: object) -> World:
+    return World.model_validate({"name": "Isles", "unique_name": "isles", "entries": list(entries), **fields})
+
+
+def on_disk(house: House, stem: str) -> dict[str, object]:
+    return json.loads((house.paths.worlds / f"{stem}.json").read_text(encoding="utf-8"))
+
+
+def whys(outcome: Outcome) -> dict[str, str]:
+    return {one.entry.name: one.why.value for one in outcome.tried if one.why is not None}
+
+
+def causes(outcome: Outcome) -> dict[str, str]:
+    return {one.entry.name: one.cause.value for one in outcome.coming if one.cause is not None}
+
+
+# Keeping
+
+
+async def test_a_world_is_written_a_moment_after_its_last_change(house: House):
+    world = await house.worlds.create("The Isles")
+    house.worlds.keep(world.model_copy(update={"description": "first"}))
+    house.worlds.keep(world.model_copy(update={"description": "second"}))
+
+    assert on_disk(house, "the-isles")["description"] == ""
+    assert house.worlds.is_waiting
+    assert next(held for held in await house.worlds.all() if held.is_own).world.description == "second"
+    assert await house.worlds.flush()
+
+    assert on_disk(house, "the-isles")["description"] == "second"
+    assert not house.worlds.is_waiting
+
+
+async def test_what_waits_is_written_when_the_house_closes(house: House):
+    world = await house.worlds.create("Isles")
+    house.worlds.keep(world.model_copy(update={"description": "the last word"}))
+    await house.close()
+    assert on_disk(house, "isles")["description"] == "the last word"
+
+
+async def test_a_shipped_world_is_changed_as_a_file_of_the_users_own(house: House):
+    shipped = next(held for held in await house.worlds.all() if held.world.unique_name == "quarr")
+    assert (shipped.is_own, shipped.is_shipped) == (False, True)
+
+    house.worlds.keep(shipped.world.model_copy(update={"name": "My Quarr"}))
+    await house.worlds.flush()
+
+    held = {one.world.unique_name: one for one in await house.worlds.all()}["quarr"]
+    assert (held.world.name, held.is_own, held.is_shipped) == ("My Quarr", True, True)
+    await house.worlds.delete("quarr")
+    assert {one.world.unique_name: one for one in await house.worlds.all()}["quarr"].world == shipped.world
+    with pytest.raises(ReadOnly):
+        await house.worlds.delete("quarr")
+
+
+async def test_a_file_that_another_program_broke_is_told_and_left_untouched(house: House):
+    world = await house.worlds.create("Isles")
+    told: list[Kept] = []
+    house.worlds.kept.add(told.append)
+    path = house.paths.worlds / "isles.json"
+    path.write_text('{"name": "Isles", "entries": [', encoding="utf-8")
+
+    house.worlds.keep(world.model_copy(update={"description": "mine"}))
+    assert not await house.worlds.flush()
+
+    assert isinstance(told[0].error, FileError)
+    assert path.read_text(encoding="utf-8") == '{"name": "Isles", "entries": ['
+    assert [problem.path for problem in await house.worlds.problems()] == [path]
+    path.unlink()
+    assert await house.worlds.flush()
+    assert on_disk(house, "isles")["description"] == "mine"
+
+
+async def test_what_another_program_wrote_meanwhile_goes_to_the_trash(house: House):
+    world = await house.worlds.create("Isles")
+    told: list[Kept] = []
+    house.worlds.kept.add(told.append)
+    write_world(house, "isles", GROTTO)
+
+    house.worlds.keep(world.model_copy(update={"description": "mine"}))
+    assert await house.worlds.flush()
+
+    assert on_disk(house, "isles")["description"] == "mine"
+    assert told[0].replaced is not None
+    assert "grotto" in told[0].replaced.read_text(encoding="utf-8")
+
+
+async def test_a_deleted_world_can_be_had_back(house: House):
+    world = await house.worlds.create("Isles")
+    house.worlds.keep(world.model_copy(update={"description": "unwritten yet"}))
+    trashed = await house.worlds.delete("isles")
+    assert "isles" not in {one.world.unique_name for one in await house.worlds.all()}
+
+    assert await house.worlds.restore(trashed) == "isles"
+
+    held = {one.world.unique_name: one.world for one in await house.worlds.all()}["isles"]
+    assert held.description == "unwritten yet"
+    house.worlds.keep(held.model_copy(update={"description": "and on"}))
+    assert await house.worlds.flush()
+    assert on_disk(house, "isles")["description"] == "and on"
+
+
+async def test_the_entries_of_a_copy_are_others(house: House):
+    world = world_of(GROTTO)
+    copy = await house.worlds.duplicate(world, "Isles, a copy")
+    assert copy.unique_name == "isles-a-copy"
+    assert copy.entries[0].content == world.entries[0].content
+    assert copy.entries[0].guid != world.entries[0].guid
+
+
+# Whose it is
+
+
+@pytest.mark.parametrize("owner", list(Owner))
+async def test_a_world_belongs_to_whom_it_is_given(house: House, session: ChatSession, owner: Owner):
+    write_world(house, "isles", GROTTO)
+    assert "Grotto" not in (await say(house, session, "The grotto!")).ways
+
+    await house.worlds.bind("isles", owner, session, on=True)
+    assert (await house.worlds.bound(session))[owner][-1] == "isles"
+    assert (await say(house, session, "The grotto!")).ways["Grotto"] == "keyword"
+
+    await house.worlds.bind("isles", owner, session, on=False)
+    assert "Grotto" not in (await say(house, session, "The grotto!")).ways
+
+
+async def test_owners_have_their_names(house: House, session: ChatSession):
+    owners = await house.worlds.owners(session)
+    assert (owners[Owner.PERSONA], owners[Owner.USER]) == ("Mira", "Tomas")
+    assert set(await house.worlds.owners(None)) == {Owner.EVERYBODY}
+
+
+async def test_how_often_an_entry_came_is_counted(house: House, session: ChatSession):
+    world = write_world(house, "isles", {**GROTTO, "guid": "00000000-0000-0000-0000-000000000001"}, scan_depth=0)
+    await house.worlds.bind("isles", Owner.EVERYBODY, session, on=True)
+    for text in ("The grotto!", "Good.", "The grotto?"):
+        await say(house, session, text)
+    assert await house.worlds.counts() == {world.entries[0].guid: 2}
+
+
+# Trying
+
+
+async def test_a_trial_says_what_comes_by_which_word_and_where(house: House, session: ChatSession):
+    outcome = await house.worlds.trials.run(Trial(world_of(GROTTO), "Into the Grotto, now!", session))
+    (one,) = outcome.tried
+    assert (one.key, one.before, list(one.spans)) == ("grotto", 0, [(9, 15)])
+    assert (one.tokens, outcome.tokens) == (5, 5)  # the echo counts words
+    assert causes(outcome) == {"Grotto": "key"}
+
+
+async def test_a_trial_changes_nothing(house: House, session: ChatSession):
+    world = write_world(house, "isles", {**GROTTO, "duration": 3, "cooldown": 5})
+    await house.worlds.bind("isles", Owner.EVERYBODY, session, on=True)
+    await say(house, session, "Good.")
+    before = await dump(house)
+    for times in (1, 20):
+        trial = Trial(world.model_copy(update={"unique_name": "isles"}), "The grotto!", session, times=times)
+        assert causes(await house.worlds.trials.run(trial)) == {"Grotto": "key"}
+    assert await dump(house) == before
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"keywords_secondary": ["noon"]}, "secondary"),
+        ({"trigger_chance": 0.0}, "chance"),
+        ({"delay": 40}, "delay"),
+        ({"enabled": False}, "disabled"),
+        ({"end_time": "2020-01-01T00:00:00Z"}, "not due"),
+    ],
+)
+async def test_a_trial_says_what_keeps_an_entry_back(house: House, session: ChatSession, fields: dict[str, object], why: str):
+    outcome = await house.worlds.trials.run(Trial(world_of({**GROTTO, **fields}), "The grotto!", session))
+    assert whys(outcome) == {"Grotto": why}
+    assert list(outcome.tried[0].spans) == [(4, 10)]
+
+
+async def test_a_trial_knows_groups_and_room(house: House, session: ChatSession):
+    strong = {**GROTTO, "name": "One", "groups": ["g"], "group_override": True}
+    weak = {**GROTTO, "name": "Two", "groups": ["g"]}
+    grouped = await house.worlds.trials.run(Trial(world_of(strong, weak), "The grotto!", session))
+    assert (causes(grouped), whys(grouped)) == ({"One": "key"}, {"Two": "group"})
+    full = await house.worlds.trials.run(Trial(world_of(GROTTO, token_budget=2), "The grotto!", session))
+    assert whys(full) == {"Grotto": "budget"}
+
+
+async def test_a_trial_knows_how_the_conversation_stands_unless_it_is_to_forget_it(house: House, session: ChatSession):
+    entry = {**GROTTO, "cooldown": 9, "guid": "00000000-0000-0000-0000-000000000001"}
+    write_world(house, "isles", entry, scan_depth=0)
+    await house.worlds.bind("isles", Owner.EVERYBODY, session, on=True)
+    await say(house, session, "The grotto!")
+    world = (await house.library.worlds())["isles"]
+
+    assert whys(await house.worlds.trials.run(Trial(world, "The grotto!", session))) == {"Grotto": "cooldown"}
+    assert causes(await house.worlds.trials.run(Trial(world, "The grotto!", session, fresh=True))) == {"Grotto": "key"}
+
+
+async def test_a_message_that_was_said_is_tried_as_it_was_then(house: House, session: ChatSession):
+    write_world(house, "isles", {**GROTTO, "trigger_chance": 0.5}, scan_depth=0)
+    await house.worlds.bind("isles", Owner.EVERYBODY, session, on=True)
+    world = (await house.library.worlds())["isles"]
+    for number in range(8):
+        played = await say(house, session, f"The grotto {number}!")
+        trial = Trial(world, played.asked.content, session, played.asked.id)
+        assert ("Grotto" in causes(await house.worlds.trials.run(trial))) == ("Grotto" in played.ways)
+    said = await house.worlds.trials.messages(session, 3)
+    assert [one.content for one in said] == ["“Aye.”", "The grotto 7!", "“Aye.”"]
+
+
+async def test_the_dice_are_thrown_twenty_times(house: House, session: ChatSession):
+    sure, rare = {**GROTTO, "name": "Sure"}, {**GROTTO, "name": "Rare", "trigger_chance": 0.5}
+    outcome = await house.worlds.trials.run(Trial(world_of(sure, rare), "The grotto!", session, times=20))
+    shares = {one.entry.name: one.share for one in outcome.tried}
+    assert shares["Sure"] == 1.0
+    assert shares["Rare"] is not None
+    assert 0.05 <= shares["Rare"] <= 0.95
+
+
+async def test_other_worlds_of_the_conversation_take_part_unless_it_is_to_be_alone(house: House, session: ChatSession):
+    write_world(house, "reef", {**GROTTO, "name": "Reef"})
+    await house.worlds.bind("reef", Owner.EVERYBODY, session, on=True)
+    together = await house.worlds.trials.run(Trial(world_of(GROTTO), "The grotto!", session))
+    alone = await house.worlds.trials.run(Trial(world_of(GROTTO), "The grotto!", session, alone=True))
+    assert set(causes(together)) == {"Grotto", "Reef"}
+    assert set(causes(alone)) == {"Grotto"}
+
+
+async def test_a_trial_needs_no_conversation(house: House):
+    assert causes(await house.worlds.trials.run(Trial(world_of(GROTTO), "The grotto!"))) == {"Grotto": "key"}
+
+
+# Spots
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "found"),
+    [
+        ("king", "The king of kingdoms, KING!", ["king", "KING"]),
+        ("low  water", "At low\n water", ["low\n water"]),
+        ("straße", "In der STRASSE.", ["STRASSE"]),
+        ("é", "caf\u0065\u0301 e\u0301", ["e\u0301"]),
+        ("don't", "I don’t.", ["don’t"]),
+        ("/k[io]ng/i", "Kong, king", ["Kong", "king"]),
+        ("/k(/", "k(", []),
+        ("/(a+)+$/", "a" * 40 + "!", []),
+        ("王", "国王说", ["王"]),
+    ],
+)
+def test_a_key_is_found_where_it_stands(key: str, text: str, found: list[str]):
+    assert [text[start:end] for start, end in spots(Keyword(key), text)] == found
+
+
+# Checks
+
+
+def findings(said: tuple[str, ...] = (), *others: WorldEntry, **fields: object) -> dict[Trouble, Finding]:
+    entry = WorldEntry.model_validate({"name": "Lamp", **fields})
+    found = check(entry, Index.of(World(name="W", entries=[entry, *others])), said)
+    return {one.trouble: one for one in found}
+
+
+def test_keys_that_wake_nothing_or_everything_are_told():
+    assert set(findings(keywords_main=["lamp", "tide glass"])) == set()
+    assert findings(keywords_main=["/lamp(/"])[Trouble.BROKEN].detail
+    assert set(findings(keywords_main=["\u200b"])) == {Trouble.NEVER}
+    assert set(findings(keywords_main=["…!"])) == {Trouble.SIGNS}
+    assert set(findings(keywords_main=["the"])) == {Trouble.COMMON}
+    assert set(findings(keywords_main=["in"], case_sensitive=True, whole_word=False)) == {Trouble.SHORT}
+    assert set(findings(keywords_main=["王"], whole_word=False)) == set()
+    assert set(findings()) == {Trouble.KEYLESS}
+    assert set(findings(sticky=True)) == set()
+
+
+def test_a_key_is_measured_by_what_the_user_says():
+    said = tuple(f"Dear Mira, line {number}" for number in range(10))
+    assert findings(said, keywords_main=["Mira"])[Trouble.OFTEN].share == 1.0
+    assert set(findings(said[:5], keywords_main=["Mira"])) == set()
+
+
+def test_a_key_that_two_entries_have_is_told():
+    other = WorldEntry(name="Lantern", keywords_main=["LAMP"])
+    assert findings((), other, keywords_main=["lamp"])[Trouble.TWIN].detail == "Lantern"
+
+
+def test_an_expression_is_weighed_while_it_is_typed():
+    assert objection_to("/lamp") == "misses its closing slash"
+    assert objection_to("/lamp(/")
+    assert objection_to("/lamp/i") == ""
+    assert objection_to("24/7") == ""
+
+
+async def test_the_users_own_words_are_what_keys_are_measured_by(house: House, session: ChatSession):
+    for text in ("One.", "Two."):
+        await say(house, session, text)
+    assert await house.worlds.trials.said(session) == ["Two.", "One."]
+    assert await house.worlds.trials.said(None) == []
+
+
+# To Brain
+
+
+async def test_an_entry_becomes_a_memory_of_its_own(house: House):
+    entry = WorldEntry(name="Lamp", content="It is dark since May.", keywords_main=["lamp"], priority=7, enabled=False)
+    memory = as_memory(entry, MemoryInsertion.NATURAL)
+    assert memory.guid != entry.guid
+    assert (memory.category, memory.insertion, memory.enabled) == (MemoryType.GENERAL, MemoryInsertion.NATURAL, True)
+    assert (memory.name, memory.content, memory.keywords_main, memory.priority) == ("Lamp", entry.content, ["lamp"], 7)
+    await house.brain.memorize(MIRA, memory, check=False)
+    assert [one.name for one in await house.brain.memories(MIRA)] == ["Lamp"]
+    assert isinstance(memory.guid, UUID)

@@ -1,0 +1,574 @@
+"""The page of worlds: written by keyboard, ordered, edited in numbers, undone, kept by itself, and tried on the bench."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QSpinBox, QWidget
+
+from lethe_app.domain.memory import MemoryInsertion, WordLink
+from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.services.worlds import Owner
+from lethe_app.ui.workshop.world_edits import in_order, reordered
+from lethe_app.ui.workshop.world_page import WorldPage
+from lethe_app.ui.workshop.world_remember import Remember
+from lethe_app.ui.workshop.world_rows import KEYS, NAME, ON, TOKENS
+from tests.ui.test_accessibility import nameless
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+LAMP = {"name": "Lamp", "content": "It is dark since May.", "keywords_main": ["lamp"]}
+BELL = {"name": "Bell", "content": "It is cracked.", "keywords_main": ["bell"], "order": 110}
+ROPE = {"name": "Rope", "content": "It is short.", "keywords_main": ["rope"], "order": 120}
+
+
+def write(home: Path, stem: str, *entries: dict[str, object], **fields: object) -> None:
+    """A world of the user's, as if it had always been there."""
+    folder = home / "worldinfo"
+    folder.mkdir(parents=True, exist_ok=True)
+    world = World.model_validate({"name": stem.title(), "entries": list(entries), **fields})
+    (folder / f"{stem}.json").write_text(world.model_dump_json(exclude={"unique_name"}), encoding="utf-8")
+
+
+@asynccontextmanager
+async def on_page(home: Path, model: Path | None = None, stem: str = "isles") -> AsyncIterator[tuple[Scene, WorldPage]]:
+    """The page with that world open."""
+    async with opened(home, model) as scene:
+        scene.window.resize(1280, 800)
+        page = await enter(scene)
+        if stem:
+            page.book.show(stem)
+            await until(lambda: not page.table.table._soon.isActive())
+        yield scene, page
+
+
+async def enter(scene: Scene) -> WorldPage:
+    scene.window.actions_["worlds"].trigger()
+    page = scene.host.workshop.page
+    assert isinstance(page, WorldPage)
+    await until(lambda: page.book.held and not page.table.table._soon.isActive())
+    return page
+
+
+def names(page: WorldPage) -> list[str]:
+    return [entry.name for entry in page.rows.shown]
+
+
+def cell(page: WorldPage, row: int, column: int, role: Qt.ItemDataRole = Qt.ItemDataRole.DisplayRole) -> object:
+    return page.rows.data(page.rows.index(row, column), role)
+
+
+def saved(scene: Scene, stem: str) -> World:
+    path = scene.house.paths.worlds / f"{stem}.json"
+    return World.model_validate({**json.loads(path.read_text(encoding="utf-8")), "unique_name": stem})
+
+
+def field(page: WorldPage, name: str) -> QWidget:
+    return page.detail.entry.fields[name]
+
+
+def line_of(widget: QWidget) -> QWidget:
+    line = widget.focusProxy()
+    assert line is not None
+    return line
+
+
+async def choose(page: WorldPage, *rows: int) -> None:
+    page.table.table.clearSelection()
+    for number, row in enumerate(rows):
+        point = page.table.table.visualRect(page.rows.index(row, NAME)).center()
+        modifier = Qt.KeyboardModifier.ControlModifier if number else Qt.KeyboardModifier.NoModifier
+        QTest.mouseClick(page.table.table.viewport(), Qt.MouseButton.LeftButton, modifier, point)
+    await until(lambda: not page.table.table._soon.isActive())
+
+
+def complaints(scene: Scene) -> list[str]:
+    """Errors on display, but for that of the model, which the scripted engine cannot read."""
+    return [toast.text for toast in scene.toasts if toast.is_error and "is not a script" not in toast.text]
+
+
+def words_on(widget: QWidget) -> str:
+    return " ".join(label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
+
+
+# The story
+
+
+async def test_an_entry_written_by_keyboard_wakes_on_the_bench_and_then_in_the_chat(
+    tmp_path: Path, echo_model: Callable[..., Path]
+):
+    async with opened(tmp_path / "home", echo_model("“Aye.”", "“Aye.”")) as scene:
+        scene.window.resize(1280, 800)
+        await scene.house.models.load(echo_model("“Aye.”", "“Aye.”"))
+        page = await enter(scene)
+        assert page.list.table.hasFocus()
+        QTest.keyClick(page.list.new, Qt.Key.Key_Space)
+        await until(lambda: page.book.stem == "new-world" and page.detail.about.form.field("name").hasFocus())
+        QTest.keyClicks(page.detail.about.form.field("name"), "Skerries")
+        QTest.keyClick(page.detail.about.ticks[Owner.SESSION], Qt.Key.Key_Space)
+
+        QTest.keyClick(page, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        await until(lambda: field(page, "name").hasFocus())
+        QTest.keyClicks(field(page, "name"), "Skerry Light")
+        QTest.keyClick(field(page, "name"), Qt.Key.Key_Tab)
+        assert field(page, "content").hasFocus()
+        QTest.keyClicks(field(page, "content"), "It has been dark since May.")
+        QTest.keyClick(field(page, "content"), Qt.Key.Key_Tab)
+        QTest.keyClicks(line_of(field(page, "keywords_main")), "lighthouse")
+        QTest.keyClick(line_of(field(page, "keywords_main")), Qt.Key.Key_Return)
+
+        QTest.keyClick(page, Qt.Key.Key_T, Qt.KeyboardModifier.ControlModifier)
+        assert page.bench.text.hasFocus()
+        QTest.keyClick(page.bench.alone, Qt.Key.Key_Space)
+        QTest.keyClicks(page.bench.text, "Is the lighthouse lit?")
+        await until(lambda: [one.entry.name for one in page.bench.rows.shown if one.cause] == ["Skerry Light"])
+        assert "1 entry comes · 6 tokens" in page.bench.summary.text()
+        (mark,) = page.bench.text.extraSelections()
+        assert mark.cursor.selectedText() == "lighthouse"
+
+        QTest.keyClick(page.bench.text, Qt.Key.Key_Escape)
+        assert page.bench.isHidden()
+        QTest.keyClick(page, Qt.Key.Key_Escape)
+        await until(lambda: scene.window.pages.currentWidget() is scene.window.panes)
+        assert saved(scene, "new-world").entries[0].keywords_main == ["lighthouse"]
+        QTest.keyClicks(scene.draft, "Is the lighthouse lit?")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: scene.words[-1] == "“Aye.”" and not scene.is_replying)
+
+        session = scene.host.conversations.current
+        assert session is not None
+        asked = (await scene.house.sessions.page(session.guid, 0, 99))[-2]
+        memory = await scene.house.brain.recalled(asked.id)
+        assert memory is not None
+        woken = next(one for one in memory.recalled if one.title == "Skerry Light")
+        assert woken.because[0].what == "“lighthouse” was said in your message"
+
+
+# Entries
+
+
+async def test_every_field_of_the_form_reaches_the_file(tmp_path: Path):
+    write(tmp_path, "isles", LAMP)
+    async with on_page(tmp_path) as (scene, page):
+        await choose(page, 0)
+        form = page.detail.entry
+        form.more.setChecked(True)
+        QTest.keyClick(field(page, "sticky"), Qt.Key.Key_Space)
+        pick(field(page, "place"), "In the system prompt, above everything said")
+        pick(field(page, "word_link"), "any main key is said and none of these")
+        pick(field(page, "embeds"), "no, by keys alone")
+        for name, value in (("priority", "7"), ("chance", "40"), ("duration", "3"), ("cooldown", "2"), ("delay", "4")):
+            number(field(page, name), value)
+        for name, value in (("order", "300"), ("group_weight", "5"), ("delay_until_recursion", "1"), ("scan_depth", "6")):
+            number(field(page, name), value)
+        ticks = ("case_sensitive", "whole_word", "ignore_budget", "group_override", "exclude_recursion", "prevent_recursion")
+        for name in ticks:
+            QTest.keyClick(field(page, name), Qt.Key.Key_Space)
+        for name, word in (("keywords_secondary", "/oil{1,2}/"), ("groups", "lights")):
+            QTest.keyClicks(line_of(field(page, name)), word)
+            QTest.keyClick(line_of(field(page, name)), Qt.Key.Key_Return)
+        QTest.keyClick(form.ends.box, Qt.Key.Key_Space)
+        QTest.keyClick(form.enabled, Qt.Key.Key_Space)
+        await scene.house.worlds.flush()
+
+        entry = saved(scene, "isles").entries[0]
+        assert (entry.sticky, entry.position_index, entry.word_link, entry.do_embeds) == (True, -1, WordLink.NOT, False)
+        assert (entry.priority, entry.trigger_chance, entry.duration, entry.cooldown, entry.delay) == (7, 0.4, 3, 2, 4)
+        assert (entry.order, entry.group_weight, entry.delay_until_recursion, entry.scan_depth) == (300, 5, 1, 6)
+        assert (entry.case_sensitive, entry.whole_word, entry.ignore_budget, entry.group_override) == (True, False, True, True)
+        assert (entry.exclude_recursion, entry.prevent_recursion, entry.enabled) == (True, True, False)
+        assert (entry.keywords_secondary, entry.groups) == (["/oil{1,2}/"], ["lights"])
+        assert entry.end_time is not None
+        assert "18 of these are set" in form.more.text()
+
+
+def pick(widget: QWidget, words: str) -> None:
+    assert isinstance(widget, QComboBox)
+    widget.setFocus()
+    while widget.currentText() != words:
+        before = widget.currentIndex()
+        QTest.keyClick(widget, Qt.Key.Key_Down if before < widget.findText(words) else Qt.Key.Key_Up)
+        assert widget.currentIndex() != before
+
+
+def number(widget: QWidget, value: str) -> None:
+    assert isinstance(widget, QSpinBox)
+    widget.selectAll()
+    QTest.keyClicks(widget, value)
+    QTest.keyClick(widget, Qt.Key.Key_Return)
+
+
+async def test_ten_edits_are_undone_and_done_again(tmp_path: Path):
+    write(tmp_path, "isles", LAMP, BELL)
+    async with on_page(tmp_path) as (scene, page):
+        before = page.book.world
+        await choose(page, 0)
+        QTest.keyClicks(field(page, "name"), "s of old")
+        QTest.keyClicks(line_of(field(page, "keywords_main")), "light,")
+        number(field(page, "priority"), "9")
+        QTest.keyClick(page.detail.entry.enabled, Qt.Key.Key_Space)
+        QTest.keyClick(field(page, "sticky"), Qt.Key.Key_Space)
+        page.book.duplicate_entries(page.table.table.selected)
+        page.book.carry(page.table.table.selected, "quarr", away=False)
+        page.book.step({page.rows.shown[0].guid}, True)
+        page.book.delete_entries(page.rows.shown[:1])
+        page.book.add_entry("new")
+        after = {stem: held.world for stem, held in page.book.held.items()}
+        assert page.undo.count() == 10
+
+        for _edit in range(10):
+            page._undo_button.click()
+        assert page.book.world == before
+        assert field(page, "name").text() == "Lamp"
+        for _edit in range(10):
+            page._redo_button.click()
+
+        assert {stem: held.world for stem, held in page.book.held.items()} == after
+        await scene.house.worlds.flush()
+        assert saved(scene, "isles") == after["isles"]
+
+
+async def test_deleted_entries_are_taken_back_from_the_toast(tmp_path: Path):
+    write(tmp_path, "isles", LAMP, BELL, ROPE)
+    async with on_page(tmp_path) as (scene, page):
+        await choose(page, 0, 1)
+        QTest.keyClick(page.table.table, Qt.Key.Key_Delete)
+        assert names(page) == ["Rope"]
+        toast = next(toast for toast in scene.toasts if toast.text == "2 entries were deleted.")
+
+        next(button for button in toast.findChildren(QPushButton) if button.text() == "Take it back").click()
+
+        assert names(page) == ["Lamp", "Bell", "Rope"]
+
+
+async def test_several_entries_are_edited_at_once_and_stay_chosen(tmp_path: Path):
+    write(tmp_path, "isles", LAMP, BELL, ROPE)
+    async with on_page(tmp_path) as (_scene, page):
+        await choose(page, 0, 2)
+        bulk = page.detail.bulk
+        assert page.detail.currentWidget() is bulk
+        assert bulk.title.text() == "2 entries"
+        spin = bulk.field("priority")
+        assert isinstance(spin, QSpinBox)
+        spin.selectAll()
+        QTest.keyClicks(spin, "8")
+        bulk.buttons["priority"].click()
+        QTest.keyClicks(bulk.field("group"), "tools")
+        bulk.buttons["group"].click()
+        assert [entry.priority for entry in in_order(page.book.world.entries)] == [8, 1, 8]
+        assert [entry.groups for entry in in_order(page.book.world.entries)] == [["tools"], [], ["tools"]]
+        await until(lambda: not page.table.table._soon.isActive())
+        assert [entry.name for entry in page.table.table.selected] == ["Lamp", "Rope"]
+
+        page.rows.setData(page.rows.index(0, ON), Qt.CheckState.Unchecked, Qt.ItemDataRole.CheckStateRole)
+        assert [entry.enabled for entry in page.rows.shown] == [False, True, False]
+        page.undo.undo()
+        page.undo.undo()
+        page.undo.undo()
+        assert page.rows.shown == in_order(page.book.world.entries)
+        assert [entry.priority for entry in page.rows.shown] == [1, 1, 1]
+
+
+async def test_entries_are_dragged_and_stepped_to_another_place(tmp_path: Path):
+    write(tmp_path, "isles", LAMP, BELL, ROPE)
+    async with on_page(tmp_path) as (_scene, page):
+        data = page.rows.mimeData([page.rows.index(2, NAME)])
+        assert isinstance(data, QMimeData)
+        page.rows.dropMimeData(data, Qt.DropAction.MoveAction, 0, 0, QModelIndex())
+        assert names(page) == ["Rope", "Lamp", "Bell"]
+
+        await choose(page, 0)
+        QTest.keyClick(page.table.table, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+        assert names(page) == ["Lamp", "Rope", "Bell"]
+        page.undo.undo()
+        page.undo.undo()
+        assert names(page) == ["Lamp", "Bell", "Rope"]
+
+        page.table.table.sortByColumn(NAME, Qt.SortOrder.AscendingOrder)
+        assert not page.rows.flags(page.rows.index(0, NAME)) & Qt.ItemFlag.ItemIsDragEnabled
+
+
+async def test_entries_are_found_and_a_new_one_is_never_hidden_by_the_filter(tmp_path: Path):
+    write(tmp_path, "isles", LAMP, BELL, ROPE)
+    async with on_page(tmp_path) as (_scene, page):
+        QTest.keyClicks(page.table.search, "crack")
+        assert names(page) == ["Bell"]
+        assert page.table.count.text() == "1 of 3 entries"
+        page.table.new.click()
+        assert page.table.search.text() == ""
+        assert len(names(page)) == 4
+        assert field(page, "name").hasFocus()
+
+
+async def test_a_broken_expression_is_told_while_it_is_typed_and_where_it_stays(tmp_path: Path):
+    write(tmp_path, "isles", LAMP)
+    async with on_page(tmp_path) as (_scene, page):
+        await choose(page, 0)
+        line = line_of(field(page, "keywords_main"))
+        QTest.keyClicks(line, "/lamp{1,")
+        assert "misses its closing slash" in words_on(page.detail.entry)
+        QTest.keyClicks(line, "2}(/")
+        assert "is no regular expression" in words_on(page.detail.entry)
+        QTest.keyClick(line, Qt.Key.Key_Return)
+        assert page.book.world.entries[0].keywords_main == ["lamp", "/lamp{1,2}(/"]
+        await until(lambda: "never wakes it" in words_on(page.detail.entry))
+
+
+async def test_a_key_that_wakes_always_is_told(tmp_path: Path):
+    write(tmp_path, "isles", {**LAMP, "keywords_main": ["the"]}, BELL, {**ROPE, "keywords_main": ["bell"]})
+    async with on_page(tmp_path) as (_scene, page):
+        await choose(page, 0)
+        await until(lambda: "nearly every message" in page.detail.entry.warnings.text())
+        await choose(page, 1)
+        await until(lambda: page.detail.entry.warnings.text() == "“bell” wakes “Rope” too.")
+
+
+async def test_tokens_are_counted_for_what_is_looked_at(tmp_path: Path):
+    entries = [{"name": f"E{number}", "content": f"Text number {number} here.", "order": number} for number in range(2000)]
+    write(tmp_path, "isles", *entries)
+    async with on_page(tmp_path) as (_scene, page):
+        await until(lambda: cell(page, 0, TOKENS) not in {"…", "0"})
+        assert len(page.rows._tokens) < 400
+        assert cell(page, 0, KEYS) == "no keys"
+
+
+async def test_an_entry_is_moved_to_another_world_and_back(tmp_path: Path):
+    write(tmp_path, "isles", LAMP, BELL)
+    write(tmp_path, "reef")
+    async with on_page(tmp_path) as (scene, page):
+        await choose(page, 0)
+        menu = page.table.menu_for(page.table.table.selected)
+        move = next(action.menu() for action in menu.actions() if action.text() == "Move to")
+        next(action for action in move.actions() if action.text() == "Reef").trigger()
+        await scene.house.worlds.flush()
+        assert [entry.name for entry in saved(scene, "reef").entries] == ["Lamp"]
+        assert [entry.name for entry in saved(scene, "isles").entries] == ["Bell"]
+
+        page.undo.undo()
+        await scene.house.worlds.flush()
+        assert saved(scene, "reef").entries == []
+        assert [entry.name for entry in saved(scene, "isles").entries] == ["Lamp", "Bell"]
+
+
+async def test_a_persona_remembers_an_entry_until_that_is_undone(tmp_path: Path):
+    write(tmp_path, "isles", LAMP)
+    async with on_page(tmp_path) as (scene, page):
+        await choose(page, 0)
+        page.detail.entry.remember.click()
+        dialog = await scene.dialog()
+        assert isinstance(dialog, Remember)
+        assert dialog.persona == "mira"
+        pick(dialog._form.field("insertion"), "once, unasked, when the moment is right")
+        dialog.primary.click()
+        await until(lambda: any("remembers “Lamp” now" in toast.text for toast in scene.toasts))
+        (memory,) = await scene.house.brain.memories("mira")
+        assert (memory.name, memory.insertion) == ("Lamp", MemoryInsertion.NATURAL)
+
+        page.undo.undo()
+        await until(lambda: not scene.host.bridge._tasks)
+        assert await scene.house.brain.memories("mira") == []
+
+
+# Worlds
+
+
+async def test_a_world_is_deleted_and_taken_back(tmp_path: Path):
+    write(tmp_path, "isles", LAMP)
+    async with on_page(tmp_path) as (scene, page):
+        page.list.table.setFocus()
+        QTest.keyClick(page.list.table, Qt.Key.Key_Delete)
+        await until(lambda: any("deleted" in toast.text for toast in scene.toasts) and "isles" not in page.book.held)
+        assert not (scene.house.paths.worlds / "isles.json").exists()
+        assert page.book.world is not None
+
+        toast = next(toast for toast in scene.toasts if toast.text == "“Isles” was deleted.")
+        next(button for button in toast.findChildren(QPushButton) if button.text() == "Take it back").click()
+        await until(lambda: page.book.stem == "isles")
+        assert names(page) == ["Lamp"]
+        page.undo.undo()  # there is nothing left to take back
+        await until(lambda: not scene.host.bridge._tasks)
+        assert complaints(scene) == []
+
+
+async def test_a_world_is_duplicated_and_renamed_at_once(tmp_path: Path):
+    write(tmp_path, "isles", LAMP)
+    async with on_page(tmp_path) as (scene, page):
+        page.list.duplicate_wanted.emit()
+        name = page.detail.about.form.field("name")
+        await until(lambda: page.book.stem == "isles-a-copy" and name.hasFocus())
+        assert isinstance(name, QLineEdit)
+        assert name.selectedText() == "Isles, a copy"
+        QTest.keyClicks(name, "Reef")
+        assert {held.world.name for held in page.list.rows.shown} >= {"Isles", "Reef"}
+        name.clear()
+        QTest.keyClick(name, Qt.Key.Key_Backspace)
+        page.undo.undo()
+        await until(lambda: page.book.held["isles-a-copy"].world.name == "Isles, a copy")
+        page.undo.undo()
+        await until(lambda: "isles-a-copy" not in page.book.held)
+        page.undo.redo()
+        await until(lambda: "isles-a-copy" in page.book.held)
+        assert complaints(scene) == []
+
+
+async def test_ticks_say_whose_a_world_is(tmp_path: Path):
+    write(tmp_path, "isles", LAMP)
+    async with on_page(tmp_path) as (scene, page):
+        ticks = page.detail.about.ticks
+        await until(lambda: ticks[Owner.PERSONA].text() == "Mira, in every conversation")
+        assert ticks[Owner.USER].isHidden()  # the user has no name yet
+        for owner in (Owner.PERSONA, Owner.EVERYBODY, Owner.SESSION):
+            ticks[owner].click()
+        session = scene.host.conversations.current
+
+        await until(lambda: all("isles" in page.book.bound[owner] for owner in (Owner.PERSONA, Owner.EVERYBODY, Owner.SESSION)))
+        assert scene.house.preferences.current.global_worlds == ["isles"]
+        assert "isles" in (await scene.house.library.persona("mira")).worlds
+        page.undo.undo()
+        await until(lambda: page.book.bound[Owner.SESSION] == [] and not ticks[Owner.SESSION].isChecked())
+        assert (await scene.house.worlds.bound(session))[Owner.SESSION] == []
+
+
+async def test_a_broken_file_is_told_and_left_alone(tmp_path: Path):
+    write(tmp_path, "isles", LAMP)
+    (tmp_path / "worldinfo" / "reef.json").write_text('{"name": "Reef",', encoding="utf-8")
+    async with on_page(tmp_path) as (scene, page):
+        await until(lambda: [toast for toast in scene.toasts if "reef.json" in toast.text])
+        assert "reef" not in page.book.held
+        broken = tmp_path / "worldinfo" / "isles.json"
+        broken.write_text("{", encoding="utf-8")
+        await choose(page, 0)
+        QTest.keyClicks(field(page, "name"), "!")
+        await until(lambda: page.subtitle.accessibleName() == "not saved")
+        assert broken.read_text(encoding="utf-8") == "{"
+        assert any("isles.json" in toast.text for toast in scene.toasts)
+
+        QTest.keyClick(page, Qt.Key.Key_Escape)
+        dialog = await scene.dialog()
+        dialog.reject()
+        scene.window.activateWindow()
+        await until(scene.window.isActiveWindow)
+        field(page, "name").setFocus()
+        broken.unlink()
+        QTest.keyClick(page, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+        await until(lambda: page.subtitle.accessibleName() == "saved")
+        assert saved(scene, "isles").entries[0].name == "Lamp!"
+
+
+# The bench
+
+
+async def test_the_bench_says_what_keeps_entries_back_and_how_often_they_come(tmp_path: Path, echo_model: Callable[..., Path]):
+    rare, held = {**LAMP, "name": "Rare", "trigger_chance": 0.5}, {**LAMP, "name": "Held", "keywords_secondary": ["oil"]}
+    write(tmp_path / "home", "isles", LAMP, rare, held, {**BELL, "enabled": False, "keywords_main": ["lamp"]})
+    async with on_page(tmp_path / "home", echo_model("“Aye.”")) as (scene, page):
+        scene.host.turns.send("Is the lamp lit?")
+        await until(lambda: scene.words[-1] == "“Aye.”" and not scene.is_replying)
+        await page.trying.load()
+        page.try_button.click()
+        page.bench.alone.click()
+        page.bench.pick.setCurrentIndex(2)
+        page.bench.pick.activated.emit(2)
+        assert page.bench.text.text == "Is the lamp lit?"
+        assert page.bench.message_id is not None
+        page.bench.throws.click()
+        await until(lambda: page.bench.rows.shown and page.bench.rows.shown[0].share is not None)
+
+        told = {str(page.bench.rows.data(page.bench.rows.index(row, 0))): row for row in range(page.bench.rows.rowCount())}
+        assert set(told) == {"Lamp", "Rare", "Held", "Bell"}
+
+        def why(name: str) -> str:
+            return str(page.bench.rows.data(page.bench.rows.index(told[name], 1)))
+
+        assert why("Lamp") == "“lamp” is said here"
+        assert why("Held") == "none of its other keys was said"
+        assert why("Bell") == "it is switched off"
+        assert page.bench.rows.data(page.bench.rows.index(told["Lamp"], 3)) == "100 %"
+        assert page.bench.rows.data(page.bench.rows.index(told["Rare"], 3)) not in {"0 %", "100 %"}
+
+        QTest.keyClicks(page.bench.text, " No.")
+        assert page.bench.message_id is None
+        page.bench.opened.emit(page.bench.rows.shown[told["Bell"]])
+        await until(lambda: page.detail.entry.entry is not None and page.detail.entry.entry.name == "Bell")
+
+
+async def test_an_edit_is_tried_at_once(tmp_path: Path):
+    write(tmp_path, "isles", LAMP)
+    async with on_page(tmp_path) as (_scene, page):
+        page.try_button.click()
+        page.bench.alone.click()
+        QTest.keyClicks(page.bench.text, "A lantern!")
+        await until(lambda: page.bench.summary.text() == "Nothing wakes at this.")
+        await choose(page, 0)
+        QTest.keyClicks(line_of(field(page, "keywords_main")), "lantern,")
+        await until(lambda: [one.key for one in page.bench.rows.shown] == ["lantern"])
+
+
+# Room
+
+
+async def test_in_a_small_window_one_thing_at_a_time_is_shown(tmp_path: Path):
+    write(tmp_path, "isles", LAMP)
+    async with on_page(tmp_path) as (scene, page):
+        assert page.panes.is_wide
+        scene.window.resize(900, 640)
+        await until(lambda: not page.panes.is_wide)
+        assert page.table.isVisible()
+        assert not page.detail.isVisible()
+        await choose(page, 0)
+        QTest.keyClick(page.table.table, Qt.Key.Key_Return)
+        assert page.detail.isVisible()
+        assert not page.table.isVisible()
+        QTest.keyClick(page, Qt.Key.Key_Escape)
+        assert page.table.isVisible()
+        scene.window.resize(520, 640)
+        await until(lambda: page.panes.hides_list)
+        page.worlds_button.click()
+        assert page.list.isVisible()
+        page.try_button.click()
+        assert page.bench.isVisible()
+        assert not page.panes.isVisible()
+        assert page.mapToGlobal(QPoint()) is not None
+
+
+@pytest.mark.parametrize("size", [13, 22])
+async def test_everything_has_a_name_for_those_who_listen(tmp_path: Path, size: int):
+    write(tmp_path, "isles", LAMP, BELL)
+    async with on_page(tmp_path) as (scene, page):
+        scene.window.theme.wear("light", size)
+        page.try_button.click()
+        await choose(page, 0)
+        page.detail.entry.more.setChecked(True)
+        assert nameless(page) == []
+
+
+# Values
+
+
+def test_as_few_entries_as_possible_get_another_order():
+    entries = [WorldEntry(guid=uuid4(), name=name, order=order) for name, order in (("a", 10), ("b", 20), ("c", 30))]
+    moved = reordered(entries, {entries[2].guid}, entries[1].guid)
+    assert [(entry.name, 10 < entry.order < 20) for entry in moved] == [("c", True)]
+    assert [(entry.name, entry.order > 30) for entry in reordered(entries, {entries[0].guid}, None)] == [("a", True)]
+    assert reordered(entries, {entries[2].guid}, None) == []
+
+
+@pytest.mark.parametrize("before", [None, 0, 1, 4, 9])
+def test_entries_of_one_order_can_be_put_anywhere(before: int | None):
+    entries = [WorldEntry(name=f"{number}", priority=number % 3) for number in range(10)]
+    line = in_order(entries)
+    chosen = {line[2].guid, line[7].guid}
+    target = line[before].guid if before is not None else None
+    new = {entry.guid: entry for entry in reordered(entries, chosen, target)}
+    result = [entry.guid for entry in in_order([new.get(entry.guid, entry) for entry in entries])]
+    rest = [entry.guid for entry in line if entry.guid not in chosen]
+    place = rest.index(target) if target is not None else len(rest)
+    assert result == [*rest[:place], line[2].guid, line[7].guid, *rest[place:]]
