@@ -166,7 +166,7 @@ class Wiring:
             self.state,
             self.holdings,
             self.keeping,
-            Minding(self.keeping, self.reminding, self.preferences),
+            Minding(self.keeping, self.reminding, self.preferences, self.objecting),
             Guidance(self.house_state, self.state),
             self.frames,
             self.recall,

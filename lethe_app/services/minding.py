@@ -24,6 +24,7 @@ from lethe_app.services.casting import NOBODY, Cast
 from lethe_app.services.frames import Frame
 from lethe_app.services.indexing import NEVER_FOUND
 from lethe_app.services.lore import Bound, LoreKeeping, lore_state
+from lethe_app.services.objecting import Objecting
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.reminding import DEPTH, Asking, Reminding, is_open, session_text
 from lethe_app.services.shortening import LONGEST_MEMORY, shortened
@@ -96,10 +97,11 @@ class Mind:
 class Minding:
     """Stores nothing; the same occasion gives the same mind as long as nothing is learnt or forgotten."""
 
-    def __init__(self, keeping: LoreKeeping, reminding: Reminding, preferences: Preferences) -> None:
+    def __init__(self, keeping: LoreKeeping, reminding: Reminding, preferences: Preferences, objecting: Objecting) -> None:
         self._keeping = keeping
         self._reminding = reminding
         self._preferences = preferences
+        self._objecting = objecting
         self._pool = Pool()
 
     async def think(self, occasion: Occasion) -> Mind:
@@ -116,7 +118,8 @@ class Minding:
             *sticky(occasion),
             *staying(occasion),
         ]
-        recalled = once(found, without=occasion.in_view)
+        found = once(found, without=occasion.in_view)
+        recalled, unwanted = await self._objecting.sifted(occasion.session.persona_id, found, occasion.text)
         if not any(one.way is not Way.CONSTANT for one in recalled):
             recalled += self._opening(occasion, {one.memory for one in recalled} | occasion.told)
         kept: dict[str, object] = {
@@ -125,7 +128,7 @@ class Minding:
             STAYING: still_there(occasion, recalled),
         }
         there = {one.memory for one in recalled}
-        blocked = [one for one in (*lore.blocked(evaluation), *mentioned.blocked) if one.memory not in there]
+        blocked = [one for one in (*unwanted, *lore.blocked(evaluation), *mentioned.blocked) if one.memory not in there]
         return Mind(recalled, blocked[:MOST_BLOCKED], kept)
 
     def _mentioned(self, occasion: Occasion) -> Outcome:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lethe_app.domain.recollection import TurnMemory
+from lethe_app.domain.recollection import LOGGED, TurnMemory
 from lethe_app.errors import StorageError
 from lethe_app.storage.database import Database
 from lethe_app.storage.text import storable
@@ -18,6 +18,16 @@ from lethe_app.storage.text import storable
 SAID = """
 SELECT a.content FROM messages m JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
 WHERE m.id = ? AND m.deleted_at IS NULL
+"""
+OF_MESSAGES = """
+SELECT t.message_id, m.session_id, a.content, t.value
+FROM json_each(?) w JOIN turn_memories t ON t.message_id = w.value JOIN messages m ON m.id = t.message_id
+JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
+"""
+GONE = """
+SELECT value FROM json_each(?) WHERE value NOT IN (SELECT guid FROM memories WHERE deleted_at IS NULL)
+AND value NOT IN (SELECT guid FROM facts WHERE deleted_at IS NULL)
+AND value NOT IN (SELECT id FROM messages WHERE deleted_at IS NULL)
 """
 
 
@@ -43,28 +53,34 @@ class TurnMemories:
         def work(connection: sqlite3.Connection) -> TurnMemory | None:
             row = connection.execute("SELECT value FROM turn_memories WHERE message_id = ?", (str(message_id),)).fetchone()
             said = _said(connection, message_id)
-            try:
-                known = _Row.model_validate_json(row[0]) if row and said else None
-            except ValidationError:
-                return None
+            known = _understood(row[0]) if row and said else None
             return known.memory if known and known.said == said else None
+
+        return await self._database.run(work)
+
+    async def counts(self, message_ids: Sequence[UUID]) -> dict[UUID, int]:
+        """How many memories each of these messages brought up, where there are any; forgotten ones do not count.
+
+        Neither does the note of the time, which belongs to the conversation itself.
+        """
+        wanted = json.dumps([str(message_id) for message_id in message_ids])
+
+        def work(connection: sqlite3.Connection) -> dict[UUID, int]:
+            found: dict[UUID, int] = {}
+            for message_id, session_id, content, value in connection.execute(OF_MESSAGES, (wanted,)).fetchall():
+                kept = _understood(value)
+                if kept is not None and kept.said == _digest(content):
+                    recalled = [one for one in kept.memory.recalled if str(one.memory) != session_id]
+                    told = [str(one.memory) for one in recalled if not (one.world or one.way in LOGGED)]
+                    found[UUID(message_id)] = len(recalled) - len(_gone(connection, told))
+            return {message_id: count for message_id, count in found.items() if count}
 
         return await self._database.run(work)
 
     async def forgotten(self, guids: Sequence[UUID]) -> set[UUID]:
         """Those of these sessions, memories, facts and messages that were forgotten since: in the trash, or gone for good."""
-        wanted = json.dumps([str(guid) for guid in guids])
-
-        def work(connection: sqlite3.Connection) -> set[UUID]:
-            rows = connection.execute(
-                "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT guid FROM memories WHERE deleted_at IS NULL)"
-                " AND value NOT IN (SELECT guid FROM facts WHERE deleted_at IS NULL)"
-                " AND value NOT IN (SELECT id FROM messages WHERE deleted_at IS NULL)",
-                (wanted,),
-            )
-            return {UUID(guid) for (guid,) in rows}
-
-        return await self._database.run(work)
+        wanted = [str(guid) for guid in guids]
+        return {UUID(guid) for guid in await self._database.run(lambda connection: _gone(connection, wanted))}
 
     async def put(self, message_id: UUID, memory: TurnMemory) -> None:
         """Raises StorageError if the message is gone."""
@@ -79,7 +95,23 @@ class TurnMemories:
         await self._database.run(work)
 
 
+def _understood(value: str) -> _Row | None:
+    try:
+        return _Row.model_validate_json(value)
+    except ValidationError:
+        return None
+
+
 def _said(connection: sqlite3.Connection, message_id: UUID) -> str | None:
     """A digest of the words on display; None where the message is gone."""
     row = connection.execute(SAID, (str(message_id),)).fetchone()
-    return hashlib.blake2b(row[0].encode(errors="surrogatepass"), digest_size=16).hexdigest() if row else None
+    return _digest(row[0]) if row else None
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+
+
+def _gone(connection: sqlite3.Connection, guids: Sequence[str]) -> set[str]:
+    """Those that are neither a memory, a fact nor a message any more."""
+    return {guid for (guid,) in connection.execute(GONE, (json.dumps(guids),))} if guids else set()

@@ -17,7 +17,9 @@ from lethe_app.ui.conversations import Conversations
 from lethe_app.ui.dialogs import Question, answered
 from lethe_app.ui.first_start import FirstStart
 from lethe_app.ui.gear_menu import GearMenu
+from lethe_app.ui.herald import Herald
 from lethe_app.ui.look import Look
+from lethe_app.ui.memory_desk import MemoryDesk
 from lethe_app.ui.model_desk import ModelDesk
 from lethe_app.ui.transcript.model import ChatModel
 from lethe_app.ui.transcript.view import ChatView
@@ -25,6 +27,7 @@ from lethe_app.ui.turns import Turns
 from lethe_app.ui.workshop import doors
 from lethe_app.ui.workshop.desk import Desk
 from lethe_app.ui.workshop.place import Place
+from lethe_app.ui.workshop.session_follow import Follower
 
 if TYPE_CHECKING:
     from lethe_app.house import House
@@ -41,16 +44,23 @@ class Host(QObject):
         self.messages = ChatModel(self)
         self.view = ChatView(self.messages)
         self.desk = ModelDesk(window, house, self.bridge)
-        self.background = BackgroundDesk(window, house)
+        self.background = BackgroundDesk(window, house, self.bridge)
         self.turns = Turns(window, house, self.messages, self.desk, self.bridge)
         self.conversations = Conversations(window, house, self.turns, self.bridge)
         self.look = Look(window, self.view, self.messages, house.preferences, self.bridge)
         self.gear = GearMenu(window, house, self.look, self.bridge)
+        self.herald = Herald(window, house)
+        self.turns.replied.connect(self.herald.replied)
         self.workshop = Desk(window, self.bridge)
         self.place = Place(window, house, self.bridge, self.workshop, lambda: self.conversations.current, self._go_to)
         doors.connect(self.place)
+        window.sidebar.edit_wanted.connect(lambda persona_id: doors.edit_persona(self.place, persona_id))
+        window.sidebar.duplicate_wanted.connect(lambda persona_id: doors.duplicate_persona(self.place, persona_id))
+        window.sidebar.add.clicked.connect(window.actions_["new_persona"].trigger)
         self.palette = CommandPalette(window.theme, window.actions_, window)
         window.actions_.connect(palette=self.palette.open)
+        self.follower = Follower(house, self.conversations, self.turns, self.messages, self.bridge)
+        self.memory = MemoryDesk(self.place, self.view, self.messages)
         self._connect_view()
 
     def _go_to(self, session: UUID, message: UUID | None) -> None:
@@ -96,7 +106,8 @@ class Host(QObject):
         self.workshop.close()
         await self.turns.stop_all()
         await self.bridge.close()
-        for part in (self.conversations, self.desk, self.background, self.look, self.messages):
+        self.follower.close()
+        for part in (self.memory, self.herald, self.conversations, self.desk, self.background, self.look, self.messages):
             part.close()
 
     def _edit_last(self) -> None:

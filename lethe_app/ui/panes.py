@@ -1,32 +1,39 @@
-"""Lays out the window: sidebar beside the chat where there is room, and as a drawer over it where there is not."""
+"""Lays out the window: sidebar, chat and memory beside each other where there is room, and over the chat where there is not."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, QEasingCurve, QPoint, QPropertyAnimation, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QSplitter, QVBoxLayout, QWidget
 
-from lethe_app.ui.palette import MOTION_MS
+from lethe_app.ui.palette import MOTION_MS, SPACE_8
 from lethe_app.ui.sidebar import WIDTH
 from lethe_app.ui.theme import Theme
 
 DRAWER_BELOW = 720
 """Window width in pixels under which the sidebar is a drawer."""
+PANEL_BESIDE = 1000
+"""Window width from which the panel at the right has room of its own."""
+PANEL, PANEL_LEAST, PANEL_MOST = 328, 316, 440
+"""Width of the panel, which the reader may change a little."""
 
 
 class Panes(QWidget):
-    """A splitter that further panes can join; the first of them leaves it when the window is narrow."""
+    """A splitter with up to three panes; the outer ones leave it, one after the other, when the window becomes narrow."""
 
     sidebar_shown = Signal(bool)
     """Is the sidebar there, or must a button call it?"""
+    panel_shown = Signal(bool)
+    """Can the panel at the right be seen now?"""
     covered = Signal()
     """Something was laid over the panes; whoever wants to lie on top lifts itself."""
 
     def __init__(self, theme: Theme, sidebar: QWidget, chat: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme, self._sidebar = theme, sidebar
-        self._wanted = True
-        self._narrow = False
+        self._theme, self._sidebar, self._chat = theme, sidebar, chat
+        self._panel: QWidget | None = None
+        self._wanted, self._panel_wanted = True, False
+        self._narrow, self._is_over = False, False
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
         self.splitter.setHandleWidth(1)
         self.splitter.setChildrenCollapsible(False)
@@ -39,9 +46,15 @@ class Panes(QWidget):
         column.addWidget(self.splitter)
         self._scrim = Scrim(self)
         self._scrim.hide()
-        self._scrim.pressed.connect(self.close_drawer)
-        self._slide = QPropertyAnimation(sidebar, b"pos", self)
-        self._slide.setEasingCurve(QEasingCurve.Type.OutCubic)
+        self._scrim.pressed.connect(self._uncover)
+        self._slide = self._sliding(sidebar)
+
+    def _sliding(self, pane: QWidget) -> QPropertyAnimation:
+        slide = QPropertyAnimation(pane, b"pos", self)
+        slide.setEasingCurve(QEasingCurve.Type.OutCubic)
+        return slide
+
+    # the sidebar
 
     @property
     def is_narrow(self) -> bool:
@@ -49,7 +62,7 @@ class Panes(QWidget):
 
     @property
     def is_drawer_open(self) -> bool:
-        return self._narrow and not self._scrim.isHidden()
+        return self._narrow and not self._sidebar.isHidden()
 
     def toggle_sidebar(self) -> None:
         """Open or close the drawer, or hide the sidebar for readers who want the words alone."""
@@ -70,19 +83,13 @@ class Panes(QWidget):
     def open_drawer(self) -> None:
         if not self._narrow or self.is_drawer_open:
             return
-        self._scrim.setGeometry(self.rect())
-        self._scrim.show()
-        self._scrim.raise_()
+        self._uncover()
+        self._cover()
         self._sidebar.setGeometry(0, 0, WIDTH, self.height())
         self._sidebar.show()
         self._sidebar.raise_()
         self.covered.emit()
-        self._slide.stop()
-        if not self._theme.reduced_motion:
-            self._slide.setDuration(MOTION_MS)
-            self._slide.setStartValue(QPoint(-WIDTH, 0))
-            self._slide.setEndValue(QPoint(0, 0))
-            self._slide.start()
+        self._let_in(self._slide, -WIDTH, 0)
 
     def close_drawer(self) -> None:
         """Nothing happens where the sidebar is no drawer."""
@@ -91,6 +98,118 @@ class Panes(QWidget):
             self._scrim.hide()
             self._sidebar.hide()
 
+    # the panel at the right
+
+    def set_panel(self, panel: QWidget, *, wanted: bool) -> None:
+        """Put a third pane at the right; `wanted`: the reader left it open."""
+        self._panel, self._panel_wanted = panel, wanted
+        self._panel_slide = self._sliding(panel)
+        panel.setMinimumWidth(PANEL_LEAST)
+        panel.setMaximumWidth(PANEL_MOST)
+        self._join_panel()
+
+    @property
+    def panel_wanted(self) -> bool:
+        """Does the reader want the panel where there is room for it?"""
+        return self._panel_wanted
+
+    @property
+    def is_panel_open(self) -> bool:
+        return self._panel is not None and not self._panel.isHidden()
+
+    @property
+    def is_panel_over(self) -> bool:
+        """Does it lie over the chat, or would it?"""
+        return self._is_over
+
+    def toggle_panel(self) -> None:
+        self.close_panel() if self.is_panel_open else self.open_panel()
+
+    def open_panel(self) -> None:
+        """Beside the chat, or over it."""
+        if self._panel is None or self.is_panel_open:
+            return
+        self._panel_wanted = True
+        if self._is_over:
+            self._lay_over(self._panel)
+        else:
+            self._panel.show()
+            self._share_out()
+        self.panel_shown.emit(True)
+
+    def close_panel(self) -> None:
+        if self._panel is None or not self.is_panel_open:
+            return
+        focus = QApplication.focusWidget()
+        had_focus = focus is not None and self._panel.isAncestorOf(focus)
+        self._panel_wanted = False
+        self._panel_slide.stop()
+        self._panel.hide()
+        self._scrim.hide()
+        if had_focus:
+            self._chat.setFocus()
+        self.panel_shown.emit(False)
+
+    def _lay_over(self, panel: QWidget) -> None:
+        self.close_drawer()
+        if self._narrow:
+            self._cover()
+        panel.setGeometry(*self._over())
+        panel.show()
+        panel.raise_()
+        self.covered.emit()
+        self._let_in(self._panel_slide, self.width(), panel.x())
+
+    def _over(self) -> tuple[int, int, int, int]:
+        """Where it lies over the chat."""
+        width = min(PANEL, max(PANEL_LEAST, self.width() - SPACE_8))
+        return self.width() - width, 0, width, self.height()
+
+    def _share_out(self) -> None:
+        """The panel takes its room from the chat, not from the sidebar."""
+        sizes = self.splitter.sizes()
+        if len(sizes) == 3 and sizes[2] < PANEL_LEAST:
+            self.splitter.setSizes([sizes[0], max(1, sum(sizes) - sizes[0] - PANEL), PANEL])
+
+    def _join_panel(self) -> None:
+        if self._panel is None:
+            return
+        self._panel_slide.stop()
+        self.splitter.addWidget(self._panel)
+        self.splitter.setStretchFactor(self.splitter.count() - 1, 0)
+        self._panel.setVisible(self._panel_wanted)
+        self._mark(self._panel, over=False)
+        if self._panel_wanted:
+            self._share_out()
+
+    def _part_panel(self) -> None:
+        """It is too narrow for three: the panel comes over the chat when it is called."""
+        if self._panel is None:
+            return
+        self._panel.setParent(self)
+        self._panel.hide()
+        self._mark(self._panel, over=True)
+
+    # what lies over what
+
+    def _let_in(self, slide: QPropertyAnimation, start: int, end: int) -> None:
+        slide.stop()
+        if not self._theme.reduced_motion:
+            slide.setDuration(MOTION_MS)
+            slide.setStartValue(QPoint(start, 0))
+            slide.setEndValue(QPoint(end, 0))
+            slide.start()
+
+    def _cover(self) -> None:
+        self._scrim.setGeometry(self.rect())
+        self._scrim.show()
+        self._scrim.raise_()
+
+    def _uncover(self) -> None:
+        self.close_drawer()
+        if self._is_over:
+            self.close_panel()
+
     def state(self) -> QByteArray:
         """Widths of the panes, to be given to `restore` at the next start."""
         return self.splitter.saveState()
@@ -98,9 +217,12 @@ class Panes(QWidget):
     def restore(self, state: QByteArray) -> None:
         self.splitter.restoreState(state)
         self.splitter.setHandleWidth(1)
+        if self.is_panel_open and not self._is_over:
+            self._share_out()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._follow_panel()
         narrow = self.width() < DRAWER_BELOW
         if narrow != self._narrow:
             self._narrow = narrow
@@ -109,16 +231,31 @@ class Panes(QWidget):
             self._scrim.setGeometry(self.rect())
             self._sidebar.resize(WIDTH, self.height())
 
+    def _follow_panel(self) -> None:
+        over = self.width() < PANEL_BESIDE
+        if over != self._is_over:
+            was_open, self._is_over = self.is_panel_open, over
+            self._part_panel() if over else self._join_panel()
+            if was_open != self.is_panel_open:
+                self.panel_shown.emit(self.is_panel_open)
+        elif over and self._panel is not None and self.is_panel_open:
+            self._panel_slide.stop()
+            self._panel.setGeometry(*self._over())
+            if not self._scrim.isHidden():
+                self._scrim.setGeometry(self.rect())
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and self.is_drawer_open:
-            self.close_drawer()
+        if event.key() == Qt.Key.Key_Escape and (self.is_drawer_open or (self._is_over and self.is_panel_open)):
+            self._uncover()
         else:
             super().keyPressEvent(event)
 
     def _leave_splitter(self) -> None:
         self._sidebar.setParent(self)
         self._sidebar.hide()
-        self._mark(drawer=True)
+        self._mark(self._sidebar, drawer=True)
+        if self._is_over:
+            self.close_panel()
         self.sidebar_shown.emit(False)
 
     def _join_splitter(self) -> None:
@@ -129,17 +266,18 @@ class Panes(QWidget):
         self.splitter.setStretchFactor(1, 1)
         self.splitter.setSizes([WIDTH, self.width() - WIDTH])
         self._sidebar.setVisible(self._wanted)
-        self._mark(drawer=False)
+        self._mark(self._sidebar, drawer=False)
         self.sidebar_shown.emit(self._wanted)
 
-    def _mark(self, *, drawer: bool) -> None:
-        self._sidebar.setProperty("drawer", drawer)
-        self._sidebar.style().unpolish(self._sidebar)
-        self._sidebar.style().polish(self._sidebar)
+    def _mark(self, pane: QWidget, **marks: bool) -> None:
+        for name, value in marks.items():
+            pane.setProperty(name, value)
+        pane.style().unpolish(pane)
+        pane.style().polish(pane)
 
 
 class Scrim(QFrame):
-    """A veil over the chat while the drawer is open; a click on it closes the drawer."""
+    """A veil over the chat while something lies over it; a click on it takes that away."""
 
     pressed = Signal()
 

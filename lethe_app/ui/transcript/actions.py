@@ -16,6 +16,8 @@ from lethe_app.ui.transcript.model import ChatModel
 
 ICON_SIZE = 16
 BUTTON = 26
+BUTTONS = ("previous", "count", "next", "copy", "edit", "regenerate", "continue", "delete")
+"""What stands in the row, with the number of the wording; the rest is in the menu, and memories have their chip."""
 Do = Callable[[str], None]
 
 
@@ -35,6 +37,8 @@ DEEDS = (
     Deed("edit", "Edit", "edit"),
     Deed("regenerate", "Write another reply", "refresh"),
     Deed("continue", "Continue this reply", "forward"),
+    Deed("memories", "What was remembered", "memory"),
+    Deed("prompt", "Look at the prompt", "eye"),
     Deed("delete", "Delete message", "trash"),
 )
 
@@ -44,13 +48,16 @@ def deeds_for(model: ChatModel, row: int) -> set[str]:
     message = model.message(row)
     if message is None:
         return set()
+    recalled = {"memories"} if model.marks.of(row) else set()
     if model.growing_row is not None:
-        return {"copy"}  # while a reply is being written, nothing may change under it
-    deeds = {"copy", "edit", "delete"}
+        return {"copy"} | recalled  # while a reply is being written, nothing may change under it
+    deeds = {"copy", "edit", "delete"} | recalled
     if message.role in {Role.SYSTEM, Role.TOOL}:
         return deeds
     if model.is_last_reply(row):
         deeds |= {"regenerate", "continue"}
+    if message.role is Role.ASSISTANT:
+        deeds.add("prompt")
     if message.shown > 0:
         deeds.add("previous")
     if message.shown < len(message.alternatives) - 1:
@@ -83,9 +90,9 @@ class MessageActions(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(1, 1, 1, 1)
         row.setSpacing(0)
-        self._buttons = {deed.name: self._button(deed, do) for deed in DEEDS}
+        self._buttons = {deed.name: self._button(deed, do) for deed in DEEDS if deed.name in BUTTONS}
         self._count = QLabel(self)
-        for name in ("previous", "count", "next", "copy", "edit", "regenerate", "continue", "delete"):
+        for name in BUTTONS:
             row.addWidget(self._count if name == "count" else self._buttons[name])
         self.hide()
 
@@ -101,8 +108,9 @@ class MessageActions(QFrame):
 
     def restyle(self, style: MessageStyle) -> None:
         palette = style.palette
-        for deed in DEEDS:
-            self._buttons[deed.name].setIcon(icon(deed.picture, palette.muted))
+        pictures = {deed.name: deed.picture for deed in DEEDS}
+        for name, button in self._buttons.items():
+            button.setIcon(icon(pictures[name], palette.muted))
         self._count.setFont(style.small_font)
         self.setStyleSheet(
             f"#messageActions {{ background: {palette.background}; border: 1px solid transparent;"

@@ -37,6 +37,10 @@ class ChatDeeds(QObject):
                 view.regenerate_requested.emit(message)
             case "continue":
                 view.continue_requested.emit(message)
+            case "memories":
+                view.memories_requested.emit(message)
+            case "prompt":
+                view.prompt_requested.emit(message)
             case "delete":
                 view.delete_requested.emit(message)
             case "previous" | "next":

@@ -1,16 +1,19 @@
-"""Draws what stands behind and beside the words of a message: boxes of code, bars of quotes, bullets, rules."""
+"""Draws what stands behind and beside the words of a message: boxes of code, bars of quotes, bullets, the chip of memories."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPen, QTextBlock
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QTextBlock
 
-from lethe_app.ui.palette import RADIUS_CONTROL, SPACE_2
+from lethe_app.ui.icons import icon
+from lethe_app.ui.palette import RADIUS_CONTROL, SPACE_1, SPACE_2
 from lethe_app.ui.transcript.message_document import MessageDocument
-from lethe_app.ui.transcript.message_style import CODE_PAD, INDENT, QUOTE_INDENT, MessageStyle
+from lethe_app.ui.transcript.message_sheet import CHIP_SIGN, MessageSheet
+from lethe_app.ui.transcript.message_style import CODE_PAD, INDENT, QUOTE_INDENT, MessageStyle, clear
 from lethe_app.ui.transcript.prose import Block, Kind
+from lethe_app.ui.words import memories_in_words
 
 OPTICAL = 5
 """Letters stand low in a line of fixed height, so a box around them begins a little lower too."""
@@ -81,3 +84,19 @@ def _draw_marker(painter: QPainter, style: MessageStyle, block: Block, lines: QR
     right_to_left = text_block.textDirection() == Qt.LayoutDirection.RightToLeft
     left = lines.right() + SPACE_2 if right_to_left else MessageStyle.left_of(block) - SPACE_2 - width
     painter.drawText(QPointF(left, baseline), block.marker)
+
+
+def draw_chip(painter: QPainter, sheet: MessageSheet, style: MessageStyle, *, chosen: bool) -> None:
+    """Below the words of a reply: how many memories came to mind for it. Amber, as everything that is remembered."""
+    rect, amber = sheet.chip_rect, style.palette.amber
+    if chosen:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(clear(amber, 0.14))
+        painter.drawRoundedRect(rect, rect.height() / 2, rect.height() / 2)
+    sign = QRect(rect.left() + SPACE_2, rect.center().y() - CHIP_SIGN // 2, CHIP_SIGN, CHIP_SIGN)
+    icon("remembered", amber, CHIP_SIGN).paint(painter, sign)
+    painter.setFont(style.small_font)
+    painter.setPen(QColor(amber))
+    words = rect.adjusted(SPACE_2 + CHIP_SIGN + SPACE_1, 0, 0, 0)
+    painter.drawText(words, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, memories_in_words(sheet.memories))

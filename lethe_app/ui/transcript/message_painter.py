@@ -24,7 +24,7 @@ from lethe_app.ui.transcript.column import AVATAR_ROOM
 from lethe_app.ui.transcript.dates import clock_words, day_words, local_day
 from lethe_app.ui.transcript.faces import Avatars, Faces
 from lethe_app.ui.transcript.message_document import MessageDocument
-from lethe_app.ui.transcript.message_marks import draw_marks
+from lethe_app.ui.transcript.message_marks import draw_chip, draw_marks
 from lethe_app.ui.transcript.message_sheet import DAY_ROOM, THOUGHTS_INDENT, MessageSheet, header_height
 from lethe_app.ui.transcript.message_style import MessageStyle
 
@@ -44,6 +44,8 @@ class Moment:
     selection: tuple[int, int] | None = None
     focused: bool = False
     editing: bool = False
+    chosen: bool = False
+    """Whether the panel beside the conversation tells of its memories."""
     actions: bool = False
     """Whether the actions stand below the message and show its alternatives."""
     dots: int = 3
@@ -79,11 +81,16 @@ class MessagePainter:
             if moment.visible is not None:
                 clip = moment.visible.translated(-left, -top)
             self._draw_document(painter, sheet.document, QPointF(0, sheet.prose_top), clip, moment.selection)
+        self._draw_foot(painter, sheet, moment)
+        painter.restore()
+
+    def _draw_foot(self, painter: QPainter, sheet: MessageSheet, moment: Moment) -> None:
         if sheet.is_stopped:
             self._draw_small(painter, QRect(0, sheet.mark_top + 2, sheet.width, self.style.line), tr("stopped"), LEFT)
+        if sheet.memories and not moment.editing:
+            draw_chip(painter, sheet, self.style, chosen=moment.chosen)
         if sheet.alternatives[1] > 1 and not (sheet.growing or moment.actions or moment.editing):
             self._draw_alternatives(painter, sheet)
-        painter.restore()
 
     def _draw_small(self, painter: QPainter, rect: QRect, words: str, where: Qt.AlignmentFlag) -> None:
         painter.setFont(self.style.small_font)
@@ -185,7 +192,7 @@ class MessagePainter:
 
     def _draw_alternatives(self, painter: QPainter, sheet: MessageSheet) -> None:
         shown, count = sheet.alternatives
-        rect = QRect(0, sheet.foot_top, sheet.width, 24)
+        rect = QRect(sheet.foot_left, sheet.foot_top, sheet.width, 24)
         self._draw_small(painter, rect, f"‹ {shown}/{count} ›", LEFT)
 
     def draw_placeholder(self, painter: QPainter, left: int, top: int, width: int, height: int) -> None:

@@ -6,6 +6,7 @@ from datetime import date
 from math import ceil
 
 from PySide6.QtCore import QPointF, QRect, QRectF
+from PySide6.QtGui import QFontMetrics
 
 from lethe_app.domain.chat import Message, Role
 from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8
@@ -13,12 +14,15 @@ from lethe_app.ui.transcript.message_document import MessageDocument
 from lethe_app.ui.transcript.message_style import MessageStyle
 from lethe_app.ui.transcript.prose import read
 from lethe_app.ui.transcript.prose_stream import GrowingProse
+from lethe_app.ui.words import memories_in_words
 
 FOOT = 32
 """Room below the prose, in which the actions appear."""
 CHOICE_ROOM = 22
 """What the line that tells of other wordings takes besides, so that the gap behind it is not narrower than others."""
 DAY_ROOM = SPACE_8 + SPACE_6
+CHIP, CHIP_SIGN = 24, 13
+"""Height of what tells of memories, and the size of its sign."""
 THOUGHTS_INDENT = SPACE_4 + SPACE_2
 
 
@@ -44,6 +48,8 @@ class MessageSheet:
         self.waiting = False
         self.thoughts_open = False
         self.editor_height = 0
+        self.memories = 0
+        """How many came to mind for it."""
         self.thoughts: MessageDocument | None = None
         self._said: tuple[str, bool] | None = None
         """The words laid out, and whether they break off."""
@@ -111,7 +117,7 @@ class MessageSheet:
         if self.waiting:
             self.mark_top = top + self.style.line
         self.foot_top = self.mark_top + (self.style.line if self.is_stopped else 0) + 2
-        self.height = self.foot_top - 2 + (CHOICE_ROOM if self.alternatives[1] > 1 else 0) + FOOT
+        self.height = self.foot_top - 2 + (CHOICE_ROOM if self.alternatives[1] > 1 or self.memories else 0) + FOOT
 
     def _arrange_thoughts(self, top: int) -> int:
         self.thoughts_top = top
@@ -144,6 +150,20 @@ class MessageSheet:
     @property
     def waiting_rect(self) -> QRect:
         return QRect(0, self.prose_top, self.width, self.style.line)
+
+    @property
+    def chip_rect(self) -> QRect:
+        """Where a click tells what was remembered: at the beginning of the line below the words."""
+        if not self.memories:
+            return QRect()
+        words = QFontMetrics(self.style.small_font).horizontalAdvance(memories_in_words(self.memories))
+        height = max(CHIP, round(self.style.pixels * 1.6))
+        return QRect(-SPACE_2, self.foot_top - 1, words + CHIP_SIGN + SPACE_1 + 2 * SPACE_2, height)
+
+    @property
+    def foot_left(self) -> int:
+        """Where the rest of that line begins."""
+        return self.chip_rect.right() + SPACE_2 if self.memories else 0
 
     def position_at(self, x: float, y: float) -> int:
         """The place in the prose nearest to a point."""

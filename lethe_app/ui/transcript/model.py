@@ -12,10 +12,12 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 from lethe_app.domain.chat import Message, MessageOutline, Role
 from lethe_app.errors import LetheError
 from lethe_app.ui.transcript.dates import clock_words, local_day
+from lethe_app.ui.transcript.memory_marks import MemoryMarks
 from lethe_app.ui.transcript.pages import Loader, Pages
 from lethe_app.ui.transcript.prose import plain
 from lethe_app.ui.transcript.reply import GrowingReply
 from lethe_app.ui.transcript.rows import Rows, outline_of
+from lethe_app.ui.words import memories_in_words
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
@@ -38,10 +40,11 @@ class ChatModel(QAbstractListModel):
         self._rows = Rows()
         self._days: dict[UUID, date] = {}
         self._reply: GrowingReply | None = None
+        self.marks = MemoryMarks(self)
         self._pages = self._pages_from(_nothing)
 
     def _pages_from(self, loader: Loader) -> Pages:
-        return Pages(loader, self._take_page, self.load_failed.emit)
+        return Pages(self.marks.beside(loader), self._take_page, self.load_failed.emit)
 
     def open(self, outlines: Sequence[MessageOutline], loader: Loader) -> None:
         """Show another session; its messages are fetched with `loader` as they come into view."""
@@ -50,6 +53,7 @@ class ChatModel(QAbstractListModel):
         self._pages = self._pages_from(loader)
         self._rows, self._reply = Rows(outlines, self._rows.show_hidden), None
         self._days.clear()
+        self.marks.clear()
         self.endResetModel()
 
     def close(self) -> None:
@@ -137,7 +141,7 @@ class ChatModel(QAbstractListModel):
         message = self.message(row)
         if message is None:
             return ""
-        states = []
+        states = [memories_in_words(count)] if (count := self.marks.of(row)) else []
         if len(message.alternatives) > 1:
             told = self.tr("alternative {number} of {count}")
             states.append(told.format(number=message.shown + 1, count=len(message.alternatives)))

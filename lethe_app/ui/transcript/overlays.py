@@ -99,7 +99,8 @@ class ChatOverlays(QObject):
         if floating:
             self.actions.move(left + width - self.actions.width(), lowest)
         else:
-            self.actions.move(left - SPACE_1 - 2, top)
+            room = left + width - self.actions.width()  # in a narrow window they cover the chip rather than be cut off
+            self.actions.move(max(left - SPACE_1 - 2, min(left + sheet.foot_left - SPACE_1 - 2, room)), top)
 
     def tell_new(self, row: int) -> None:
         """There is something new in a row; lead there if it is out of sight."""

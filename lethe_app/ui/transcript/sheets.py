@@ -54,10 +54,10 @@ class Sheets:
         if message is None:
             return
         editor = self.editor_height if message.id == self.editing else 0
-        is_open = message.id in self._open_thoughts
+        is_open, memories = message.id in self._open_thoughts, model.marks.of(row)
         settled = sheet.message is message and sheet.day == day and not growing and not sheet.growing
-        if not settled or (sheet.editor_height, sheet.thoughts_open) != (editor, is_open):
-            sheet.editor_height, sheet.thoughts_open = editor, is_open
+        if not settled or (sheet.editor_height, sheet.thoughts_open, sheet.memories) != (editor, is_open, memories):
+            sheet.editor_height, sheet.thoughts_open, sheet.memories = editor, is_open, memories
             said, thought = model.text_of(row)
             sheet.show(message, said, thought, day, growing)
         sheet.set_width(self.width)

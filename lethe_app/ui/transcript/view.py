@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QAbstractItemView, QWidget
 
 from lethe_app.domain.chat import Role
 from lethe_app.ui.palette import Palette
+from lethe_app.ui.transcript.backdrop import Backdrop
 from lethe_app.ui.transcript.canvas import ChatCanvas, Index
 from lethe_app.ui.transcript.deeds import ChatDeeds
 from lethe_app.ui.transcript.faces import Avatars
@@ -50,6 +51,10 @@ class ChatView(ChatCanvas):
     continue_requested = Signal(UUID)
     delete_requested = Signal(UUID)
     alternative_requested = Signal(UUID, int)
+    memories_requested = Signal(UUID)
+    prompt_requested = Signal(UUID)
+    message_pressed = Signal(UUID)
+    """Somewhere on this message, and on nothing in particular."""
     link_activated = Signal(QUrl)
 
     def __init__(self, model: ChatModel, parent: QWidget | None = None) -> None:
@@ -57,8 +62,10 @@ class ChatView(ChatCanvas):
         self._empty = ("", "")
         self._avatars: Avatars = _no_avatar
         self._reduced_motion = False
+        self._chosen: UUID | None = None
         self._dots = 3
         self.message_painter = MessagePainter(self.sheets.style, self._avatars)
+        self.backdrop = Backdrop(self.viewport())
         self.setObjectName("chatView")
         self.setAccessibleName(self.tr("Conversation"))
         self.setAccessibleDescription(self.tr("Messages, oldest first. Tab goes to a message, Enter shows what can be done."))
@@ -106,6 +113,12 @@ class ChatView(ChatCanvas):
     def set_reduced_motion(self, reduced: bool) -> None:
         self._reduced_motion = reduced
         self.settled()
+
+    def mark_chosen(self, message_id: UUID | None) -> None:
+        """Show which reply the panel beside the conversation is about."""
+        if message_id != self._chosen:
+            self._chosen = message_id
+            self.viewport().update()
 
     # Focus
 
@@ -210,6 +223,7 @@ class ChatView(ChatCanvas):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
         painter.fillRect(event.rect(), self.sheets.style.background)
+        self.backdrop.draw(painter)
         left, width = self.column()
         for placed in self.shown:
             if placed.top < event.rect().bottom() + 1 and placed.top + placed.height > event.rect().top():
@@ -227,6 +241,7 @@ class ChatView(ChatCanvas):
             selection=self.selection.range_in(self.chat, placed.row),
             focused=self.focused_row == placed.row and self.hasFocus(),
             editing=self.is_editing(placed.row),
+            chosen=self._chosen is not None and self.chat.outline(placed.row).id == self._chosen,
             actions=self.overlays.actions_row == placed.row,
             dots=self._dots,
             words=self.chat.waiting_words,

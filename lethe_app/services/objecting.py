@@ -1,0 +1,94 @@
+"""Keeps the user's objections to memories that came at the wrong moment, and has them counted from then on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from pydantic import TypeAdapter, ValidationError
+
+from lethe_app.brain.objections import UNWANTED, Objection, objection, sift, unwanted
+from lethe_app.domain.chat import Message
+from lethe_app.domain.clock import now
+from lethe_app.domain.recollection import NotRecalled, Recollection, TurnMemory
+from lethe_app.storage.state import HouseState
+from lethe_app.storage.turns import TurnMemories
+
+MOST = 400
+"""Objections kept for each persona; the oldest, which count least, go first."""
+TAKEN_BACK = "taken back"
+"""Key under which what was kept back in a turn waits for the user to think better of it."""
+_KEPT = TypeAdapter(list[Objection])
+_TAKEN = TypeAdapter(Recollection)
+
+
+class Objecting:
+    """An objection takes the memory out of the turn it was made in, and makes it come less easily in turns like that one."""
+
+    def __init__(self, state: HouseState, turns: TurnMemories) -> None:
+        self._state = state
+        self._turns = turns
+
+    async def of(self, persona_id: str) -> list[Objection]:
+        """All that were made to memories of this persona, oldest first."""
+        try:
+            return _KEPT.validate_python(await self._state.get(_scope(persona_id), "all") or [])
+        except ValidationError:
+            return []
+
+    async def make(self, persona_id: str, memory: UUID, asked: Message) -> None:
+        """This memory had nothing to do with that message of the user's: another wording of the reply does without it."""
+        new = objection(memory, asked.id, asked.content, now())
+        others = [one for one in await self.of(persona_id) if (one.memory, one.message) != (memory, asked.id)]
+        for old in others[: len(others) + 1 - MOST]:
+            await self._state.set(_scope(persona_id), _place(old.memory, old.message), None)
+        await self._keep(persona_id, [*others, new][-MOST:])
+        turn = await self._turns.get(asked.id)
+        taken = next((one for one in turn.recalled if one.memory == memory), None) if turn else None
+        if turn is None or taken is None:
+            return
+        await self._state.set(_scope(persona_id), _place(memory, asked.id), taken.model_dump(mode="json"))
+        recalled = [one for one in turn.recalled if one is not taken]
+        blocked = [unwanted(taken), *turn.blocked]
+        await self._turns.put(asked.id, turn.model_copy(update={"recalled": recalled, "blocked": blocked}))
+
+    async def withdraw(self, persona_id: str, memory: UUID, asked: Message) -> None:
+        """It did belong there after all."""
+        others = [one for one in await self.of(persona_id) if (one.memory, one.message) != (memory, asked.id)]
+        await self._keep(persona_id, others)
+        taken = await self._taken(persona_id, memory, asked.id)
+        turn = await self._turns.get(asked.id)
+        if taken is None or turn is None:
+            return
+        blocked = [one for one in turn.blocked if (one.memory, one.why) != (memory, UNWANTED)]
+        await self._turns.put(asked.id, TurnMemory(recalled=[*turn.recalled, taken], blocked=blocked, scratch=turn.scratch))
+        await self._state.set(_scope(persona_id), _place(memory, asked.id), None)
+
+    async def forget(self, persona_id: str, memory: UUID) -> None:
+        """The memory itself was forgotten: no copy of it waits here to be taken back."""
+        for key in await self._state.all(_scope(persona_id)):
+            if key.startswith(f"{TAKEN_BACK} {memory} "):
+                await self._state.set(_scope(persona_id), key, None)
+
+    async def sifted(
+        self, persona_id: str, recalled: Sequence[Recollection], said: str
+    ) -> tuple[list[Recollection], list[NotRecalled]]:
+        """Of what comes to mind at these words, what still comes and what the user's objections keep back."""
+        return sift(recalled, await self.of(persona_id), said, now())
+
+    async def _keep(self, persona_id: str, objections: Sequence[Objection]) -> None:
+        await self._state.set(_scope(persona_id), "all", _KEPT.dump_python(list(objections), mode="json") or None)
+
+    async def _taken(self, persona_id: str, memory: UUID, message: UUID) -> Recollection | None:
+        try:
+            return _TAKEN.validate_python(await self._state.get(_scope(persona_id), _place(memory, message)))
+        except ValidationError:
+            return None
+
+
+def _scope(persona_id: str) -> str:
+    return f"objections {persona_id}"
+
+
+def _place(memory: UUID, message: UUID) -> str:
+    return f"{TAKEN_BACK} {memory} {message}"

@@ -1,0 +1,86 @@
+"""Knows which replies used a memory, and how many: asked for with the page a message lies on, so that nothing jumps later."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from lethe_app.domain.chat import Message, Role
+
+if TYPE_CHECKING:
+    from lethe_app.ui.transcript.model import ChatModel
+    from lethe_app.ui.transcript.pages import Loader
+
+Count = Callable[[Sequence[UUID]], Awaitable[dict[UUID, int]]]
+"""Tells how many memories messages of the user's brought up, one question for many."""
+
+LOOK_BACK = 8
+"""Rows above a reply among which the words it answers are looked for."""
+
+
+async def _none(_messages: Sequence[UUID]) -> dict[UUID, int]:
+    return {}
+
+
+class MemoryMarks:
+    """A reply has as many memories as the words it answers brought up."""
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+        self._counts: dict[UUID, int] = {}
+        """By the user's message; those that brought up nothing are not in it."""
+        self.count: Count = _none
+
+    def clear(self) -> None:
+        self._counts.clear()
+
+    def beside(self, loader: Loader) -> Loader:
+        """The same loader, which also asks what the messages it brings remembered."""
+
+        async def load(start: int, count: int) -> list[Message]:
+            messages = await loader(start, count)
+            await self._ask(message.id for message in messages if message.role is Role.USER)
+            return messages
+
+        return load
+
+    def asked(self, row: int) -> UUID | None:
+        """The user's message that a reply answers; None for anything but a reply, and for a greeting."""
+        model = self._model
+        if model.outline(row).role is not Role.ASSISTANT:
+            return None
+        for above in range(row - 1, max(-1, row - 1 - LOOK_BACK), -1):
+            outline = model.outline(above)
+            if outline.role is Role.USER and not outline.hidden:
+                return outline.id
+        return None
+
+    def of(self, row: int) -> int:
+        """How many memories came to mind for a reply."""
+        asked = self.asked(row) if self._counts else None
+        return self._counts.get(asked, 0) if asked is not None else 0
+
+    async def renew(self, messages: Sequence[UUID] | None = None) -> None:
+        """Ask again about these messages, or about all that are known to have brought up something."""
+        await self._ask(self._counts if messages is None else messages)
+
+    async def _ask(self, messages: Iterable[UUID]) -> None:
+        wanted = list(messages)
+        if not wanted:
+            return
+        found = await self.count(wanted)
+        changed = {one for one in wanted if self._counts.get(one, 0) != found.get(one, 0)}
+        for one in changed:
+            self._counts.pop(one, None)
+            if one in found:
+                self._counts[one] = found[one]
+        self._tell(changed)
+
+    def _tell(self, messages: set[UUID]) -> None:
+        """The rows of the replies below these messages look different now."""
+        model = self._model
+        rows = [row for one in messages if (row := model.row_of(one)) is not None]
+        if rows:
+            last = min(max(rows) + LOOK_BACK, model.rowCount() - 1)
+            model.dataChanged.emit(model.index(min(rows)), model.index(last))

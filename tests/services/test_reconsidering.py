@@ -1,0 +1,208 @@
+"""What stood behind a reply is told with its source, and can be pinned, rewritten, forgotten, objected to, and taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.facts import ExtractedFact
+from lethe_app.domain.memory import MemoryInsertion
+from lethe_app.errors import LetheError
+from lethe_app.house import House
+from lethe_app.services.behind import Behind, Kind, Surfaced
+from lethe_app.storage.chats import Chats
+from tests.services.stage import MIRA, Played, before_now, change_persona, keep, now_held, say, write_world
+
+KNOWN = "Tomas's grandfather kept the light on Skerry Point."
+ASKED = "Shall we walk to the lighthouse?"
+
+
+@pytest.fixture
+async def session(house: House, says: Callable[..., object]) -> ChatSession:
+    await says(*["“Aye.”"] * 60)
+    await house.preferences.set(recall_without_match=0, session_handling="current_only", session_memory_system=False)
+    await house.preferences.set(core_facts_tokens=0)
+    return await house.sessions.new(MIRA)
+
+
+async def behind(house: House, played: Played) -> Behind:
+    found = await house.reconsidering.behind(played.reply.id)
+    assert found is not None
+    return found
+
+
+async def only(house: House, played: Played) -> Surfaced:
+    (one,) = (await behind(house, played)).surfaced
+    return one
+
+
+async def learnt(house: House) -> tuple[ChatSession, Message]:
+    """A fact, and the message of some days ago that says it."""
+    chats = Chats(house._database)
+    old = await chats.add_session(ChatSession(persona_id=MIRA, name="First night", added=before_now(days=3)))
+    said = [Alternative(content="My grandfather kept the light on Skerry Point.", created=old.added)]
+    message = Message(session_id=old.guid, role=Role.USER, speaker_name="Tomas", time=old.added, alternatives=said)
+    await chats.add_message(message)
+    fact = ExtractedFact(fact=KNOWN, source_memories=[old.guid], source_messages=[message.id])
+    await house.knowing.learn(MIRA, [fact])
+    return old, message
+
+
+async def test_a_fact_is_told_with_the_message_that_says_it(house: House, session: ChatSession):
+    old, message = await learnt(house)
+
+    played = await say(house, session, "Did my grandfather keep the light on Skerry Point?")
+
+    one = await only(house, played)
+    assert (one.kind, one.text) == (Kind.FACT, KNOWN)
+    assert one.whence is not None
+    assert (one.whence.session, one.whence.message, one.whence.title) == (old.guid, message.id, "First night")
+
+
+async def test_a_fact_that_is_forgotten_does_not_come_back_until_that_is_taken_back(house: House, session: ChatSession):
+    await learnt(house)
+    question = "Did my grandfather keep the light on Skerry Point?"
+    one = await only(house, await say(house, session, question))
+
+    await house.reconsidering.forget(one, MIRA)
+    again = await behind(house, await say(house, session, question))
+    await house.reconsidering.restore(one)
+    later = await behind(house, await say(house, session, question))
+
+    assert [each.kind for each in again.surfaced if each.kind is Kind.FACT] == []
+    assert Kind.FACT in {each.kind for each in later.surfaced}
+
+
+async def test_a_memory_can_be_pinned_and_rewritten(house: House, session: ChatSession):
+    memory = await keep(house, keywords_main=["lighthouse"])
+    one = await only(house, await say(house, session, ASKED))
+    assert (one.kind, one.pinned, one.text) == (Kind.MEMORY, False, "It is dark since May.")
+
+    await house.reconsidering.pin(one, pinned=True)
+    await house.reconsidering.write(one, "  It burns again.  ")
+
+    held = await now_held(house, memory)
+    assert held is not None
+    assert (held.sticky, held.content) == (True, "It burns again.")
+    with pytest.raises(LetheError):
+        await house.reconsidering.write(one, " ")
+
+
+async def test_a_conversation_can_be_pinned_and_forgotten(house: House, session: ChatSession):
+    fields = {"name": "The storm", "content": "The mast broke.", "keywords_main": ["squall"], "enabled": True}
+    old = await Chats(house._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
+    one = await only(house, await say(house, session, "Remember the squall?"))
+    assert (one.kind, one.subject) == (Kind.CONVERSATION, old.guid)
+
+    await house.reconsidering.pin(one, pinned=True)
+    assert (await house.sessions.open(old.guid)).sticky
+    await house.reconsidering.forget(one, MIRA)
+
+    assert (await behind(house, await say(house, session, "Remember the squall?"))).surfaced == ()
+
+
+async def test_an_entry_of_a_world_is_only_looked_at_here(house: House, session: ChatSession):
+    write_world(house, "bay", {"name": "The buoy", "content": "It rings.", "keywords_main": ["buoy"]})
+    await change_persona(house, worlds=["bay"])
+    one = await only(house, await say(house, session, "Hear the buoy?"))
+
+    assert one.kind is Kind.WORLD
+    assert {one.can_be_pinned, one.can_be_edited, one.can_be_forgotten} == {False}
+    with pytest.raises(LetheError):
+        await house.reconsidering.forget(one, MIRA)
+
+
+async def test_what_does_not_belong_leaves_the_turn_and_can_be_brought_back(house: House, session: ChatSession):
+    memory = await keep(house, keywords_main=["lighthouse"])
+    played = await say(house, session, ASKED)
+    before = await behind(house, played)
+
+    await house.reconsidering.object_to(memory.guid, before)
+    without = await behind(house, played)
+    await house.reconsidering.withdraw(memory.guid, without)
+    after = await behind(house, played)
+
+    assert without.surfaced == ()
+    assert [one.memory for one in without.unwanted] == [memory.guid]
+    assert after == before
+
+
+async def test_what_does_not_belong_is_sifted_out_of_what_the_same_words_bring_up(house: House, session: ChatSession):
+    memory = await keep(house, keywords_main=["lighthouse"])
+    played = await say(house, session, ASKED)
+    await house.reconsidering.object_to(memory.guid, await behind(house, played))
+
+    objecting = house.reconsidering._objecting
+    coming, back = await objecting.sifted(MIRA, played.memory.recalled, ASKED)
+
+    assert coming == []
+    assert [one.memory for one in back] == [memory.guid]
+
+
+async def test_what_does_not_belong_does_not_stay_for_the_turns_to_come(house: House, session: ChatSession):
+    memory = await keep(house, keywords_main=["lighthouse"], duration=4)
+    write_world(house, "bay", {"name": "The buoy", "content": "It rings.", "keywords_main": ["lighthouse"], "duration": 4})
+    await change_persona(house, worlds=["bay"])
+    first = await behind(house, await say(house, session, ASKED))
+    staying = await behind(house, await say(house, session, "Good."))
+    assert {one.kind for one in staying.surfaced} == {Kind.MEMORY, Kind.WORLD}
+
+    for one in first.surfaced:
+        await house.reconsidering.object_to(one.recollection.memory, first)
+
+    assert (await behind(house, await say(house, session, "Fine."))).surfaced == ()
+    again = await behind(house, await say(house, session, "Who painted the old lighthouse white, and for what money?"))
+    assert memory.guid in {one.subject for one in again.surfaced}
+
+
+async def test_no_copy_of_what_was_forgotten_waits_to_be_taken_back(house: House, session: ChatSession):
+    memory = await keep(house, keywords_main=["lighthouse"])
+    played = await say(house, session, ASKED)
+    before = await behind(house, played)
+    await house.reconsidering.object_to(memory.guid, before)
+
+    await house.reconsidering.forget(before.surfaced[0], MIRA)
+
+    kept = await house._database.run(lambda c: c.execute("SELECT value FROM house_state").fetchall())
+    assert not any("dark since May" in value for (value,) in kept)
+
+
+async def test_a_greeting_answers_nobody(house: House, session: ChatSession):
+    (greeting,) = await house.sessions.page(session.guid, 0, 9)
+    found = await house.reconsidering.behind(greeting.id)
+    assert found is not None
+    assert (found.asked, found.is_known, found.surfaced) == (None, False, ())
+
+
+async def test_memories_are_counted_for_many_messages_at_once_without_what_was_forgotten(house: House, session: ChatSession):
+    memory = await keep(house, keywords_main=["lighthouse"])
+    told = await keep(house, "The letter came.", name="Letter", insertion=MemoryInsertion.NATURAL, keywords_main=["lighthouse"])
+    one, other = await say(house, session, ASKED), await say(house, session, "Good.")
+    ids = [one.asked.id, other.asked.id]
+
+    counted = await house.reconsidering.counts(ids)
+    await house.brain.forget(memory.guid)
+    fewer = await house.reconsidering.counts(ids)
+
+    assert await now_held(house, told) is None  # it was told, and is used up
+    assert counted == {one.asked.id: 2}
+    assert fewer == {one.asked.id: 1}
+
+
+async def test_what_was_not_relevant_stays_away_from_the_same_words_and_comes_at_others(house: House, session: ChatSession):
+    await keep(house, keywords_main=["lighthouse"])
+    first = await behind(house, await say(house, session, ASKED))
+    (one,) = first.surfaced
+
+    await house.reconsidering.object_to(one.subject, first)
+    again = await behind(house, await say(house, session, ASKED))
+    other = await behind(house, await say(house, session, "Who paints the lighthouse white every spring?"))
+    await house.reconsidering.withdraw(one.subject, first)
+    later = await behind(house, await say(house, session, ASKED))
+
+    assert [each.subject for each in again.surfaced] == []
+    assert one.subject in {held.memory for held in again.unwanted}
+    assert [each.subject for each in other.surfaced] == [one.subject]
+    assert [each.subject for each in later.surfaced] == [one.subject]

@@ -1,0 +1,441 @@
+"""The panel beside the chat says why a memory came; it can be forgotten, pinned, rewritten, sent away and called back there."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.domain.recollection import TurnMemory
+from lethe_app.storage.turns import TurnMemories
+from lethe_app.ui.memory_cards import MemoryCard
+from lethe_app.ui.memory_words import cited, spoken
+from lethe_app.ui.workshop.prose_field import ProseField
+from tests.ui.test_accessibility import nameless
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+FACT = "Tomas's grandfather kept the light on Skerry Point."
+QUESTION = "Did my grandfather keep the light on Skerry Point?"
+
+
+@pytest.fixture
+async def scene(tmp_path: Path, echo_model: Callable[..., Path]) -> AsyncIterator[Scene]:
+    async with opened(tmp_path / "home", echo_model(*["Indeed."] * 40)) as opened_scene:
+        settings = {"recall_without_match": 0, "core_facts_tokens": 0, "session_memory_system": False}
+        await opened_scene.house.preferences.set(session_handling="current_only", **settings)
+        mira = await opened_scene.house.library.persona("mira")
+        await opened_scene.house.library.save_persona(mira.model_copy(update={"worlds": []}))  # it would join in
+        opened_scene.window.resize(1280, 800)
+        yield opened_scene
+
+
+async def first_night(scene: Scene) -> Message:
+    """A conversation of some days ago, and the fact that is known from it; returns the message that says it."""
+    chats, begun = scene.house.sessions._chats, now() - timedelta(days=9)
+    old = await chats.add_session(ChatSession(persona_id="mira", name="First night", added=begun))
+    texts = ["My grandfather kept the light on Skerry Point.", "Then you know what it is to count seconds."]
+    messages = [
+        Message(session_id=old.guid, role=role, time=begun, alternatives=[Alternative(content=text, created=begun)])
+        for role, text in zip((Role.USER, Role.ASSISTANT), texts, strict=True)
+    ]
+    await chats.add_messages(messages)
+    fact = ExtractedFact(fact=FACT, source_memories=[old.guid], source_messages=[messages[0].id])
+    await scene.house.knowing.learn("mira", [fact])
+    return messages[0]
+
+
+async def lamp(scene: Scene, **fields: object) -> MemoryUnit:
+    memory = MemoryUnit.model_validate({"name": "The lamp", "content": "It is lit.", "keywords_main": ["pharos"], **fields})
+    return (await scene.house.brain.memorize("mira", memory, check=False)).record
+
+
+async def say(scene: Scene, text: str) -> int:
+    """Say it and wait for the answer; returns the row of the reply."""
+    rows = scene.host.messages.rowCount()
+    scene.host.turns.send(text)
+    await until(lambda: scene.host.messages.rowCount() == rows + 2 and not scene.is_replying)
+    return rows + 1
+
+
+def panel_open(scene: Scene) -> None:
+    scene.window.actions_["memory_panel"].trigger()
+
+
+def card(scene: Scene, words: str) -> MemoryCard | None:
+    return next((one for one in scene.window.memory.cards if words in one.accessibleName()), None)
+
+
+def words_in(scene: Scene) -> str:
+    panel = scene.window.memory
+    return "\n".join(one.text() for one in panel.findChildren(QLabel) if one.isVisibleTo(panel))
+
+
+def press(card: MemoryCard, drawing: str) -> None:
+    tool = card.tools[drawing]
+    tool.setFocus()
+    QTest.keyClick(tool, Qt.Key.Key_Space)
+
+
+async def undo_by_toast(scene: Scene) -> None:
+    def offered() -> list[QPushButton]:
+        found = [button for toast in scene.toasts for button in toast.findChildren(QPushButton)]
+        return [button for button in found if button.text() == "Take it back"]
+
+    await until(offered)
+    QTest.mouseClick(offered()[-1], Qt.MouseButton.LeftButton)
+
+
+# stories
+
+
+async def test_one_sees_why_a_memory_surfaced_forgets_it_and_it_does_not_come_back(scene: Scene):
+    await first_night(scene)
+    await say(scene, QUESTION)
+    panel_open(scene)
+    await until(lambda: card(scene, "kept the light"))
+    fact = card(scene, FACT[:20])
+    assert fact is not None
+    assert "You said" in fact.reason
+    assert "“grandfather”" in fact.reason
+    assert "Mira knows this" in fact.reason
+
+    press(fact, "trash")
+    await until(lambda: card(scene, FACT[:20]) is None)
+    await say(scene, QUESTION)
+    await until(lambda: scene.window.memory.reply == scene.host.memory.reply and scene.host.memory.behind is not None)
+
+    behind = scene.host.memory.behind
+    assert behind is not None
+    assert not any(FACT in one.recollection.text for one in behind.surfaced)
+    assert FACT not in words_in(scene)
+
+
+async def test_what_was_forgotten_comes_back_when_it_is_taken_back(scene: Scene):
+    await lamp(scene)
+    row = await say(scene, "Is the pharos lit?")
+    panel_open(scene)
+    await until(lambda: card(scene, "It is lit"))
+    assert scene.host.messages.marks.of(row) == 1
+
+    found = card(scene, "It is lit")
+    assert found is not None
+    press(found, "trash")
+    await until(lambda: not scene.window.memory.cards and scene.host.messages.marks.of(row) == 0)
+    await undo_by_toast(scene)
+
+    await until(lambda: card(scene, "It is lit") and scene.host.messages.marks.of(row) == 1)
+
+
+async def test_what_did_not_belong_is_kept_back_and_can_be_called_back(scene: Scene):
+    await lamp(scene)
+    await say(scene, "Is the pharos lit?")
+    panel_open(scene)
+    await until(lambda: card(scene, "It is lit"))
+    found = card(scene, "It is lit")
+    assert found is not None
+
+    press(found, "lower")
+    await until(lambda: "You said it did not belong here." in words_in(scene))
+    assert scene.window.memory.cards == []
+    links = scene.window.memory.findChildren(QPushButton)
+    link = next(one for one in links if one.accessibleName() == "Bring “The lamp” back into this reply")
+    QTest.keyClick(link, Qt.Key.Key_Space)
+
+    await until(lambda: card(scene, "It is lit"))
+
+
+async def test_a_memory_is_rewritten_and_pinned_on_the_spot(scene: Scene):
+    memory = await lamp(scene)
+    await say(scene, "Is the pharos lit?")
+    panel_open(scene)
+    await until(lambda: card(scene, "It is lit"))
+    found = card(scene, "It is lit")
+    assert found is not None
+
+    press(found, "edit")
+    field = found.findChildren(ProseField)[0]
+    assert field.hasFocus()
+    field.selectAll()
+    QTest.keyClicks(field, "It went out.")
+    QTest.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    await until(lambda: card(scene, "It went out"))
+    again = card(scene, "It went out")
+    assert again is not None
+    press(again, "pin")
+    await until(lambda: card(scene, "It went out").one.pinned)
+
+    (held,) = [one for one in await scene.house.brain.memories("mira") if one.guid == memory.guid]
+    assert (held.content, held.sticky) == ("It went out.", True)
+
+
+async def test_what_is_being_written_in_a_card_is_not_swept_away_by_a_change_elsewhere(scene: Scene):
+    await lamp(scene)
+    await say(scene, "Is the pharos lit?")
+    panel_open(scene)
+    await until(lambda: card(scene, "It is lit"))
+    found = card(scene, "It is lit")
+    assert found is not None
+    press(found, "edit")
+
+    await scene.house.brain.memorize("mira", MemoryUnit(name="Other", content="Something else."))
+    await until(lambda: True)
+
+    assert scene.window.memory.cards == [found]
+    assert found.is_editing
+    QTest.keyClick(found.findChildren(ProseField)[0], Qt.Key.Key_Escape)
+    assert not found.is_editing
+
+
+async def test_the_link_leads_to_the_message_that_says_it(scene: Scene):
+    said = await first_night(scene)
+    await say(scene, QUESTION)
+    panel_open(scene)
+    await until(lambda: card(scene, FACT[:20]))
+    links = scene.window.memory.findChildren(QPushButton)
+    link = next(one for one in links if one.accessibleName().startswith("Go to where it was said: “First night”"))
+
+    QTest.mouseClick(link, Qt.MouseButton.LeftButton)
+
+    view = scene.host.view
+    await until(lambda: view.focused_row is not None and view.chat.outline(view.focused_row).id == said.id)
+
+
+# chips
+
+
+async def test_a_click_on_the_chip_opens_the_panel_on_that_reply(scene: Scene):
+    await lamp(scene)
+    row = await say(scene, "Is the pharos lit?")
+    newest = await say(scene, "Good.")
+    view = scene.host.view
+    view.go_to_message(view.chat.outline(row).id)
+    await until(lambda: view.placed(row) is not None and scene.host.messages.marks.of(row))
+    sheet, placed = view.sheet(row), view.placed(row)
+    assert sheet is not None
+    assert placed is not None
+    assert scene.host.messages.marks.of(newest) == 0
+
+    QTest.mouseClick(
+        view.viewport(),
+        Qt.MouseButton.LeftButton,
+        pos=sheet.chip_rect.center() + QPoint(view.column()[0], placed.top),
+    )
+    await until(lambda: card(scene, "It is lit"))
+
+    assert scene.window.panes.is_panel_open
+    assert scene.window.memory.reply == view.chat.outline(row).id
+    scene.window.memory.newest_wanted.emit()
+    await until(lambda: not scene.window.memory.cards)
+    assert scene.window.memory.reply == view.chat.outline(newest).id
+
+
+async def test_the_chip_is_within_reach_of_the_keyboard_and_read_aloud(scene: Scene):
+    await lamp(scene)
+    row = await say(scene, "Is the pharos lit?")
+    view, model = scene.host.view, scene.host.messages
+    await until(lambda: model.marks.of(row))
+    assert "1 memory" in model.data(model.index(row), Qt.ItemDataRole.AccessibleDescriptionRole)
+
+    view.go_to_message(model.outline(row).id)
+    menu = view.deeds.menu(row)
+    next(action for action in menu.actions() if action.text() == "What was remembered").trigger()
+    await until(lambda: card(scene, "It is lit"))
+
+
+async def test_replies_of_long_ago_have_their_chips_asked_for_once_a_page(scene: Scene):
+    chats = scene.house.sessions._chats
+    session = await chats.add_session(ChatSession(persona_id="mira"))
+    messages = [
+        Message(
+            session_id=session.guid,
+            role=Role.USER if number % 2 else Role.ASSISTANT,
+            speaker_name="Tomas" if number % 2 else "Mira",
+            time=now() - timedelta(days=3),
+            alternatives=[Alternative(content=f"Line {number}.")],
+        )
+        for number in range(1, 300)
+    ]
+    await chats.add_messages(messages)
+    memory = await lamp(scene)
+    one = (await scene.house.brain.would_recall("mira", "the pharos")).recalled[0]
+    assert one.memory == memory.guid
+    turns = TurnMemories(scene.house._database)
+    for message in messages[::20]:
+        await turns.put(message.id, TurnMemory(recalled=[one]))
+    asked: list[int] = []
+    model, count = scene.host.messages, scene.host.messages.marks.count
+
+    async def counted(ids):
+        asked.append(len(ids))
+        return await count(ids)
+
+    model.marks.count = counted
+    await scene.host.conversations.show(await chats.session(session.guid))
+    await until(lambda: model.rowCount() >= 299 and model.message(model.rowCount() - 1))
+    await until(lambda: any(model.marks.of(row) for row in range(model.rowCount())))
+
+    assert len(asked) <= 2
+    assert max(asked) <= 51
+
+
+async def test_the_panel_follows_the_keyboard_from_reply_to_reply(scene: Scene):
+    await lamp(scene)
+    row = await say(scene, "Is the pharos lit?")
+    await say(scene, "Good.")
+    panel_open(scene)
+    await until(lambda: "Nothing came to mind" in words_in(scene))
+
+    scene.host.view.go_to_message(scene.host.messages.outline(row).id)
+
+    await until(lambda: card(scene, "It is lit"))
+
+
+# the panel itself
+
+
+async def test_an_empty_panel_teaches_and_a_greeting_needs_no_memory(scene: Scene):
+    panel_open(scene)
+    await until(lambda: "Memories come with your words" in words_in(scene))
+
+
+async def test_numbers_lie_one_click_deeper(scene: Scene):
+    await first_night(scene)
+    await say(scene, QUESTION)
+    panel_open(scene)
+    await until(lambda: card(scene, FACT[:20]))
+    found = card(scene, FACT[:20])
+    assert found is not None
+    assert "in common" not in words_in(scene)
+
+    QTest.keyClick(found.fold, Qt.Key.Key_Space)
+
+    assert "in common" in words_in(scene)
+    assert "likely to be meant" in words_in(scene)
+
+
+async def test_the_panel_is_remembered_and_gives_way_in_a_narrow_window(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path / "home") as first:
+        first.window.resize(1280, 800)
+        assert not first.window.panes.is_panel_open
+        panel_open(first)
+        await until(first.window.memory.isVisible)
+        assert first.window.panes.splitter.indexOf(first.window.memory) == 2
+    async with opened(tmp_path / "home") as again:
+        panes = again.window.panes
+        again.window.resize(1280, 800)
+        await until(lambda: panes.is_panel_open)
+        again.window.resize(900, 640)
+        await until(lambda: not panes.is_panel_open)
+        panel_open(again)
+        await until(again.window.memory.isVisible)
+        assert panes.splitter.indexOf(again.window.memory) == -1
+        QTest.keyClick(again.window.memory.close_button, Qt.Key.Key_Escape)
+        await until(lambda: not panes.is_panel_open)
+        panel_open(again)
+        again.window.resize(1280, 800)
+        await until(lambda: panes.splitter.indexOf(again.window.memory) == 2 and panes.is_panel_open)
+
+
+async def test_in_the_narrowest_window_drawer_and_panel_take_turns(scene: Scene):
+    panes = scene.window.panes
+    scene.window.resize(600, 700)
+    await until(lambda: panes.is_narrow)
+
+    panes.open_drawer()
+    panes.toggle_panel()
+    assert (panes.is_drawer_open, panes.is_panel_open) == (False, True)
+    panes.open_drawer()
+
+    assert (panes.is_drawer_open, panes.is_panel_open) == (True, False)
+
+
+async def test_everything_in_the_panel_has_a_name_and_nothing_is_cut_off(scene: Scene):
+    await first_night(scene)
+    await lamp(scene)
+    await scene.house.preferences.set(font_size=22)
+    await say(scene, f"{QUESTION} And the pharos?")
+    panel_open(scene)
+    await until(lambda: len(scene.window.memory.cards) >= 2)
+    QTest.keyClick(scene.window.memory.cards[0].fold, Qt.Key.Key_Space)
+    QApplication.processEvents()
+
+    room = scene.window.memory.area.viewport().width()
+    assert nameless(scene.window.memory) == []
+    assert all(one.x() + one.width() <= room for one in scene.window.memory.cards)
+
+
+def test_the_users_own_words_are_quoted_not_their_roots():
+    said = "Did my grandmother walk to the lighthouse, past the lights?"
+    assert spoken(["light", "walked"], said) == ["walk", "lights"]
+    assert spoken(["Grandmother"], said) == ["grandmother"]
+
+
+def test_a_line_is_cited_with_who_said_it():
+    assert cited('Tomas said, "“We heard the bell.”"') == "Tomas: “We heard the bell.”"
+    assert cited("The bell rang.") == "“The bell rang.”"
+
+
+async def test_f6_reaches_the_panel_and_esc_goes_back(scene: Scene):
+    await lamp(scene)
+    await say(scene, "Is the pharos lit?")
+    panel_open(scene)
+    await until(lambda: card(scene, "It is lit"))
+    scene.draft.setFocus()
+
+    scene.window.actions_["next_pane"].trigger()
+    focus = QApplication.focusWidget()
+    assert focus is not None
+    assert scene.window.memory.isAncestorOf(focus)
+    QTest.keyClick(focus, Qt.Key.Key_Escape)
+
+    assert scene.host.view.hasFocus()
+    assert scene.window.panes.is_panel_open
+
+
+async def test_a_conversation_is_forgotten_only_after_a_question_that_names_it(scene: Scene):
+    fields = {"name": "The storm", "content": "The mast broke.", "keywords_main": ["squall"], "enabled": True}
+    session = ChatSession(persona_id="mira", added=now() - timedelta(days=3), **fields)
+    old = await scene.house.sessions._chats.add_session(session)
+    await say(scene, "Remember the squall?")
+    panel_open(scene)
+    await until(lambda: card(scene, "The mast broke"))
+    found = card(scene, "The mast broke")
+    assert found is not None
+
+    press(found, "trash")
+    dialog = await scene.dialog()
+    button = next(one for one in dialog.findChildren(QPushButton) if one.text() == "Forget ‘The storm’")
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+    await until(lambda: not scene.window.memory.cards)
+    assert old.guid not in {one.guid for one in await scene.house.sessions.list("mira")}
+
+
+async def test_another_wording_does_without_what_did_not_belong(scene: Scene):
+    await lamp(scene)
+    row = await say(scene, "Is the pharos lit?")
+    panel_open(scene)
+    await until(lambda: card(scene, "It is lit"))
+    found = card(scene, "It is lit")
+    assert found is not None
+    press(found, "lower")
+    await until(lambda: scene.host.messages.marks.of(row) == 0)
+
+    reply = scene.host.messages.outline(row).id
+    scene.host.turns.regenerate(reply)
+    await until(lambda: not scene.is_replying and scene.host.messages.message(row).shown == 1)
+
+    inspection = await scene.house.inspecting.of(reply)
+    assert inspection is not None
+    assert "It is lit." not in "".join(span.text for span in inspection.spans)

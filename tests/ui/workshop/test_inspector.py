@@ -1,0 +1,272 @@
+"""The inspector shows the exact prompt of a reply, what each section took, what changed, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel
+
+from lethe_app.domain.prompt import Cost, Part, Receipt, Share, Span
+from lethe_app.services.inspecting import Inspection
+from lethe_app.ui.palette import DAY, NIGHT
+from lethe_app.ui.theme import Theme
+from lethe_app.ui.workshop.inspector_account import Account, cost_words
+from lethe_app.ui.workshop.inspector_colours import colours, tints, title_of
+from lethe_app.ui.workshop.inspector_diff import Change, compare, lines_of, part_at, shared_beginning
+from lethe_app.ui.workshop.inspector_page import CHANGES, InspectorPage
+from lethe_app.ui.workshop.inspector_shares import percent
+from lethe_app.ui.workshop.inspector_text import PromptText, units
+from tests.ui.test_accessibility import ENOUGH, contrast, nameless
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+BEFORE = (
+    Span(Part.TEMPLATE, "<|im_start|>system\n"),
+    Span(Part.SYSTEM, "You are Mira.\nBe brief.\n"),
+    Span(Part.MEMORIES, "The lamp is lit."),
+    Span(Part.TEMPLATE, "<|im_end|>\n"),
+    Span(Part.MESSAGE, "Good evening."),
+)
+AFTER = (
+    *BEFORE[:2],
+    Span(Part.MEMORIES, "The lamp went out."),
+    Span(Part.TEMPLATE, "<|im_end|>\n"),
+    Span(Part.MESSAGE, "Good evening."),
+)
+
+
+@pytest.fixture
+async def scene(tmp_path: Path, echo_model: Callable[..., Path]) -> AsyncIterator[Scene]:
+    async with opened(tmp_path / "home", echo_model(*[f"Reply {number}." for number in range(9)])) as opened_scene:
+        opened_scene.window.resize(1280, 800)
+        yield opened_scene
+
+
+async def say(scene: Scene, text: str) -> None:
+    rows = scene.host.messages.rowCount()
+    scene.host.turns.send(text)
+    await until(lambda: scene.host.messages.rowCount() == rows + 2 and not scene.is_replying)
+
+
+async def inspector(scene: Scene) -> InspectorPage:
+    scene.window.actions_["inspector"].trigger()
+    page = scene.host.workshop.page
+    assert isinstance(page, InspectorPage)
+    await until(page.subtitle.accessibleName)
+    return page
+
+
+def words_in(page: InspectorPage) -> str:
+    return "\n".join(label.text() for label in page.findChildren(QLabel) if label.isVisibleTo(page))
+
+
+# the page
+
+
+async def test_the_newest_prompt_is_there_word_for_word_with_its_sections(scene: Scene):
+    await say(scene, "Is the pharos lit?")
+
+    page = await inspector(scene)
+
+    assert page.inspection is not None
+    assert "Is the pharos lit?" in page.text.toPlainText()
+    assert "Mira is the navigator of the Petrel" in page.text.toPlainText()
+    shown = {share.part: share.tokens for share, _whole in page.account.rows.shown}
+    assert sum(shown.values()) == page.inspection.receipt.prompt_tokens
+    assert shown[Part.PERSONA] > 50
+    assert "were read" in words_in(page)
+
+
+async def test_the_section_under_the_cursor_is_found_in_the_words_and_copied(scene: Scene):
+    await say(scene, "Is the pharos lit?")
+    page = await inspector(scene)
+    assert not page.copy_part.isEnabled()
+
+    assert page.account.table.go_to(Part.MESSAGE)
+    QTest.mouseClick(page.copy_part, Qt.MouseButton.LeftButton)
+
+    assert QApplication.clipboard().text() == "Is the pharos lit?"
+    assert page.text.textCursor().block().text().startswith("Is the pharos lit?")
+    QTest.mouseClick(page.copy_all, Qt.MouseButton.LeftButton)
+    assert QApplication.clipboard().text() == page.text.toPlainText()
+
+
+async def test_what_changed_is_told_with_the_place_of_the_first_difference(scene: Scene):
+    await say(scene, "Good evening.")
+    await say(scene, "Is the pharos lit?")
+    page = await inspector(scene)
+
+    page.views.setCurrentIndex(CHANGES)
+    await until(lambda: page.first.isVisibleTo(page))
+
+    lines = page.text.toPlainText().splitlines()
+    assert any(line.startswith("+ Is the pharos lit?") for line in lines)
+    assert any("lines the same" in line for line in lines)
+    found = page.inspection
+    assert found is not None
+    part = part_at(found.spans, shared_beginning(found.previous, found.spans))
+    assert part in {Part.HISTORY, Part.MEMORIES}
+    assert f"The first difference stands in “{title_of(part)}”." in page.first.text()
+
+
+async def test_the_arrows_lead_from_reply_to_reply(scene: Scene):
+    await say(scene, "Good evening.")
+    await say(scene, "Is the pharos lit?")
+    page = await inspector(scene)
+    assert not page.after.isEnabled()
+
+    QTest.mouseClick(page.before, Qt.MouseButton.LeftButton)
+    await until(page.after.isEnabled)
+
+    assert "Good evening." in page.text.toPlainText()
+    assert "Is the pharos lit?" not in page.text.toPlainText()
+
+
+async def test_it_begins_with_the_reply_that_was_chosen_in_the_conversation(scene: Scene):
+    await say(scene, "Good evening.")
+    await say(scene, "Is the pharos lit?")
+    first_reply = scene.host.messages.outline(2).id
+
+    scene.host.view.prompt_requested.emit(first_reply)
+    await until(lambda: isinstance(scene.host.workshop.page, InspectorPage) and scene.host.workshop.page.inspection)
+
+    page = scene.host.workshop.page
+    assert isinstance(page, InspectorPage)
+    assert page.reply == first_reply
+    assert "Is the pharos lit?" not in page.text.toPlainText()
+
+
+async def test_a_greeting_has_no_prompt_and_the_page_says_so(scene: Scene):
+    page = await inspector(scene)
+
+    await until(lambda: "Nothing is known of this prompt" in words_in(page))
+    assert not page.copy_all.isEnabled()
+
+
+async def test_a_prompt_that_is_not_kept_any_more_still_has_its_account(scene: Scene):
+    await say(scene, "Is the pharos lit?")
+    await scene.house._database.run(lambda connection: connection.execute("DELETE FROM kept_prompts").rowcount)
+
+    page = await inspector(scene)
+
+    await until(lambda: "The words are not kept any more" in words_in(page))
+    assert page.account.rows.shown
+    assert not page.search.isEnabled()
+
+
+async def test_words_are_found_and_counted(scene: Scene):
+    await say(scene, "Pharos, pharos, PHAROS!")
+    page = await inspector(scene)
+
+    QTest.keyClicks(page.search, "pharos")
+    assert page.matches.text() == "1 of 3"
+    QTest.keyClick(page.search, Qt.Key.Key_Return)
+    assert page.matches.text() == "2 of 3"
+    page.search.setText("nowhere at all")
+
+    assert page.matches.text() == "not there"
+
+
+async def test_everything_has_a_name_and_fits_at_the_largest_text(scene: Scene):
+    await say(scene, "Is the pharos lit?")
+    await scene.house.preferences.set(font_size=22)
+    scene.window.resize(900, 640)
+    page = await inspector(scene)
+    await until(lambda: page.account.rows.shown)
+    QApplication.processEvents()
+
+    assert nameless(page) == []
+    assert page.width() <= scene.window.width()
+    header = page.account.table.horizontalHeader()
+    wanted = page.account.fontMetrics().horizontalAdvance("Tokens")
+    assert header.sectionSize(1) >= wanted
+
+
+# the parts
+
+
+def test_a_line_belongs_to_the_part_that_says_most_in_it():
+    assert [(text, part) for text, part in lines_of(BEFORE)][2:] == [
+        ("Be brief.", Part.SYSTEM),
+        ("The lamp is lit.<|im_end|>", Part.MEMORIES),
+        ("Good evening.", Part.MESSAGE),
+    ]
+
+
+def test_only_what_came_and_went_is_shown_with_a_little_around_it():
+    many = (Span(Part.SYSTEM, "".join(f"Rule {number}.\n" for number in range(40))),)
+
+    lines = compare((*many, *BEFORE), (*many, *AFTER))
+
+    told = [(line.change, line.text) for line in lines]
+    assert told[0] == (Change.SKIPPED, "")
+    assert lines[0].count == 41
+    assert (Change.WENT, "The lamp is lit.<|im_end|>") in told
+    assert (Change.CAME, "The lamp went out.<|im_end|>") in told
+    assert told[-1] == (Change.STAYED, "Good evening.")
+
+
+def test_the_first_difference_is_told_by_character_and_part():
+    place = shared_beginning(BEFORE, AFTER)
+    assert "".join(span.text for span in AFTER)[place:].startswith("went out.")
+    assert part_at(AFTER, place) is Part.MEMORIES
+    assert part_at(AFTER, 0) is Part.SYSTEM  # what the template says leads on to it
+    assert part_at(AFTER, 10_000) is None
+    assert shared_beginning(AFTER, AFTER) == sum(len(span.text) for span in AFTER)
+
+
+def test_two_prompts_of_thousands_of_like_lines_are_compared():
+    old = [Span(Part.HISTORY, f"line {number}\n<|im_end|>\n") for number in range(1200)]
+    new = [Span(Part.HISTORY, f"other {number}\n<|im_end|>\n") for number in range(1200)]
+    changes = [line.change for line in compare(old, new)]
+    assert changes.count(Change.CAME) >= 1200
+    assert changes.count(Change.WENT) >= 1200
+
+
+def test_sections_find_their_lines_whatever_signs_stand_before_them(theme: Theme):
+    text = PromptText(theme)
+    text.resize(600, 400)
+    text.show_spans([Span(Part.SYSTEM, "🌊🌊🌊 sea\n"), Span(Part.MESSAGE, "Hello there.\n")])
+    QApplication.processEvents()
+
+    assert text.go_to_part(Part.MESSAGE)
+    assert text.textCursor().block().text() == "Hello there."
+    text.search("there")
+    assert text.extraSelections()[0].cursor.selectedText() == "there"
+    assert units("🌊") == 2
+
+
+@pytest.mark.parametrize("palette", [NIGHT, DAY], ids=lambda palette: palette.name)
+def test_words_can_be_read_on_every_ground_and_only_memory_is_amber(palette):
+    grounds = tints(palette)
+    assert set(grounds) == set(colours(palette)) == set(Part)
+    assert min(contrast(palette.text, ground) for ground in grounds.values()) >= ENOUGH
+    amber = QColor(palette.amber).hslHue()
+    remembered = {Part.MEMORIES, Part.FACTS, Part.SUMMARIES}
+    near = {part for part, colour in colours(palette).items() if QColor(colour).hslSaturation() > 60}
+    near = {part for part in near if abs(QColor(colours(palette)[part]).hslHue() - amber) < 20}
+    assert near == remembered
+
+
+def test_the_account_says_what_was_cut_and_what_was_read_again(theme: Theme):
+    account = Account(theme)
+    shares = (Share(Part.SYSTEM, 100), Share(Part.HISTORY, 300, 50, "the oldest 2 of 9 messages left out"))
+    receipt = Receipt(shares, 400, 1024, 128, "recognised: ChatML")
+    account.show_inspection(Inspection(receipt, Cost(100, 300, again=20, because="it moved"), (), ()))
+
+    words = "\n".join(label.text() for label in account.findChildren(QLabel))
+
+    assert "50 tokens: the oldest 2 of 9 messages left out" in words
+    assert "20 tokens were read again because it moved." in words
+    assert "300 of 400 tokens were known from before" in words
+    assert cost_words(None) == ["The reply was stopped before the model could tell."]
+
+
+def test_shares_are_told_in_percent():
+    assert (percent(0, 10), percent(1, 1000), percent(1, 3)) == ("0 %", "<1 %", "33 %")
