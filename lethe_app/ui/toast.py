@@ -36,6 +36,7 @@ class Toast(QFrame):
         self.text, self.detail, self.is_error = text, detail, is_error
         self._theme = theme
         self._gone = False
+        self._labels: list[QLabel] = []
         self._fade: QPropertyAnimation | None = None
         self._clock = QTimer(self, singleShot=True, interval=STAYS_MS)
         self._clock.timeout.connect(self._fade_out)
@@ -69,6 +70,7 @@ class Toast(QFrame):
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setWordWrap(True)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._labels.append(label)
         return label
 
     def add_button(self, title: str, action: Callable[[], None]) -> None:
@@ -91,6 +93,9 @@ class Toast(QFrame):
         layout = self.layout()
         assert layout is not None
         self.setFixedHeight(max(layout.heightForWidth(width), layout.minimumSize().height()))
+        layout.activate()
+        short = sum(max(0, label.heightForWidth(label.width()) - label.height()) for label in self._labels)
+        self.setFixedHeight(self.height() + short)  # Qt gives columns in a row some pixels less than their words take
 
     def appear(self) -> None:
         """Come up, and be read out by a screen reader."""

@@ -114,6 +114,14 @@ def test_toasts_stay_inside_a_window_that_shrinks(place, notifier, qtbot):
     qtbot.waitUntil(lambda: place.rect().contains(toasts(place)[0].geometry()))
 
 
+def test_long_words_are_not_cut_off(place, notifier):
+    long = "What was said is in the trash for thirty days, with all that was learnt from it, and can be had back."
+    notifier.tell("Forgotten.", long)
+
+    (toast,) = notifier._toasts
+    assert all(label.height() >= label.heightForWidth(label.width()) for label in toast._labels)
+
+
 def test_esc_closes_a_toast(place, notifier):
     notifier.report(ModelError("Close me."))
     QTest.keyClick(toasts(place)[0], Qt.Key.Key_Escape)
