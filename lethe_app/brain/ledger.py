@@ -113,6 +113,25 @@ def restore(fact: ExtractedFact, everything: Iterable[ExtractedFact], *, instead
     return [back, successor.model_copy(update={"superseded": True, "superseded_by": fact.guid})]
 
 
+def merged(kept: ExtractedFact, others: Sequence[ExtractedFact], wording: str) -> ExtractedFact:
+    """The one fact that the user makes of several."""
+    every = [kept, *others]
+    return kept.model_copy(
+        update={
+            "fact": wording,
+            "made_by": MadeBy.USER,
+            "first_seen": min(fact.first_seen for fact in every),
+            "last_seen": max(fact.last_seen for fact in every),
+            "reference_count": sum(fact.reference_count for fact in every),
+            "source_memories": list(dict.fromkeys(source for fact in every for source in fact.source_memories)),
+            "source_messages": list(dict.fromkeys(message for fact in every for message in fact.source_messages)),
+            "pinned": any(fact.pinned for fact in every),
+            "superseded": False,
+            "superseded_by": None,
+        }
+    )
+
+
 def importance(fact: ExtractedFact, moment: datetime) -> float:
     """How often it was said, less and less as it is not said any more."""
     return fact.reference_count / (1 + FADING * max(0.0, days_since(fact.last_seen, moment)))

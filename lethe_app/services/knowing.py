@@ -138,6 +138,44 @@ class Knowing:
             await self._facts.forget(persona_id, [guid], [ledger.tombstone(fact)])
         await self.renew(persona_id)
 
+    async def merge(self, guids: Sequence[UUID], text: str) -> ExtractedFact:
+        """One fact in the user's words in the place of several, which are superseded by it.
+
+        It is known since the first of them was, counts and sources are those of all. It keeps the guid of the one that says
+        just that, or else of the oldest.
+        """
+        wording, persona_id = worded(text), await self._facts.owner(guids[0])
+        async with self._changing(persona_id):
+            several = sorted([await self._facts.get(guid) for guid in dict.fromkeys(guids)], key=lambda each: each.first_seen)
+            if len(several) < 2 or {await self._facts.owner(each.guid) for each in several} != {persona_id}:
+                raise LetheError("Only several facts of one persona can become one.")
+            kept = next((each for each in several if each.fact == wording), several[0])
+            others = [each for each in several if each.guid != kept.guid]
+            gone = [each.model_copy(update={"superseded": True, "superseded_by": kept.guid}) for each in others]
+            if digest(kept.fact) != digest(wording) and kept.source_messages:
+                await self._facts.forget(persona_id, [], [ledger.tombstone(kept)])
+            await self._facts.put(persona_id, *gone)
+            await self._alone(persona_id, ledger.merged(kept, others, wording))
+        await self.renew(persona_id)
+        return await self._facts.get(kept.guid)
+
+    async def put_back(self, facts: Sequence[ExtractedFact], gone: Sequence[UUID] = ()) -> None:
+        """Make these facts just what they were before the user changed them, and take away those that were not there.
+
+        What was noted to keep their words from being learnt again is taken back too.
+        """
+        owners = {guid: await self._facts.owner(guid) for guid in dict.fromkeys([*(fact.guid for fact in facts), *gone])}
+        for persona_id in dict.fromkeys(owners.values()):
+            hers = [fact for fact in facts if owners[fact.guid] == persona_id]
+            async with self._changing(persona_id):
+                were = {fact.guid for fact in hers}
+                forgotten = [fact for fact in await self._facts.of(persona_id, deleted=True) if fact.guid in were]
+                for fact in (*hers, *forgotten):
+                    await self._facts.restore(persona_id, fact.guid, digest(fact.fact))
+                await self._facts.put(persona_id, *hers)
+                await self._facts.forget(persona_id, [guid for guid in gone if owners[guid] == persona_id], [])
+            await self.renew(persona_id)
+
     async def renew(self, persona_id: str) -> None:
         """The user changed what is known or told of: it is true at once, in the index and in every prompt."""
         await self._frames.renew(persona_id)

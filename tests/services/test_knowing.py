@@ -372,3 +372,48 @@ async def test_archiving_twice_counts_once_for_every_conversation(house: House):
 
     assert {fact.reference_count for fact in await house.knowing.all(HER)} == {3}
     assert SessionPart.FACTS in await house.archiving.parts(sessions[0].guid)
+
+
+async def test_several_facts_become_one_with_all_their_sources_counts_and_the_earliest_day(house: House):
+    first, second, third = said("Tomas keeps bees."), said("Tomas has beehives.", day=3), said("Bees live with Tomas.", day=9)
+    await house.knowing.learn(HER, [first, second, third])
+
+    merged = await house.knowing.merge([third.guid, second.guid, first.guid], "Tomas has kept bees for years.")
+
+    assert merged.guid == first.guid
+    assert (merged.fact, merged.made_by, merged.reference_count) == ("Tomas has kept bees for years.", MadeBy.USER, 3)
+    assert (merged.first_seen, merged.last_seen) == (first.first_seen, third.last_seen)
+    assert set(merged.source_messages) == {id_ for each in (first, second, third) for id_ in each.source_messages}
+    gone = {fact.guid: fact.superseded_by for fact in await house.knowing.all(HER) if fact.superseded}
+    assert gone == {second.guid: first.guid, third.guid: first.guid}
+    assert await house.knowing.learn(HER, [first, second, third]) == 0
+
+
+async def test_the_one_that_says_just_that_keeps_its_identity(house: House):
+    first, second = said("Tomas keeps bees."), said("Tomas has beehives.", day=3)
+    await house.knowing.learn(HER, [first, second])
+    assert (await house.knowing.merge([first.guid, second.guid], second.fact)).guid == second.guid
+
+
+@pytest.mark.parametrize("words", ["", "Tomas keeps bees."])
+async def test_one_fact_alone_or_without_words_is_not_merged(house: House, words: str):
+    fact = said("Tomas keeps bees.")
+    await house.knowing.learn(HER, [fact])
+    with pytest.raises(LetheError):
+        await house.knowing.merge([fact.guid, fact.guid], words)
+    assert (await known(house))["Tomas keeps bees."].reference_count == 1
+
+
+async def test_what_the_user_changed_can_be_put_back_just_as_it_was(house: House):
+    first, second, third = said("Tomas keeps bees."), said("Tomas has beehives.", day=3), said("Tomas reads.", day=4)
+    await house.knowing.learn(HER, [first, second, third])
+    before = await house.knowing.all(HER)
+
+    await house.knowing.merge([first.guid, second.guid], "Tomas has bees.")
+    await house.knowing.edit(third.guid, "Tomas writes.")
+    await house.knowing.forget(third.guid)
+    added = await house.knowing.add(HER, "Tomas sings.")
+    await house.knowing.put_back(before, [added.guid])
+
+    assert sorted(await house.knowing.all(HER), key=lambda fact: fact.guid) == sorted(before, key=lambda fact: fact.guid)
+    assert await house.knowing._facts.tombstones(HER) == []

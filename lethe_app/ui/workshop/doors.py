@@ -87,8 +87,29 @@ def models(place: Place) -> Page:
     return ModelPage(place)
 
 
+def conversations(place: Place) -> Page:
+    from lethe_app.ui.workshop.session_page import SessionPage
+
+    return SessionPage(place)
+
+
+def find(place: Place) -> Page:
+    from lethe_app.ui.workshop.search_page import SearchPage
+
+    return SearchPage(place)
+
+
+def trash(place: Place) -> Page:
+    from lethe_app.ui.workshop.trash_page import TrashPage
+
+    return TrashPage(place)
+
+
 DOORS: dict[str, Callable[[Place], Page]] = {
     "inspector": inspector,
+    "conversations": conversations,
+    "find": find,
+    "trash": trash,
     "memories": memories,
     "facts": facts,
     "timeline": timeline,

@@ -97,8 +97,15 @@ class Rows(QAbstractTableModel, Generic[Row]):
 
     def filter(self, words: str = "", keep: Callable[[Row], bool] | None = None) -> None:
         """Show only rows in which every one of `words` occurs, whatever its case, and that `keep` keeps."""
-        self._words, self._keep = tuple(words.casefold().split()), keep
-        self._arrange()
+        before, self._words = self._words, tuple(words.casefold().split())
+        is_narrower = self._keep is None and all(any(old in new for new in self._words) for old in before)
+        self._keep = keep
+        if is_narrower and before and self._ordered is not None:
+            self.beginResetModel()  # somebody types on: what did not match before does not match now
+            self.shown = list(self._passing(self.shown, self._folded(self.shown)))
+            self.endResetModel()
+        else:
+            self._arrange()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         wanted = (column, order == Qt.SortOrder.DescendingOrder) if column >= 0 else None
@@ -163,11 +170,10 @@ class Rows(QAbstractTableModel, Generic[Row]):
         """Those of `rows` that are to be shown; `texts` are theirs, and looked at only if there are words to find."""
         if self._words:
             first, *others = sorted(self._words, key=len, reverse=True)  # the longest is the rarest
-            if others:
-                both = zip(rows, texts, strict=True)
-                rows = [row for row, text in both if first in text and all(word in text for word in others)]
-            else:
-                rows = [row for row, text in zip(rows, texts, strict=True) if first in text]
+            found = [place for place, text in enumerate(texts) if first in text]
+            for word in others:
+                found = [place for place in found if word in texts[place]]
+            rows = [rows[place] for place in found]
         return list(filter(self._keep, rows)) if self._keep is not None else rows
 
     # what Qt asks

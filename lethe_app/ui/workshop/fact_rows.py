@@ -1,0 +1,99 @@
+"""The table of facts: its columns, and the five views of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Set
+from enum import StrEnum
+from operator import attrgetter
+from typing import Any
+from uuid import UUID
+
+from PySide6.QtCore import QCoreApplication
+
+from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.ui.icons import icon
+from lethe_app.ui.theme import Theme
+from lethe_app.ui.workshop.memory_words import day_of
+from lethe_app.ui.workshop.rows import Column, Rows
+
+FACT, TIMES, FIRST, LAST, BY = range(5)
+
+
+class View(StrEnum):
+    """Which facts are listed."""
+
+    KNOWN = "known"
+    PINNED = "pinned"
+    TOLD = "told"
+    MINE = "mine"
+    REPLACED = "replaced"
+
+
+def view_in_words(view: View) -> str:
+    """What stands on its chip."""
+    tr = QCoreApplication.translate
+    return {
+        View.KNOWN: tr("Fact", "Known"),
+        View.PINNED: tr("Fact", "Pinned"),
+        View.TOLD: tr("Fact", "Always in mind"),
+        View.MINE: tr("Fact", "Yours"),
+        View.REPLACED: tr("Fact", "Replaced"),
+    }[view]
+
+
+def keeper(view: View, core: Set[UUID]) -> Callable[[ExtractedFact], bool]:
+    """Lets through what belongs to that view; `core` are the facts in every prompt."""
+    return {
+        View.KNOWN: lambda fact: not fact.superseded,
+        View.PINNED: lambda fact: fact.pinned and not fact.superseded,
+        View.TOLD: lambda fact: fact.guid in core,
+        View.MINE: lambda fact: fact.made_by is MadeBy.USER and not fact.superseded,
+        View.REPLACED: lambda fact: fact.superseded,
+    }[view]
+
+
+def maker_in_words(maker: MadeBy) -> str:
+    """Who put it into words."""
+    tr = QCoreApplication.translate
+    return {
+        MadeBy.RULES: tr("Fact", "the talk itself"),
+        MadeBy.MODEL: tr("Fact", "the model"),
+        MadeBy.USER: tr("Fact", "you"),
+    }[maker]
+
+
+def rows_of(theme: Theme, core: Set[UUID]) -> Rows[ExtractedFact]:
+    """`core` is asked whenever a row is drawn."""
+    tr = QCoreApplication.translate
+
+    def sign(fact: ExtractedFact) -> Any:  # noqa: ANN401 - Qt's own type
+        colour = theme.palette.amber if fact.pinned or fact.guid in core else theme.palette.muted
+        return icon("pin" if fact.pinned else "memory", colour)
+
+    def shade(fact: ExtractedFact) -> str:
+        return theme.palette.muted if fact.superseded else ""
+
+    columns = [
+        Column[ExtractedFact](tr("Fact", "Fact"), _words, width=0, colour=shade, icon=sign),
+        Column[ExtractedFact](tr("Fact", "Said"), _times, sort_key=attrgetter("reference_count"), width=62, right=True),
+        Column[ExtractedFact](tr("Fact", "First"), _first, sort_key=attrgetter("first_seen"), width=112),
+        Column[ExtractedFact](tr("Fact", "Last"), _last, sort_key=attrgetter("last_seen"), width=112),
+        Column[ExtractedFact](tr("Fact", "Worded by"), lambda fact: maker_in_words(fact.made_by), width=124),
+    ]
+    return Rows(columns, key=attrgetter("guid"), searched=attrgetter("fact"))
+
+
+def _times(fact: ExtractedFact) -> str:
+    return str(fact.reference_count)
+
+
+def _first(fact: ExtractedFact) -> str:
+    return day_of(fact.first_seen.timestamp())
+
+
+def _last(fact: ExtractedFact) -> str:
+    return day_of(fact.last_seen.timestamp())
+
+
+def _words(fact: ExtractedFact) -> str:
+    return " ".join(fact.fact.split())

@@ -1,0 +1,113 @@
+"""What the user changes in memories, as commands that can be undone; what is typed is stored when the fingers rest."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from uuid import UUID, uuid4
+
+from PySide6.QtCore import QObject, QTimer
+
+from lethe_app.domain.clock import now
+from lethe_app.domain.listing import MemoryLine
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.ui.workshop.deeds import Deeds, FieldChange
+from lethe_app.ui.workshop.memory_form import title_of_field
+from lethe_app.ui.workshop.memory_rows import title_of
+from lethe_app.ui.workshop.page import Page
+from lethe_app.ui.workshop.place import Place
+
+REST_MS = 400
+
+
+class MemoryEdits(QObject):
+    """Every change of the page goes through here and onto its undo stack."""
+
+    def __init__(
+        self, page: Page, place: Place, put: Callable[[UUID, str, object], None], after: Callable[[UUID | None], None]
+    ) -> None:
+        """`put` shows a new value; `after` is called when memories came or went, with the one to be shown then."""
+        super().__init__(page)
+        self._page, self._place, self._put, self._after = page, place, put, after
+        self._wanted: UUID | None = None
+        self._deeds = Deeds(page.undo, place.bridge, self._done)
+        self._unsaved: dict[UUID, dict[str, object]] = {}
+        self._saving = asyncio.Lock()
+        self.is_open = True
+        """Is there still a page, with a stack to undo on?"""
+        self._rest = QTimer(self, singleShot=True, interval=REST_MS)
+        self._rest.timeout.connect(lambda: place.bridge.spawn(self.save()))
+
+    def change(self, memory: MemoryUnit, name: str, value: object) -> None:
+        """One field of a memory; `memory` is as it was before."""
+        guid = memory.guid
+        title = title_of_field(name)
+
+        def put(_key: str, new: object) -> None:
+            self._unsaved.setdefault(guid, {})[name] = new
+            self._rest.start()
+            self._put(guid, name, new)
+
+        self._page.undo.push(FieldChange(title, f"{guid} {name}", getattr(memory, name), value, put))
+
+    def is_unsaved(self, guid: UUID) -> bool:
+        return guid in self._unsaved
+
+    async def save(self) -> None:
+        """Store what was changed: only these fields, for others may have changed behind the page."""
+        async with self._saving:
+            unsaved, self._unsaved = self._unsaved, {}
+            for guid, changes in unsaved.items():
+                memory = await self._place.house.browsing.memory(guid)
+                await self._place.house.brain.edit(memory.model_copy(update=changes))
+
+    def add(self, persona: str, memory: MemoryUnit, title: str) -> None:
+        """A memory that was not there."""
+        brain = self._place.house.brain
+
+        async def forth() -> None:
+            await brain.memorize(persona, memory, check=False)
+            self._wanted = memory.guid
+
+        self._deeds.do(title, forth, lambda: brain.forget(memory.guid))
+
+    def duplicate(self, persona: str, memory: MemoryUnit) -> None:
+        """The same once more, as if it were new."""
+        copy = memory.model_copy(update={"guid": uuid4(), "trigger_count": 0, "last_trigger": now()})
+        self.add(persona, copy, self.tr("duplicating “{name}”").format(name=memory.name))
+
+    def forget(self, persona: str, lines: Sequence[MemoryLine]) -> None:
+        """Into the trash, with a note from which they can be taken back."""
+        browsing, guids = self._place.house.browsing, [UUID(line.guid) for line in lines]
+        one = title_of(lines[0])
+        short = one if len(one) <= 60 else f"{one[:59]}…"
+        name = f"“{short}”" if len(lines) == 1 else self.tr("{n} memories").format(n=len(lines))
+
+        async def forth() -> None:
+            await self.save()
+            await browsing.forget(persona, guids)
+
+        async def back() -> None:
+            await browsing.restore(persona, guids)
+            self._wanted = guids[0]
+
+        self._deeds.do(self.tr("forgetting {name}").format(name=name), forth, back)
+        command = self._page.undo.command(self._page.undo.index() - 1)
+        stack = self._page.undo
+
+        def take_back() -> None:
+            if self.is_open and stack.index() and stack.command(stack.index() - 1) is command:
+                stack.undo()
+            else:
+                self._place.bridge.spawn(_nothing_more(browsing.restore(persona, guids)))
+
+        told = self.tr("{name} is forgotten.") if len(lines) == 1 else self.tr("{name} are forgotten.")
+        self._place.window.notifier.tell(told.format(name=name), button=self.tr("Take it back"), action=take_back)
+
+    def _done(self) -> None:
+        wanted, self._wanted = self._wanted, None
+        self._after(wanted)
+
+
+async def _nothing_more(work: object) -> None:
+    await work  # type: ignore[misc]

@@ -1,0 +1,175 @@
+"""Lists to look through: whole and in order however long, compared with a sentence, and what is known of the user."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import UUID, uuid4
+
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.domain.listing import NEVER, MemoryLine
+from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.house import House
+from lethe_app.services import browsing
+from lethe_app.services.timeline import Headings, as_markdown
+from tests.retrieval.conftest import embed
+from tests.services.past import NUTS, chats_of, hold
+
+HER = "mira-test"
+
+
+async def lines(house: House, persona: str = HER) -> list[MemoryLine]:
+    return [line async for piece in house.browsing.lines(persona) for line in piece]
+
+
+async def keep(house: House, *memories: MemoryUnit) -> None:
+    for memory in memories:
+        await house.brain.memorize(HER, memory, check=False)
+
+
+async def test_a_list_of_any_length_is_read_whole_the_newest_first_and_without_anybody_elses(house: House, monkeypatch):
+    monkeypatch.setattr(browsing, "FIRST", 2)
+    monkeypatch.setattr(browsing, "PIECE", 3)
+    names = [f"memory {number}" for number in range(9)]
+    await keep(house, *(MemoryUnit(name=name) for name in names))
+    await house.brain.memorize("somebody", MemoryUnit(name="hers alone"), check=False)
+
+    pieces = [piece async for piece in house.browsing.lines(HER)]
+
+    assert [line.name for piece in pieces for line in piece] == names[::-1]
+    assert [len(piece) for piece in pieces] == [2, 3, 3, 1]
+
+
+async def test_a_line_says_what_the_memory_says(house: House):
+    memory = MemoryUnit(
+        category=MemoryType.PERSON,
+        insertion=MemoryInsertion.NATURAL,
+        name="Ines",
+        content="Lives in\n  Porto.",
+        reason="He misses her",
+        keywords_main=["Schwester"],
+        added=datetime(2026, 3, 1, tzinfo=UTC),
+        end_time=datetime(2027, 3, 1, tzinfo=UTC),
+        protected=True,
+    )
+    await keep(house, memory)
+
+    (line,) = await lines(house)
+
+    assert line._replace(searched="") == MemoryLine.of(memory)._replace(searched="")
+    assert (line.words, line.title, line.until) == ("Lives in Porto.", "Ines", datetime(2027, 3, 1, tzinfo=UTC).timestamp())
+    assert all(word in line.searched for word in ("ines", "porto", "misses her", "schwester"))
+
+
+async def test_conversations_are_listed_too_and_can_be_looked_at(house: House):
+    session = await hold(house, *NUTS)
+
+    (line,) = await lines(house)
+
+    assert line.is_session
+    assert line.until == NEVER
+    assert isinstance(await house.browsing.memory(UUID(line.guid)), ChatSession)
+    assert line.guid == str(session.guid)
+
+
+async def test_many_are_forgotten_at_once_and_come_back(house: House):
+    memories = [MemoryUnit(name=str(number)) for number in range(3)]
+    await keep(house, *memories)
+    told: list[str] = []
+    house.brain.changed.add(told.append)
+
+    await house.browsing.forget(HER, [memory.guid for memory in memories[:2]])
+    left = await lines(house)
+    restored = await house.browsing.restore(HER, [memory.guid for memory in memories])
+
+    assert [line.name for line in left] == ["2"]
+    assert restored == 2
+    assert len(await lines(house)) == 3
+    assert told == [HER, HER]
+
+
+async def test_the_nearest_in_meaning_comes_first_with_its_distance_waiting_ones_included(house: House):
+    house.browsing._recall.use(embed, "words")
+    boat = MemoryUnit(content="A white boat in the harbour")
+    waiting = MemoryUnit(content="A white cat in the harbour", insertion=MemoryInsertion.NATURAL)
+    await keep(house, boat, waiting, MemoryUnit(content="Peanuts make him ill"))
+
+    found = await house.browsing.distances(HER, "white vessel in the harbour")
+
+    assert list(found)[:2] == [str(boat.guid), str(waiting.guid)]
+    assert 0 <= found[str(boat.guid)] < found[str(waiting.guid)] < 1
+
+
+async def test_without_an_embedder_nothing_has_a_distance(house: House):
+    await keep(house, MemoryUnit(content="A white boat"))
+    assert await house.browsing.distances(HER, "boat") == {}
+
+
+async def test_a_fact_leads_to_the_words_that_say_it_and_to_conversations_of_which_no_words_are_left(house: House):
+    session, other = await hold(house, *NUTS), await hold(house, "Good morning.", at=now() - timedelta(days=3))
+    (first, *_rest) = await house.sessions.page(session.guid, 0, 9)
+    sources = [session.guid, other.guid, uuid4()]
+    fact = ExtractedFact(fact="Tomas is allergic.", source_memories=sources, source_messages=[first.id, uuid4()])
+
+    found = await house.browsing.sources(fact)
+
+    assert [(source.session, source.message) for source in found] == [(other.guid, None), (session.guid, first.id)]
+    assert found[1].by_user
+    assert found[1].words == NUTS[0]
+
+
+async def test_the_core_is_what_stands_in_every_prompt_within_its_budget(house: House):
+    for number in range(20):
+        await house.knowing.add(HER, f"Tomas has been to harbour number {number}.")
+    pinned = await house.knowing.add(HER, "Tomas is allergic to peanuts.", pinned=True)
+    await house.preferences.set(core_facts_tokens=64)
+
+    core = await house.browsing.core(HER)
+
+    assert pinned.guid in core.facts
+    assert 1 < len(core.facts) < 21
+    assert 0 < core.tokens <= core.budget == 64
+
+
+def known(text: str, session: ChatSession | None, day: datetime, **fields: object) -> ExtractedFact:
+    sources = [session.guid] if session is not None else []
+    return ExtractedFact(fact=text, first_seen=day, last_seen=day, source_memories=sources, **fields)
+
+
+async def test_the_timeline_tells_by_month_and_conversation_what_is_known_of_the_user(house: House):
+    march, may = datetime(2026, 3, 14, 12, tzinfo=UTC), datetime(2026, 5, 2, 12, tzinfo=UTC)
+    first = await chats_of(house).add_session(ChatSession(persona_id=HER, name="First night", added=march))
+    second = await chats_of(house).add_session(ChatSession(persona_id=HER, name="The bell", added=may))
+    facts = [
+        known("Tomas keeps bees.", second, may),
+        known("Tomas is a carpenter.", first, march),
+        known("Ines lives in Porto.", first, march),
+        known("Tomas is allergic.", first, march, pinned=True),
+        known("Tomas kept cats.", first, march, superseded=True),
+        known("Tomas likes rain.", None, may, made_by=MadeBy.USER),
+    ]
+    await house.browsing._facts.put(HER, *facts)
+
+    timeline = await house.browsing.timeline(HER)
+    months = timeline.months(everybody=False)
+    told = [(talk.title, [one.fact.fact for one in talk.known]) for month in months for talk in month.talks]
+
+    assert [one.fact.fact for one in timeline.pinned(everybody=False)] == ["Tomas is allergic."]
+    assert [(month.year, month.month) for month in months] == [(2026, 5), (2026, 3)]
+    assert sorted(told[:2]) == [("", ["Tomas likes rain."]), ("The bell", ["Tomas keeps bees."])]
+    assert told[2:] == [("First night", ["Tomas is a carpenter."])]
+    assert [month.month for month in timeline.months(everybody=True, newest_first=False)] == [3, 5]
+    assert len(timeline.months(everybody=True)[1].talks[0].known) == 2
+
+
+async def test_the_timeline_is_written_as_a_text_and_kept_in_a_file(house: House, tmp_path: Path):
+    await house.browsing._facts.put(HER, known("Tomas keeps\nbees.", None, datetime(2026, 3, 14, 12, tzinfo=UTC)))
+    headings = Headings("Known", "Pinned", lambda month: f"{month.month}/{month.year}", lambda talk: talk.title or "Elsewhere")
+
+    text = as_markdown(await house.browsing.timeline(HER), headings, everybody=False)
+    await house.browsing.save_text(tmp_path / "kept.md", text)
+
+    assert text == "# Known\n\n## 3/2026\n\n### Elsewhere\n\n- Tomas keeps bees. (2026-03-14)\n"
+    assert (tmp_path / "kept.md").read_text(encoding="utf-8") == text

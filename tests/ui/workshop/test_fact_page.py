@@ -1,0 +1,210 @@
+"""Facts in the user's hands: where they were said, other words, one of several, forgotten and taken back, restored."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QDialog, QPushButton, QRadioButton
+
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.ui.dialogs import Question
+from lethe_app.ui.workshop.fact_detail import SourceButton
+from lethe_app.ui.workshop.fact_dialogs import NewFact, OneOfSeveral
+from lethe_app.ui.workshop.fact_page import FactPage
+from lethe_app.ui.workshop.fact_rows import View
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+BEFORE = now() - timedelta(days=20)
+
+
+@asynccontextmanager
+async def browsing(home: Path, script: Path) -> AsyncIterator[tuple[Scene, FactPage]]:
+    """The page over a home in which Mira was told three things, one of which replaced another."""
+    async with opened(home, script) as scene:
+        chats = scene.house.sessions._chats
+        session = await chats.add_session(ChatSession(persona_id="mira", name="The bees", added=BEFORE))
+        message = Message(
+            session_id=session.guid,
+            role=Role.USER,
+            speaker_name="Tomas",
+            time=BEFORE,
+            alternatives=[Alternative(content="I keep bees, you know.")],
+        )
+        await chats.add_messages([message])
+        bees = told("Tomas keeps bees.", session, message, reference_count=2)
+        cats = told("Tomas has three cats.", session, message)
+        old = told("Tomas has two cats.", session, message, superseded=True, superseded_by=cats.guid)
+        await scene.house.knowing._facts.put("mira", bees, cats, old)
+        scene.window.actions_["facts"].trigger()
+        page = scene.host.workshop.page
+        assert isinstance(page, FactPage)
+        await until(lambda: page.rows.total == 3 and page.whose.persona_name == "Mira" and page.core_words.text())
+        yield scene, page
+
+
+def told(text: str, session: ChatSession, message: Message, **fields: object) -> ExtractedFact:
+    sources = {"source_memories": [session.guid], "source_messages": [message.id]}
+    return ExtractedFact(fact=text, first_seen=BEFORE, last_seen=BEFORE, **{**sources, **fields})
+
+
+@pytest.fixture
+def script(echo_model) -> Path:
+    return echo_model("Indeed.")
+
+
+def facts(page: FactPage) -> set[str]:
+    return {fact.fact for fact in page.rows.shown}
+
+
+def named(page: FactPage, text: str) -> ExtractedFact:
+    return next(fact for fact in page._known.values() if fact.fact == text)
+
+
+async def chosen(page: FactPage, text: str) -> None:
+    page.go_to(named(page, text).guid)
+    await until(lambda: page.detail.fact is not None and page.detail.fact.fact == text)
+
+
+async def pressed(page: FactPage, words: str) -> None:
+    buttons = [button for button in page.findChildren(QPushButton) if button.text() == words and button.isVisible()]
+    QTest.mouseClick(buttons[0], Qt.MouseButton.LeftButton)
+
+
+async def accepted(scene: Scene, kind: type[QDialog]) -> QDialog:
+    dialog = await scene.dialog()
+    assert isinstance(dialog, kind)
+    return dialog
+
+
+async def test_each_view_lists_its_own_and_words_narrow_them(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script) as (_scene, page):
+        assert facts(page) == {"Tomas keeps bees.", "Tomas has three cats."}
+        assert "2 facts are always in mind" in page.core_words.text()
+        QTest.keyClicks(page.search, "bees")
+        assert facts(page) == {"Tomas keeps bees."}
+        page.search.clear()
+        await pressed(page, "Replaced")
+        assert facts(page) == {"Tomas has two cats."}
+        await pressed(page, "Yours")
+        assert facts(page) == set()
+        await pressed(page, "Always in mind")
+        assert facts(page) == {"Tomas keeps bees.", "Tomas has three cats."}
+
+
+async def test_a_source_leads_to_the_message(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script) as (scene, page):
+        await chosen(page, "Tomas keeps bees.")
+        source = "Tomas: “I keep bees, you know.”"
+        await until(lambda: any(source in button.accessibleName() for button in page.findChildren(SourceButton)))
+        button = next(button for button in page.findChildren(SourceButton) if source in button.accessibleName())
+        assert "The bees" in button.accessibleName()
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        await until(lambda: scene.host.workshop.page is None and "I keep bees, you know." in scene.words)
+
+
+async def test_other_words_are_kept_when_the_field_is_left_and_undone(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script) as (scene, page):
+        await chosen(page, "Tomas keeps bees.")
+        QTest.keyClick(page.table, Qt.Key.Key_Return)
+        page.detail.field.selectAll()
+        QTest.keyClicks(page.detail.field, "Tomas sold his bees.")
+        assert page.detail.keep_button.isVisible()
+        await pressed(page, "Keep these words")
+        await until(lambda: "Tomas sold his bees." in facts(page))
+        assert named(page, "Tomas sold his bees.").made_by is MadeBy.USER
+        page.undo.undo()
+        await until(lambda: "Tomas keeps bees." in facts(page) and "Tomas sold his bees." not in facts(page))
+        assert await scene.house.knowing._facts.tombstones("mira") == []
+
+
+async def test_a_fact_is_pinned_and_unpinned(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script) as (_scene, page):
+        await chosen(page, "Tomas keeps bees.")
+        await pressed(page, "Pin")
+        await until(lambda: named(page, "Tomas keeps bees.").pinned)
+        page.show_view(View.PINNED)
+        assert facts(page) == {"Tomas keeps bees."}
+        page.undo.undo()
+        await until(lambda: facts(page) == set())
+
+
+async def test_a_fact_is_added_undone_and_added_again(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script) as (scene, page):
+        await pressed(page, "Add a fact")
+        dialog = await accepted(scene, NewFact)
+        assert isinstance(dialog, NewFact)
+        assert not dialog.primary.isEnabled()
+        QTest.keyClicks(dialog.field, "Tomas sings.")
+        QTest.mouseClick(dialog.primary, Qt.MouseButton.LeftButton)
+        await until(lambda: "Tomas sings." in facts(page))
+        first = named(page, "Tomas sings.")
+        page.undo.undo()
+        await until(lambda: "Tomas sings." not in facts(page))
+        page.undo.redo()
+        await until(lambda: "Tomas sings." in facts(page))
+        assert named(page, "Tomas sings.") == first
+
+
+async def test_forgetting_asks_by_name_and_can_be_taken_back(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script) as (scene, page):
+        await chosen(page, "Tomas keeps bees.")
+        QTest.keyClick(page.table, Qt.Key.Key_Delete)
+        question = await accepted(scene, Question)
+        assert isinstance(question, Question)
+        assert "Tomas keeps bees." in question.primary.text()
+        QTest.mouseClick(question.primary, Qt.MouseButton.LeftButton)
+        await until(lambda: "Tomas keeps bees." not in facts(page))
+        assert len(await scene.house.knowing._facts.tombstones("mira")) == 1
+
+        (button,) = [button for toast in scene.toasts for button in toast.findChildren(QPushButton)]
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        await until(lambda: "Tomas keeps bees." in facts(page))
+        assert await scene.house.knowing._facts.tombstones("mira") == []
+
+
+async def test_several_become_one_in_the_users_words_and_several_again(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script) as (scene, page):
+        assert not page.merge_button.isEnabled()
+        page.table.selectAll()
+        assert page.merge_button.isEnabled()
+        await pressed(page, "Make them one…")
+        dialog = await accepted(scene, OneOfSeveral)
+        assert isinstance(dialog, OneOfSeveral)
+        choice = next(button for button in dialog.findChildren(QRadioButton) if "bees" in button.text())
+        QTest.mouseClick(choice, Qt.MouseButton.LeftButton, pos=choice.rect().center())
+        choice.click()
+        assert dialog.words == "Tomas keeps bees."
+        dialog.field.set_text("Tomas keeps bees and cats.")
+        QTest.mouseClick(dialog.primary, Qt.MouseButton.LeftButton)
+        await until(lambda: facts(page) == {"Tomas keeps bees and cats."})
+        assert named(page, "Tomas keeps bees and cats.").reference_count == 3
+
+        page.undo.undo()
+        await until(lambda: facts(page) == {"Tomas keeps bees.", "Tomas has three cats."})
+
+
+async def test_a_replaced_fact_holds_again_instead_of_the_newer_one(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script) as (_scene, page):
+        page.show_view(View.REPLACED)
+        await chosen(page, "Tomas has two cats.")
+        assert page.detail.successor.accessibleName().startswith("Tomas has three cats.")
+        await pressed(page, "… instead of the newer one")
+        await until(lambda: named(page, "Tomas has three cats.").superseded)
+        await until(lambda: facts(page) == {"Tomas keeps bees.", "Tomas has two cats."})
+        page.undo.undo()
+        await until(lambda: named(page, "Tomas has two cats.").superseded)
+
+
+async def test_what_is_learnt_behind_the_page_is_seen(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script) as (scene, page):
+        await scene.house.knowing.learn("mira", [ExtractedFact(fact="Tomas reads.")])
+        await until(lambda: "Tomas reads." in facts(page))

@@ -1,0 +1,257 @@
+"""All memories in one list, driven as a user would: found by word and by meaning, changed, undone, forgotten, brought back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPushButton
+
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.clock import now
+from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.ui.toast import Toast
+from lethe_app.ui.workshop.memory_page import MemoryPage
+from lethe_app.ui.workshop.memory_rows import DISTANCE, State
+from lethe_app.ui.workshop.page import Page
+from tests.retrieval.conftest import embed
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+BOAT = MemoryUnit(name="The boat", content="A white boat in the harbour", protected=True, priority=3)
+INES = MemoryUnit(category=MemoryType.PERSON, name="Ines", content="His sister in Porto", keywords_main=["sister"])
+LATER = now() + timedelta(days=2)
+FERRY = MemoryUnit(name="Ferry", content="It leaves at nine", insertion=MemoryInsertion.NATURAL, added=LATER)
+FAIR = MemoryUnit(category=MemoryType.EVENT, name="The fair", content="On Sunday", end_time=now() - timedelta(days=1))
+ALL = (BOAT, INES, FERRY, FAIR)
+
+
+@asynccontextmanager
+async def browsing(home: Path, script: Path, *memories: MemoryUnit) -> AsyncIterator[tuple[Scene, MemoryPage]]:
+    """The page of Mira's memories, open and read."""
+    async with opened(home, script) as scene:
+        for memory in memories:
+            await scene.house.brain.memorize("mira", memory, check=False)
+        scene.window.actions_["memories"].trigger()
+        page = scene.host.workshop.page
+        assert isinstance(page, MemoryPage)
+        await until(lambda: len(names(page)) == len(memories) and page.whose.persona_name == "Mira")
+        yield scene, page
+
+
+@pytest.fixture
+def script(echo_model) -> Path:
+    return echo_model("Indeed.")
+
+
+def names(page: MemoryPage) -> list[str]:
+    """Of the memories on display, without the conversations."""
+    return [line.name for line in page.rows.shown if not line.is_session]
+
+
+def pressed(page: Page, words: str) -> None:
+    button = next(button for button in page.findChildren(QPushButton) if button.text() == words and button.isVisible())
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def take_back(scene: Scene) -> None:
+    (button,) = [button for toast in scene.toasts for button in toast.findChildren(QPushButton)]
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+async def chosen(page: MemoryPage, memory: MemoryUnit) -> None:
+    assert page.table.go_to(str(memory.guid))
+    await until(lambda: page.detail.memory is not None and page.detail.memory.guid == memory.guid)
+
+
+async def test_words_and_chips_narrow_the_list(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (_scene, page):
+        await until(lambda: page.chips.chip(MemoryType.PERSON).isVisible())
+        QTest.keyClicks(page.search, "SISTER")
+        assert names(page) == ["Ines"]
+        assert "1 of 5" in page.subtitle.accessibleName()
+        page.search.clear()
+
+        for chip, left in (
+            (State.WAITING, ["Ferry"]),
+            (State.OVER, ["The fair"]),
+            (State.PROTECTED, ["The boat"]),
+            (MemoryType.PERSON, ["Ines"]),
+            (MemoryInsertion.NATURAL, ["Ferry"]),
+        ):
+            QTest.mouseClick(page.chips.chip(chip), Qt.MouseButton.LeftButton)
+            assert names(page) == left
+            QTest.keyClick(page.chips.chip(chip), Qt.Key.Key_Space)
+        assert len(names(page)) == 4
+
+
+async def test_what_is_typed_into_a_memory_is_kept_and_taken_back_with_undo(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
+        await chosen(page, INES)
+        QTest.keyClick(page.table, Qt.Key.Key_Return)
+        field = page.detail.form.field("name")
+        assert isinstance(field, QLineEdit)
+        assert scene.window.focusWidget() is field
+
+        QTest.keyClicks(field, " of Porto")
+        assert "Ines of Porto" in names(page)
+        assert await scene.host.workshop.clear()
+        kept = await scene.house.browsing.memory(INES.guid)
+        assert (kept.name, kept.trigger_count) == ("Ines of Porto", 0)
+
+
+async def test_every_change_is_undone_one_by_one(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
+        await chosen(page, INES)
+        form = page.detail.form
+        sticky, way = form.field("sticky"), form.field("insertion")
+        assert isinstance(sticky, QCheckBox)
+        assert isinstance(way, QComboBox)
+
+        QTest.keyClick(sticky, Qt.Key.Key_Space)
+        way.setFocus()
+        QTest.keyClick(way, Qt.Key.Key_End)
+        form.end.box.click()
+        await page.edits.save()
+        changed = await scene.house.browsing.memory(INES.guid)
+        assert (changed.sticky, changed.insertion) == (True, MemoryInsertion.NONE)
+        assert changed.end_time is not None
+        assert changed.end_time.utcoffset() is not None
+
+        await chosen(page, BOAT)
+        for _change in range(3):
+            page.undo.undo()
+        await page.edits.save()
+
+        assert await scene.house.browsing.memory(INES.guid) == INES
+        assert page.undo.count() == 3
+
+
+async def test_a_new_memory_is_written_and_undone(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
+        pressed(page, "New memory")
+        await until(lambda: page.detail.memory is not None and page.detail.memory.name == "New memory")
+        assert len(await scene.house.brain.memories("mira")) == 5
+
+        page.undo.undo()
+        await until(lambda: len(names(page)) == 4)
+        page.undo.redo()
+        await until(lambda: len(names(page)) == 5)
+
+
+async def test_a_copy_begins_its_own_life(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (_scene, page):
+        await chosen(page, INES)
+        pressed(page, "Duplicate")
+        await until(lambda: names(page).count("Ines") == 2)
+        await until(lambda: page.detail.memory is not None and page.detail.memory.guid != INES.guid)
+        assert page.detail.memory is not None
+        assert page.detail.memory.keywords_main == ["sister"]
+
+
+async def test_forgetting_is_undone_and_can_be_taken_back_from_the_note(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
+        await chosen(page, INES)
+        QTest.keyClick(page.table, Qt.Key.Key_Delete)
+        await until(lambda: len(names(page)) == 3)
+        assert not any(memory.name == "Ines" for memory in await scene.house.brain.memories("mira"))
+        take_back(scene)
+        await until(lambda: len(names(page)) == 4)
+
+        page.table.selectAll()
+        QTest.keyClick(page.table, Qt.Key.Key_Delete)
+        await until(lambda: len(names(page)) == 0)
+        page.undo.undo()
+        await until(lambda: len(names(page)) == 4)
+
+
+async def test_the_note_brings_them_back_after_the_page_is_gone(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
+        page.table.selectAll()
+        QTest.keyClick(page.table, Qt.Key.Key_Delete)
+        await until(lambda: len(names(page)) == 0)
+        await scene.host.workshop.clear()
+        take_back(scene)
+        scene.window.actions_["memories"].trigger()
+        again = scene.host.workshop.page
+        assert isinstance(again, MemoryPage)
+        await until(lambda: sorted(names(again)) == ["Ferry", "Ines", "The boat", "The fair"])
+
+
+async def test_by_meaning_the_nearest_comes_first_with_its_distance(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
+        scene.house.browsing._recall.use(embed, "words")
+        await scene.house.indexing.follow()
+        pressed(page, "By meaning")
+        QTest.keyClicks(page.search, "white vessel in the harbour")
+        await until(lambda: names(page) and names(page)[0] == "The boat")
+
+        told = page.rows.index(0, DISTANCE).data()
+        assert 0 <= float(told) < 1
+        assert not page.table.isColumnHidden(DISTANCE)
+        pressed(page, "By meaning")
+        page.search.clear()
+        assert len(names(page)) == 4
+        assert page.table.isColumnHidden(DISTANCE)
+
+
+async def test_without_an_embedder_the_page_says_so(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (_scene, page):
+        pressed(page, "By meaning")
+        QTest.keyClicks(page.search, "boat")
+        await until(page.hint.isVisible)
+        assert names(page) == []
+
+
+async def test_a_sentence_shows_what_it_would_bring_up_and_leads_there(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
+        pressed(page, "What would this bring up?")
+        await until(page.hint.isVisible)
+        QTest.keyClicks(page.search, "How is your sister?")
+        pressed(page, "What would this bring up?")
+        await until(page.detail.recall.isVisible)
+        assert page.hint.isHidden()
+        shown = next(button for button in page.findChildren(QPushButton) if button.text() == "Show it")
+        assert "Ines" in shown.accessibleName()
+        assert "keyword" in " ".join(label.text() for label in page.detail.recall.findChildren(type(page.hint)))
+
+        QTest.mouseClick(shown, Qt.MouseButton.LeftButton)
+        await until(lambda: page.detail.memory is not None and page.detail.memory.guid == INES.guid)
+        assert page.table.current is not None
+        assert (await scene.house.browsing.memory(INES.guid)).trigger_count == 0
+
+
+async def test_a_conversation_is_shown_but_changed_elsewhere(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
+        session = ChatSession(persona_id="mira", name="First night", content="They met.")
+        await scene.house.sessions._chats.add_session(session)
+        scene.house.sessions.changed.tell("mira")
+        await until(lambda: page.rows.total == 6)
+        assert page.table.go_to(str(session.guid))
+        await until(lambda: page.detail.memory is not None and page.detail.memory.guid == session.guid)
+        QTest.keyClick(page.table, Qt.Key.Key_Delete)
+        assert "list of conversations" in scene.window.findChildren(Toast)[0].text
+
+        pressed(page, "Go to this conversation")
+        await until(lambda: scene.host.workshop.page is None)
+        await until(lambda: (current := scene.host.conversations.current) is not None and current.guid == session.guid)
+
+
+async def test_what_changes_behind_the_page_is_seen_and_another_persona_has_her_own(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
+        await scene.house.brain.memorize("mira", MemoryUnit(name="Learnt meanwhile"), check=False)
+        await until(lambda: "Learnt meanwhile" in names(page))
+
+        other = page.whose.findData("edmund")
+        assert other >= 0
+        page.whose.setCurrentIndex(other)
+        await until(lambda: "Ines" not in names(page))
+        pressed(page, "New memory")
+        await until(lambda: names(page).count("New memory") == 1)
+        assert [memory.name for memory in await scene.house.brain.memories("edmund")] == ["New memory"]

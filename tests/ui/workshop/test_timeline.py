@@ -1,0 +1,129 @@
+"""“What do you remember about me?”: by month and conversation, with ways to the sources and a text to keep."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog
+
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.paths import Paths
+from lethe_app.ui.workshop.timeline_list import Kind
+from lethe_app.ui.workshop.timeline_page import TimelinePage
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+MARCH, MAY = datetime(2026, 3, 14, 12, tzinfo=UTC), datetime(2026, 5, 2, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def script(echo_model) -> Path:
+    return echo_model("Indeed.")
+
+
+@asynccontextmanager
+async def asked(home: Path, script: Path, *, known: bool = True) -> AsyncIterator[tuple[Scene, TimelinePage]]:
+    """Tomas asks Mira, who knows four things, three of them about him."""
+    paths = Paths.standard(home)
+    paths.personas.mkdir(parents=True)
+    (paths.personas / "tomas.json").write_text(json.dumps({"is_user": True, "name": "Tomas"}), encoding="utf-8")
+    async with opened(home, script) as scene:
+        await scene.house.preferences.set(user_persona="tomas")
+        if known:
+            await tell(scene)
+        scene.window.actions_["timeline"].trigger()
+        page = scene.host.workshop.page
+        assert isinstance(page, TimelinePage)
+        await until(lambda: page.whose.persona_name == "Mira" and (page.lines.shown or not known) and page._known.persona)
+        yield scene, page
+
+
+async def tell(scene: Scene) -> None:
+    chats, facts = scene.house.sessions._chats, []
+    for title, day, said in (("First night", MARCH, "I am a carpenter."), ("The bell", MAY, "I keep bees.")):
+        session = await chats.add_session(ChatSession(persona_id="mira", name=title, added=day))
+        alternatives = [Alternative(content=said)]
+        message = Message(session_id=session.guid, role=Role.USER, time=day, alternatives=alternatives)
+        await chats.add_messages([message])
+        sources = {"source_memories": [session.guid], "source_messages": [message.id], "first_seen": day, "last_seen": day}
+        facts.append(ExtractedFact(fact=said.replace("I am", "Tomas is").replace("I keep", "Tomas keeps"), **sources))
+    facts.append(ExtractedFact(fact="Ines lives in Porto.", first_seen=MAY, last_seen=MAY))
+    facts.append(ExtractedFact(fact="Tomas is allergic.", pinned=True, made_by=MadeBy.USER, first_seen=MARCH, last_seen=MARCH))
+    await scene.house.knowing._facts.put("mira", *facts)
+
+
+def texts(page: TimelinePage, *kinds: Kind) -> list[str]:
+    return [row.text for row in page.lines.shown if row.kind in (kinds or set(Kind))]
+
+
+async def test_it_is_told_pinned_first_then_the_newest_month_with_its_conversations(tmp_path: Path, script: Path):
+    async with asked(tmp_path / "home", script) as (_scene, page):
+        assert texts(page) == [
+            "Never to be forgotten",
+            "Tomas is allergic.",
+            "May 2026",
+            "In “The bell”",
+            "Tomas keeps bees.",
+            "March 2026",
+            "In “First night”",
+            "Tomas is a carpenter.",
+        ]
+        assert "Mira remembers 3 things" in page.subtitle.accessibleName()
+
+        QTest.mouseClick(page.oldest_first, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.everybody, Qt.MouseButton.LeftButton)
+        assert texts(page, Kind.MONTH) == ["Never to be forgotten", "March 2026", "May 2026"]
+        assert "Ines lives in Porto." in texts(page, Kind.LINE)
+
+        QTest.keyClicks(page.search, "bees")
+        assert texts(page) == ["May 2026", "In “The bell”", "Tomas keeps bees."]
+
+
+async def test_a_line_opens_what_was_said_by_keyboard(tmp_path: Path, script: Path):
+    async with asked(tmp_path / "home", script) as (scene, page):
+        place = texts(page).index("Tomas keeps bees.")
+        page.list.setCurrentIndex(page.lines.index(place))
+        QTest.keyClick(page.list, Qt.Key.Key_Return)
+        await until(lambda: scene.host.workshop.page is None and "I keep bees." in scene.words)
+
+
+async def test_what_has_no_source_says_so(tmp_path: Path, script: Path):
+    async with asked(tmp_path / "home", script) as (scene, page):
+        page.list.setCurrentIndex(page.lines.index(1))
+        QTest.keyClick(page.list, Qt.Key.Key_Return)
+        await until(lambda: scene.toasts)
+        assert scene.host.workshop.page is page
+
+
+async def test_it_is_copied_and_saved_as_a_text(tmp_path: Path, script: Path):
+    async with asked(tmp_path / "home", script) as (scene, page):
+        QTest.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)
+        copied = QApplication.clipboard().text()
+        assert copied.startswith("# What Mira remembers about me")
+        assert "## May 2026\n\n### In “The bell”\n\n- Tomas keeps bees. (2026-05-02)" in copied
+
+        QTest.mouseClick(page.save_button, Qt.MouseButton.LeftButton)
+        dialog = await scene.dialog()
+        assert isinstance(dialog, QFileDialog)
+        dialog.setDirectory(str(tmp_path))
+        dialog.accept()
+        await until((tmp_path / "Mira.md").exists)
+        assert (tmp_path / "Mira.md").read_text(encoding="utf-8") == copied
+
+
+async def test_where_nothing_is_known_it_says_when_something_will_be(tmp_path: Path, script: Path):
+    async with asked(tmp_path / "home", script, known=False) as (scene, page):
+        assert page.lines.shown == []
+        assert page.list.empty.startswith("Mira does not know anything about you yet.")
+        assert not page.save_button.isEnabled()
+        await scene.house.knowing.learn("mira", [ExtractedFact(fact="Tomas reads.")])
+        await until(lambda: texts(page, Kind.LINE) == ["Tomas reads."])
+        assert page.save_button.isEnabled()
