@@ -103,12 +103,12 @@ class Archiving:
         """
         return await self._take_up(session_id, archive=True, at_once=at_once)
 
-    async def update(self, session_id: UUID) -> bool:
-        """Make title, summary and the rest of any conversation anew, the present one included.
+    async def update(self, session_id: UUID, parts: Sequence[SessionPart] = tuple(SessionPart)) -> bool:
+        """Make title, summary and the rest of any conversation anew, or some parts, the present one included.
 
         What a model has made of it stands until a model that may be trusted makes it again.
         """
-        return await self._take_up(session_id, archive=False, at_once=True)
+        return await self._take_up(session_id, archive=False, at_once=True, parts=parts)
 
     async def parts(self, session_id: UUID) -> dict[SessionPart, PartRecord]:
         """What was made of a conversation and by whom; empty for one that was never archived."""
@@ -139,10 +139,12 @@ class Archiving:
         async with self._one_at_a_time:
             await self._do_all()
 
-    async def _take_up(self, session_id: UUID, *, archive: bool, at_once: bool) -> bool:
+    async def _take_up(
+        self, session_id: UUID, *, archive: bool, at_once: bool, parts: Sequence[SessionPart] = tuple(SessionPart)
+    ) -> bool:
         if not is_worth_archiving(await self._archivist.lines(session_id)):
             return False
-        await self._parts.begin(session_id, archive=archive)
+        await self._parts.begin(session_id, parts, archive=archive)
         self._begun[session_id] += 1
         self._told_by_rules.discard(session_id)
         if at_once:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
@@ -34,6 +36,8 @@ LORE, POOL, STAYING = "lore", "pool", "staying"
 STATES = (LORE, POOL, STAYING)
 LONGEST_QUESTION = 4000
 """Characters of a message that are looked at for what they mean and remind of; an embedder sees fewer still."""
+WORTH_A_THREAD = 500
+"""Memories with which looking for their keywords would hold up the window."""
 MOST_BLOCKED = 40
 """Of those kept back, as many are told: with a large world and little luck there are thousands."""
 _STAYING = TypeAdapter(dict[UUID, tuple[int, int]])
@@ -103,6 +107,7 @@ class Minding:
         self._preferences = preferences
         self._objecting = objecting
         self._pool = Pool()
+        self._listening = asyncio.Lock()
 
     async def think(self, occasion: Occasion) -> Mind:
         """In this order, each memory once: worlds, keywords, meaning, what is always there, what stays, what opens."""
@@ -110,7 +115,7 @@ class Minding:
         evaluation = await self._keeping.listen(
             occasion.bound, occasion.window, states.get(LORE), occasion.turn, occasion.context
         )
-        mentioned = self._mentioned(occasion)
+        mentioned = await self._mentioned(occasion)
         found = [
             *lore.recalled(evaluation),
             *(short(recollection(one, dates=dates(occasion), session_depth=DEPTH)) for one in mentioned.mentioned),
@@ -131,7 +136,7 @@ class Minding:
         blocked = [one for one in (*unwanted, *lore.blocked(evaluation), *mentioned.blocked) if one.memory not in there]
         return Mind(recalled, blocked[:MOST_BLOCKED], kept)
 
-    def _mentioned(self, occasion: Occasion) -> Outcome:
+    async def _mentioned(self, occasion: Occasion) -> Outcome:
         settings = self._preferences.current
         state = lore_state(occasion.states.get(POOL))
         if not settings.keyword_retrieval:
@@ -143,7 +148,12 @@ class Minding:
         ]
         there = occasion.in_view | occasion.summarised
         sessions = [session for session in occasion.sessions if session.guid not in there]
-        return self._pool.listen(triggers, sessions, occasion.window, state, occasion.turn, most=settings.keyword_max_entries)
+        most = settings.keyword_max_entries
+        listen = partial(self._pool.listen, triggers, sessions, occasion.window, state, occasion.turn, most=most)
+        if len(triggers) + len(sessions) < WORTH_A_THREAD:
+            return listen()
+        async with self._listening:  # what the pool has made ready is one turn's at a time
+            return await asyncio.to_thread(listen)
 
     async def _reminded(self, occasion: Occasion, evaluation: Evaluation) -> list[Recollection]:
         settings = self._preferences.current

@@ -114,7 +114,8 @@ class Recollecting:
             return Remembered(memory)
         initiative = await self._initiative(occasion, message)
         if initiative.faded:
-            left = [one for one in occasion.memories if one.guid not in initiative.faded]
+            gone = set(initiative.faded)
+            left = [one for one in occasion.memories if one.guid not in gone]
             occasion = replace(occasion, memories=left)
         mind = await self._minding.think(occasion)
         return await whole(self._stored(occasion, message, initiative, mind))

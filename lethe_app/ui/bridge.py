@@ -52,5 +52,10 @@ class Bridge:
         self._tasks.discard(task)
         for lane in [name for name, held in self._lanes.items() if held is task]:
             del self._lanes[lane]
-        if not task.cancelled() and (error := task.exception()) is not None:
+        if not task.cancelled() and (error := task.exception()) is not None and not speaks_of_the_gone(error):
             self._report(error)
+
+
+def speaks_of_the_gone(error: BaseException) -> bool:
+    """Did work end because the page it was for was closed meanwhile? There is nobody left to tell."""
+    return isinstance(error, RuntimeError) and str(error).endswith("already deleted.")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+import shiboken6
+from PySide6.QtWidgets import QLabel
+
 from lethe_app.errors import ModelError
 from lethe_app.ui.bridge import Bridge
 
@@ -57,3 +60,20 @@ async def test_closing_cancels_everything_and_starts_nothing_more():
 
     assert ended == ["cleaned up"]
     assert bridge.spawn(work()) is None
+
+
+async def test_work_for_a_page_that_is_gone_ends_in_silence(qapp):
+    reported = []
+    bridge = Bridge(reported.append)
+    label = QLabel("Counting…")
+
+    async def work() -> None:
+        label.setText("Done.")
+
+    shiboken6.delete(label)
+    task = bridge.spawn(work())
+    await asyncio.wait([task])
+    await asyncio.sleep(0)
+
+    assert isinstance(task.exception(), RuntimeError)
+    assert reported == []
