@@ -1,0 +1,245 @@
+"""Plays a long talk in a real house, with a clock and identities of its own, and keeps everything that went to the model."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import aclosing, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from unittest.mock import patch
+
+from lethe_app import wiring
+from lethe_app.app import build
+from lethe_app.domain import clock
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.prompt import Prompt, Turn
+from lethe_app.domain.recollection import TurnMemory
+from lethe_app.house import House
+from lethe_app.llm import starter
+from lethe_app.llm.client import ModelClient
+from lethe_app.paths import Paths
+from lethe_app.prompt.builder import Counter, Request
+from lethe_app.services import prompting, reading_ahead
+from lethe_app.services.events import Noted, Prompted, Recalled
+from lethe_app.storage.files import write_model
+from tests.bench._long_talk import Exchange, Tale
+from tests.bench._still_model import Call, StillModel, Watched
+
+BEGUN = datetime(2026, 11, 2, 19, 0, tzinfo=UTC)
+PAUSE = 0.05
+"""Seconds before reading ahead begins; in the program it waits a little longer, and nothing else changes."""
+FILLS = {2048: 12, 4096: 40, 8192: 80}
+"""Exchanges that about fill a context."""
+WAIT = timedelta(minutes=3)
+"""Between two turns."""
+PERSONA, USER, WORLD = "she", "you", "velm"
+STILL, WATCHED = "still", "watched"
+KINDS: dict[str, Callable[[], StillModel | Watched]] = {STILL: StillModel, WATCHED: Watched}
+
+
+class Clock:
+    """Time that passes when it is told to."""
+
+    def __init__(self, begun: datetime) -> None:
+        self.moment = begun
+
+    def now(self) -> datetime:
+        return self.moment
+
+
+@dataclass(frozen=True)
+class Step:
+    """One turn as it was played."""
+
+    asked: str
+    answer: Call
+    """What the user waited for."""
+    ahead: Sequence[Call]
+    """What was read while they read the reply."""
+    request: Request
+    """What the prompt was made of."""
+    memory: TurnMemory
+    note: str
+    """The hidden line above the user's words, if there is one."""
+
+
+@dataclass
+class Evening:
+    """A talk as it was played."""
+
+    before: list[Turn]
+    """What had been said in this conversation already."""
+    opening: str
+    """What the model read when the conversation was opened."""
+    steps: list[Step] = field(default_factory=list)
+    counted: list[int] = field(default_factory=list)
+    """What a still model beside the real one says of each call, the opening's first."""
+    evaluated: list[int] = field(default_factory=list)
+    """What the real one says."""
+
+
+@contextmanager
+def still_time(begun: datetime = BEGUN) -> Iterator[Clock]:
+    """Moments and identities are the same in every run, wherever it is."""
+    hands, dice = Clock(begun), Random(3)
+    os.environ["TZ"] = "UTC"
+    if hasattr(time, "tzset"):
+        time.tzset()
+    with patch.object(clock, "datetime", hands), patch.object(uuid, "os", SimpleNamespace(urandom=dice.randbytes)):
+        yield hands
+
+
+@dataclass
+class Scene:
+    """A talk that goes on."""
+
+    house: House
+    session: ChatSession
+    model: StillModel | Watched
+    hands: Clock
+    requests: list[Request]
+    before: list[Turn]
+
+    async def turn(self, exchange: Exchange) -> Step:
+        """Ask, hear the reply, and read it at leisure."""
+        self.hands.moment += WAIT
+        if isinstance(self.model, StillModel):
+            self.model.replies.append(exchange[1])
+        before = len(self.model.calls)
+        memory, note, request = TurnMemory(), "", self.requests[-1]
+        async with aclosing(self.house.chat.send(self.session.guid, exchange[0])) as events:
+            async for event in events:
+                if isinstance(event, Recalled):
+                    memory = event.memory
+                elif isinstance(event, Noted):
+                    note = event.message.content
+                elif isinstance(event, Prompted):
+                    request = self.requests[-1]
+        await until_read(self.house)
+        answer, *ahead = self.model.calls[before:]
+        assert answer.reply is not None
+        return Step(exchange[0], answer, ahead, request, memory, note)
+
+
+@asynccontextmanager
+async def begun(
+    tale: Tale, context: int, opening: int, kind: str = STILL, *, by_meaning: bool = True, **wishes: object
+) -> AsyncIterator[Scene]:
+    """The tale when its first `opening` exchanges were said, the day before; the model has read them."""
+    path = starter.chat_model()
+    assert path is not None, "the starter model is not installed"
+    model: list[StillModel | Watched] = []
+    requests: list[Request] = []
+    built = prompting.build
+
+    def client(wanted: str) -> StillModel | Watched | ModelClient:
+        if wanted not in KINDS:
+            return ModelClient(wanted)
+        model.append(KINDS[wanted]())
+        return model[-1]
+
+    async def recorded(request: Request, count: Counter) -> Prompt:
+        requests.append(request)
+        return await built(request, count)
+
+    with (
+        still_time() as hands,
+        tempfile.TemporaryDirectory() as folder,
+        patch.object(wiring, "ModelClient", client),
+        patch.object(prompting, "build", recorded),
+        patch.object(reading_ahead, "PAUSE", PAUSE),
+    ):
+        house = await furnished(Paths.standard(Path(folder)), tale, kind, by_meaning=by_meaning)
+        try:
+            await house.preferences.set(context=context, **wishes)
+            assert not by_meaning or await house.embedding.ready(), "the starter embedder is not installed"
+            session, before = await told(house, tale, tale.talk[:opening], hands)
+            await house.models.load(path)
+            hands.moment = BEGUN
+            house.chat.attend(session.guid)
+            await until_read(house)
+            yield Scene(house, session, model[0], hands, requests, before)
+        finally:
+            await house.close()
+
+
+async def play(tale: Tale, context: int, opening: int, kind: str = STILL, **wishes: object) -> Evening:
+    """All exchanges of the tale behind the first `opening`.
+
+    With a still model the replies are the tale's, with a watched one the starter model's own. After every reply the user reads
+    for as long as it takes the model to read ahead.
+    """
+    async with begun(tale, context, opening, kind, **wishes) as scene:
+        model = scene.model
+        evening = Evening(scene.before, model.calls[-1].prompt)
+        for exchange in tale.talk[opening:]:
+            evening.steps.append(await scene.turn(exchange))
+        if isinstance(model, Watched):
+            evening.counted = model.counted
+            evening.evaluated = [call.usage.evaluated_tokens for call in model.calls]
+        return evening
+
+
+async def furnished(paths: Paths, tale: Tale, kind: str, *, by_meaning: bool) -> House:
+    """A home in which the tale can happen."""
+    write_model(paths.personas / f"{PERSONA}.json", tale.persona)
+    write_model(paths.personas / f"{USER}.json", tale.user)
+    write_model(paths.worlds / f"{WORLD}.json", tale.world)
+    house = await build(paths, kind, by_meaning=by_meaning)
+    await house.preferences.set(user_persona=USER, welcomed=True, rotation_minutes=0, min_insert_delay=0)
+    return house
+
+
+async def told(house: House, tale: Tale, said: Sequence[Exchange], hands: Clock) -> tuple[ChatSession, list[Turn]]:
+    """What was before: conversations that are over and archived, what she knows, and the beginning of this one."""
+    for place, exchanges in enumerate(tale.earlier):
+        hands.moment = BEGUN - timedelta(days=3 * (len(tale.earlier) - place) + 1)
+        session = await spoken(house, exchanges, hands.moment)
+        await house.archiving.begin(session.guid)
+    for memory in tale.memories:
+        moment = BEGUN - timedelta(days=2)
+        dated = memory.model_copy(update={"added": moment, "last_trigger": moment})
+        await house.brain.memorize(PERSONA, dated, check=False)
+    for fact in tale.facts:
+        await house.knowing.add(PERSONA, fact, pinned=True)
+    hands.moment = BEGUN - timedelta(days=1)
+    present = await spoken(house, said, hands.moment)
+    await house.indexing.settle_all()
+    messages = await house.sessions.page(present.guid, 0, 2 * len(said))
+    return present, prompting.as_turns(messages)
+
+
+async def spoken(house: House, exchanges: Sequence[Exchange], moment: datetime) -> ChatSession:
+    """A conversation of some time ago."""
+    chats = house.sessions._chats
+    session = await chats.add_session(ChatSession(persona_id=PERSONA, user_id=USER, added=moment))
+    speakers = ((Role.USER, USER), (Role.ASSISTANT, PERSONA))
+    names = {name: (await house.library.persona(name)).name for _role, name in speakers}
+    lines = [
+        Message(
+            session_id=session.guid,
+            role=role,
+            speaker=name,
+            speaker_name=names[name],
+            time=moment + timedelta(minutes=place),
+            alternatives=[Alternative(content=text, created=moment)],
+        )
+        for place, exchange in enumerate(exchanges)
+        for (role, name), text in zip(speakers, exchange, strict=True)
+    ]
+    await chats.add_messages(lines)
+    return await house.sessions.open(session.guid)
+
+
+async def until_read(house: House) -> None:
+    """The user reads on until the model has read everything there is."""
+    task = house._ahead._task
+    assert task is not None
+    await task

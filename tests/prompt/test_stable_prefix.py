@@ -1,0 +1,260 @@
+"""Two plain turns differ nowhere before what is brought up for one of them: what the model has read, it need not read again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from lethe_app.app import build as build_house
+from lethe_app.domain import clock
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
+from lethe_app.domain.presets import InstructPreset
+from lethe_app.domain.prompt import Note, Turn
+from lethe_app.domain.recollection import TurnMemory
+from lethe_app.house import House
+from lethe_app.llm.gguf_header import read_header
+from lethe_app.paths import Paths, shipped_root
+from lethe_app.prompt.builder import build
+from lethe_app.prompt.instruct import InstructRenderer
+from lethe_app.prompt.renderer import Renderer
+from lethe_app.prompt.template import ChatTemplate
+from lethe_app.services.events import Finished, Recalled, TurnEvent
+from tests.prompt import templates
+from tests.prompt.test_builder import MOMENT, Count, request
+
+SPOKEN = ("“I was there.”", "*She nods.*\n\nAnd then?", "No, never.", "Ask me tomorrow…", "Aye, aye.")
+FORMATS: dict[str, Callable[[], Renderer]] = {
+    **{
+        name: lambda source=source: ChatTemplate(source, moment=MOMENT, bos="<s>", eos="</s>")
+        for name, source in templates.FRIENDLY.items()
+    },
+    **{
+        path.stem: lambda path=path: InstructRenderer(InstructPreset.model_validate_json(path.read_bytes()))
+        for path in sorted((shipped_root() / "resources/presets/instruct").glob("*.json"))
+    },
+}
+
+
+def starter_template(model: Path) -> ChatTemplate:
+    header = read_header(model, arrays=set(), tensors=False)
+    return ChatTemplate(header.text("tokenizer.chat_template"), moment=MOMENT, bos="<|im_start|>", eos="<|im_end|>")
+
+
+async def told(renderer: Renderer, *, names: bool, thinking: bool, notes: bool = True) -> list[tuple[str, str, str]]:
+    """Some turns: the prompt of each, the same without what was brought up, and the user's words."""
+    found, history = [], [Turn("assistant", "Welcome aboard, captain.", "Ada")]
+    for number, reply in enumerate(SPOKEN):
+        asked = f"Question {number}: where were you in the storm?"
+        history.append(Turn("user", asked, "Benjamin"))
+        brought = [Note(f"Note {number} of {each}.", depth=each, order=100 - each) for each in range(number + 1)]
+        made = request(history, renderer=renderer, add_names=names, thinking=thinking, context=8000)
+        full = await build(replace(made, volatile=brought if notes else ()), Count())
+        bare = await build(made, Count())
+        found.append((full.text, bare.text, asked))
+        history.append(Turn("assistant", reply, "Ada"))
+    return found
+
+
+@pytest.mark.parametrize("names", [False, True], ids=["plain", "names"])
+@pytest.mark.parametrize("thinking", [False, True], ids=["silent", "thinking"])
+@pytest.mark.parametrize("name", sorted(FORMATS))
+async def test_in_every_format_a_turn_begins_with_all_that_was_said_before_it(name: str, thinking: bool, names: bool):
+    await begins_with_all_that_was_said(FORMATS[name](), names=names, thinking=thinking)
+
+
+@pytest.mark.parametrize("names", [False, True], ids=["plain", "names"])
+async def test_in_the_starter_models_own_template_too(starter_model: Path, names: bool):
+    await begins_with_all_that_was_said(starter_template(starter_model), names=names, thinking=True)
+
+
+async def begins_with_all_that_was_said(renderer: Renderer, *, names: bool, thinking: bool) -> None:
+    turns = await told(renderer, names=names, thinking=thinking)
+    for number, ((_full, bare, asked), (later, _bare, _asked)) in enumerate(pairwise(turns)):
+        before = up_to(bare, asked)
+        assert later.startswith(before), later[shared(before, later) - 60 :][:120]
+        reply = SPOKEN[number].split("\n")[0]
+        assert len(before) < later.index(reply, len(before)) < later.index(f"Note {number + 1} of")
+
+
+def shared(one: str, other: str) -> int:
+    return next((place for place, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), len(one))
+
+
+# In a whole house, with a clock that goes on
+
+BEGUN = datetime(2026, 12, 31, 23, 40, tzinfo=UTC)
+MIRA = {
+    "name": "Mira",
+    "bio": "{{char}} sails the Petrel. It is {{weekday}}, {{date}}, {{time}}. The wind is {{random:north,east,west}}.",
+    "scenario": "They have {{roll:d20}} casks of water. Last seen: {{idle_duration}}.",
+    "first_messages": ["“You are late, {{user}}.”"],
+    "sense_of_time": True,
+    "worlds": ["bay"],
+}
+TOMAS = {"is_user": True, "name": "Tomas", "bio": "{{user}} is the captain."}
+BAY = {
+    "name": "The bay",
+    "entries": [
+        {"name": "Always", "content": "The bay lies open to the west.", "sticky": True, "position_index": -1},
+        {"name": "The bell buoy", "content": "It rings by itself.", "keywords_main": ["buoy"], "position_index": 2},
+    ],
+}
+
+
+class Hands:
+    """A clock's: they move when they are moved."""
+
+    moment = BEGUN
+
+    def now(self) -> datetime:
+        return self.moment
+
+
+class Heard:
+    """Stands before the model's client and keeps what it was asked to continue."""
+
+    def __init__(self, house: House) -> None:
+        self._client, self.prompts = house.chat._client, list[str]()
+        house.chat._client = self  # type: ignore[assignment]
+
+    def generate(self, prompt: str, *how: object, **more: object) -> AsyncGenerator[object]:
+        self.prompts.append(prompt)
+        return self._client.generate(prompt, *how, **more)  # type: ignore[arg-type]
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._client, name)
+
+
+@pytest.fixture
+def hands(monkeypatch: pytest.MonkeyPatch) -> Hands:
+    hands = Hands()
+    monkeypatch.setattr(clock, "datetime", hands)
+    return hands
+
+
+@pytest.fixture
+async def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hands: Hands) -> AsyncIterator[House]:
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    paths = Paths.standard(tmp_path / "home")
+    for folder, name, content in (
+        (paths.personas, "mira-test", MIRA),
+        (paths.personas, "tomas", TOMAS),
+        (paths.worlds, "bay", BAY),
+    ):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    house = await build_house(paths, engine="echo")
+    await house.preferences.set(user_persona="tomas", rotation_minutes=0, system_preset="default", read_ahead=False)
+    yield house
+    await house.close()
+
+
+async def play(turn: AsyncGenerator[TurnEvent]) -> tuple[Message, TurnMemory]:
+    reply, memory = None, TurnMemory()
+    async with aclosing(turn) as events:
+        async for event in events:
+            if isinstance(event, Finished):
+                reply = event.message
+            elif isinstance(event, Recalled):
+                memory = event.memory
+    assert reply is not None
+    return reply, memory
+
+
+def up_to(prompt: str, words: str) -> str:
+    """As far as something that was said, which occurs once."""
+    return prompt[: prompt.rindex(words) + len(words)]
+
+
+async def test_dates_dice_names_and_the_time_of_day_change_nothing_in_what_was_read(
+    house: House, hands: Hands, echo_model: Callable[..., Path], starter_model: Path
+):
+    template = read_header(starter_model, arrays=set(), tensors=False).text("tokenizer.chat_template")
+    await house.models.load(echo_model(*(f"Reply {number}." for number in range(6)), template=template))
+    heard = Heard(house)
+    session = await house.sessions.new("mira-test")
+    said = ["Good evening.", "Do you hear the buoy?", "And now?", "The buoy again.", "Good night."]
+
+    for place, words in enumerate(said):
+        hands.moment += timedelta(minutes=7) if place != 3 else timedelta(days=2)
+        await play(house.chat.send(session.guid, words))
+
+    assert "It rings by itself." in heard.prompts[1]
+    assert "The bay lies open to the west." in heard.prompts[0]
+    for place, (before, after) in enumerate(pairwise(heard.prompts)):
+        stays = up_to(before.replace(brought_up(before), ""), said[place])
+        assert after.startswith(stays), after[shared(stays, after) - 60 :][:120]
+        assert after[len(stays) :].startswith(f"<|im_end|>\n<|im_start|>assistant\nReply {place}.<|im_end|>\n")
+
+
+def brought_up(prompt: str) -> str:
+    """The turn of what is true for this prompt only; there is none in a plain one."""
+    start = prompt.rfind("<|im_start|>system\n#")
+    return prompt[start : prompt.index("<|im_start|>user", start)] if start > 0 else ""
+
+
+async def test_a_swipe_is_asked_for_with_the_same_words_and_the_next_turn_begins_as_it_would_have(
+    house: House, hands: Hands, echo_model: Callable[..., Path]
+):
+    await house.models.load(echo_model("One.", "<think>Hm.</think>Two.", "Three.", "Four."))
+    heard = Heard(house)
+    session = await house.sessions.new("mira-test")
+    reply, _memory = await play(house.chat.send(session.guid, "Do you hear the buoy?"))
+    hands.moment += timedelta(hours=1)
+
+    swiped, _memory = await play(house.chat.regenerate(session.guid, reply.id))
+    await play(house.chat.send(session.guid, "And now?"))
+    await house.chat.show_alternative(reply.id, 0)
+    await play(house.chat.send(session.guid, "Well?"))
+
+    first, again, second, third = heard.prompts
+    before = up_to(first.replace(brought_up(first), ""), "Do you hear the buoy?")
+    assert again == first
+    assert swiped.thinking == "Hm."
+    assert second.startswith(f"{before}<|im_end|>\n<|im_start|>assistant\nTwo.<|im_end|>\n")
+    assert third.startswith(f"{before}<|im_end|>\n<|im_start|>assistant\nOne.<|im_end|>\n")
+    assert "Hm." not in second + third
+
+
+async def test_what_is_known_by_heart_is_frozen_while_the_conversation_goes_on(
+    house: House, hands: Hands, echo_model: Callable[..., Path]
+):
+    await house.models.load(echo_model(*["Aye."] * 4))
+    heard = Heard(house)
+    session = await house.sessions.new("mira-test")
+    await play(house.chat.send(session.guid, "Good evening."))
+    waiting = MemoryUnit(name="Letter", content="A letter came.", insertion=MemoryInsertion.NATURAL_FORCED)
+
+    await house.brain.memorize("mira-test", waiting, check=False)
+    other = await past_conversation(house)
+    await house.archiving.begin(other.guid)
+    await house.archiving.finish()
+    learnt = {fact.fact for fact in await house.knowing.all("mira-test")}
+    await play(house.chat.send(session.guid, "Anything new?"))
+
+    first, second = heard.prompts
+    assert any("Porto" in fact for fact in learnt)
+    assert second.startswith(up_to(first.replace(brought_up(first), ""), "Good evening."))
+
+
+async def past_conversation(house: House) -> ChatSession:
+    """Something to learn from."""
+    chats, begun = house.sessions._chats, BEGUN - timedelta(days=4)
+    session = await chats.add_session(ChatSession(persona_id="mira-test", user_id="tomas", added=begun))
+    lines = ("My sister Ines lives in Porto.", "Then you should write to her.", "I work as a carpenter.", "I can see that.")
+    for place, text in enumerate(lines):
+        role = Role.ASSISTANT if place % 2 else Role.USER
+        name = "Mira" if place % 2 else "Tomas"
+        said = [Alternative(content=text, created=begun)]
+        await chats.add_message(
+            Message(session_id=session.guid, role=role, speaker_name=name, time=begun, alternatives=said)
+        )
+    return session

@@ -1,0 +1,105 @@
+"""A conversation stays warm: whatever goes on in the background, the next turn evaluates what is new and nothing else.
+
+Beside the starter model stands a cache that only counts. It is told what the chat asks of the model, and hears nothing of work
+in the background: as long as both say the same, that work has cost the chat nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from datetime import timedelta
+
+from lethe_app.domain.clock import now
+from lethe_app.domain.model import StopReason, Usage
+from lethe_app.domain.presets import SamplerPreset
+from lethe_app.house import House
+from lethe_app.llm.protocol import Done, Lane
+from lethe_app.services.events import Ready
+from lethe_app.services.trust import Verdict, key_of
+from tests.bench._evening import BEGUN, WATCHED, Scene, begun, spoken
+from tests.bench._long_talk import velm
+from tests.bench._still_model import Watched
+
+SAID = velm(5).talk
+BEFORE = 2
+"""Exchanges of the day before."""
+GREEDY = SamplerPreset(name="greedy", temperature=0)
+RESEARCH = "<|im_start|>user\nWrite a long report on lighthouses.<|im_end|>\n<|im_start|>assistant\n"
+
+
+@asynccontextmanager
+async def evening() -> AsyncIterator[tuple[Scene, Watched]]:
+    """Tomas sits in the workshop again; the model has read what was said the day before, and answers one thing."""
+    wishes = {"max_reply": 16, "threads": 1, "temperature_override": 0.0}
+    async with begun(velm(len(SAID)), 2048, BEFORE, WATCHED, by_meaning=False, **wishes) as scene:
+        assert isinstance(scene.model, Watched)
+        await scene.turn(SAID[BEFORE])
+        yield scene, scene.model
+
+
+def waited_for(model: Watched) -> list[int]:
+    return [call.usage.evaluated_tokens for call in model.calls]
+
+
+def trust(house: House) -> None:
+    """The starter model is given work that it would not be trusted with."""
+    state = house.models.state
+    assert isinstance(state, Ready)
+    house.trust._known[key_of(state.model)] = Verdict(
+        model="starter", facts=1.0, may_write_facts=True, may_write_summaries=True, checked=now(), detail=""
+    )
+
+
+async def written(house: House, most: int, begins: asyncio.Event | None = None) -> Usage:
+    """What a research task asks of the model."""
+    usage = Usage()
+    async with aclosing(house._client.generate(RESEARCH, GREEDY, most, lane=Lane.QUIET)) as reports:
+        async for report in reports:
+            if isinstance(report, Done):
+                usage = report.usage
+            elif begins is not None:
+                begins.set()
+    return usage
+
+
+async def test_a_turn_while_another_conversation_is_archived_costs_what_it_costs_without():
+    async with evening() as (scene, model):
+        trust(scene.house)
+        other = await spoken(scene.house, velm(4).talk, BEGUN - timedelta(days=20))
+        await scene.house.archiving.begin(other.guid, at_once=False)
+        scene.house.archiving.start()
+        while not model.quiet:  # the first answer is there, of use or not, and the next is being written
+            await scene.turn(SAID[BEFORE + 1])
+            await asyncio.sleep(0.5)
+        await scene.turn(SAID[BEFORE + 2])
+
+    assert sum(usage.reply_tokens for usage in model.quiet) > 0
+    assert waited_for(model) == model.counted
+
+
+async def test_a_turn_after_and_during_a_research_task_costs_what_it_costs_without():
+    async with evening() as (scene, model):
+        done = await written(scene.house, 40)
+        await scene.turn(SAID[BEFORE + 1])
+        begins = asyncio.Event()
+        writing = asyncio.get_running_loop().create_task(written(scene.house, 1500, begins))
+        await begins.wait()
+        await scene.turn(SAID[BEFORE + 2])
+        interrupted = await writing
+
+    assert done.reply_tokens > 20
+    assert interrupted.reason is StopReason.PREEMPTED
+    assert waited_for(model) == model.counted
+
+
+async def test_while_the_user_waits_only_what_is_new_is_read():
+    async with evening() as (scene, model):
+        before = model.calls[-1].prompt.removesuffix("<|im_start|>user\n")
+        step = await scene.turn(SAID[BEFORE + 1])
+        (new,) = await scene.house._client.count([step.answer.prompt.removeprefix(before)])
+
+    assert step.answer.prompt.startswith(before)
+    assert step.answer.usage.evaluated_tokens <= new
+    assert step.answer.usage.drift == 0
