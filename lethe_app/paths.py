@@ -19,6 +19,16 @@ def shipped_root() -> Path:
     return installed if installed.is_dir() else package.parent
 
 
+def home_beside_program() -> Path | None:
+    """A folder `lethe-home` beside the frozen program, if somebody made one there: then all data stays with the program."""
+    if not getattr(sys, "frozen", False):
+        return None
+    folder = Path(sys.executable).resolve().parent
+    if folder.parent.name == "Contents":  # inside a bundle of macOS, whose neighbours are what the user sees
+        folder = folder.parents[2]
+    return folder / "lethe-home" if (folder / "lethe-home").is_dir() else None
+
+
 @dataclass(frozen=True)
 class Paths:
     """Every folder and file that Lethe reads or writes; nothing else in the program spells a location."""
@@ -29,8 +39,12 @@ class Paths:
 
     @classmethod
     def standard(cls, home: Path | None = None) -> Paths:
-        """`home`, else LETHE_HOME, else the platform's data folder; with either of the first two the cache lies inside it."""
-        chosen = home or (Path(os.environ["LETHE_HOME"]) if os.environ.get("LETHE_HOME") else None)
+        """`home`, else LETHE_HOME, else `lethe-home` beside a portable program, else the platform's data folder.
+
+        With any but the last the cache lies inside it.
+        """
+        named = Path(os.environ["LETHE_HOME"]) if os.environ.get("LETHE_HOME") else None
+        chosen = home or named or home_beside_program()
         if chosen is not None:
             chosen = chosen.expanduser().resolve()
             return cls(home=chosen, cache=chosen / "cache", shipped=shipped_root())

@@ -216,6 +216,9 @@ class Settings(BaseModel):
         ge=0,
         le=525_600,
     )
+    trash_days: int = setting(
+        Section.SESSIONS, 30, "Empty the Trash", "Days until what was deleted is gone for good; 0 is never.", ge=0, le=3650
+    )
     turn_cap: int = setting(
         Section.SESSIONS, 0, "Turns word for word", "At most so many turns of the conversation; 0 is no limit.", ge=0, le=10_000
     )

@@ -38,6 +38,7 @@ from lethe_app.ui.toast import Toast
 from lethe_app.ui.welcome import Welcome
 from tests.llm.gguf_factory import chat_settings, write_model
 from tests.ui.window_scene import Scene, until
+from tests.workshop_pictures import SHEEPSHANK, pages, remembering
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 WIDE, TALL, NARROW = (1200, 800), (1200, 880), (600, 800)
@@ -392,7 +393,14 @@ def open_menu(scene: Scene) -> QMenu | None:
     return next((menu for menu in scene.window.findChildren(QMenu) if menu.isVisible()), None)
 
 
-PICTURES: tuple[Callable[[Studio], Awaitable[None]], ...] = (welcome, conversations, model_menu, replies)
+async def workshop(studio: Studio) -> None:
+    """What was remembered and why, and every page behind the conversation."""
+    script = str(write_script(studio.home / "remembering", SHEEPSHANK))
+    await remembering(studio, script)
+    await pages(studio, script)
+
+
+PICTURES: tuple[Callable[[Studio], Awaitable[None]], ...] = (welcome, conversations, model_menu, replies, workshop)
 
 
 async def take_all(home: Path, images: Path) -> None:

@@ -14,7 +14,7 @@ from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.domain.prompt import Note, Prompt, Turn
 from lethe_app.domain.recollection import LOGGED, TurnMemory
-from lethe_app.errors import StorageError
+from lethe_app.errors import PromptTooLong, StorageError
 from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.disarm import Disarmer
 from lethe_app.prompt.instruct import Choice, choose_renderer
@@ -29,6 +29,9 @@ SMALL_MODEL = 1_000_000_000
 """Weights below which a model is asked for little."""
 NEXT_WORDS = "\ue0ff"
 """Stands where the user's next message will; no text of anybody's."""
+NEXT_SHARE = 12
+"""Part of the context that the user's next words, and what they bring up, are expected to need: a history that leaves less room
+is cut while nobody waits."""
 MOST_CUTS = 3
 """How often the history of one prompt may be cut: earlier conversations first, then the present one."""
 
@@ -99,6 +102,8 @@ class Prompting:
         now, while nobody waits.
         """
         words = [Turn("user", NEXT_WORDS, cast.user.name)]
+        with suppress(PromptTooLong):  # the turn itself may still fit, and tells if it does not
+            await self._built(session, cast, model, None, words, lasting, spare=model.context // NEXT_SHARE)
         prompt = await self._built(session, cast, model, None, words, lasting)
         return prompt.text.partition(NEXT_WORDS)[0]
 
@@ -112,8 +117,9 @@ class Prompting:
         memory: TurnMemory,
         *,
         goes_on: bool = False,
+        spare: int = 0,
     ) -> Prompt:
-        """The prompt of everything above `before` and of what comes after it; what has no room is summed up."""
+        """The prompt of everything above `before` and of what comes after it; what has no room beside `spare` is summed up."""
         frame = await self._frames.of(session, cast, model)
         is_newest = before is None or before == session.leaf_id
         for _cut in range(MOST_CUTS):
@@ -124,7 +130,8 @@ class Prompting:
             if not is_newest and all(message.id != frame.first for message in messages):
                 frame = frame.model_copy(update={"first": None, "rolling": ""})  # all of it is there word for word
             request = await self._request(session, cast, model, [*as_turns(messages), *more], frame, memory)
-            prompt = await build(replace(request, continue_last=goes_on), self._counting.count)
+            reserve = request.reply_reserve + spare
+            prompt = await build(replace(request, continue_last=goes_on, reply_reserve=reserve), self._counting.count)
             dropped = prompt.receipt.dropped_messages
             if not is_newest or not 0 < dropped < len(messages):
                 break

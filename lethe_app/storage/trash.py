@@ -43,7 +43,13 @@ def purge(connection: sqlite3.Connection, before: str) -> int:
     """Erase everything marked before that time; children of an erased message go over to its parent."""
     sessions = connection.execute("DELETE FROM memories WHERE deleted_at < ?", (before,)).rowcount
     rows = connection.execute("SELECT id FROM messages WHERE deleted_at < ?", (before,)).fetchall()
-    for (id_,) in rows:
+    erase_messages(connection, [id_ for (id_,) in rows])
+    return sessions + len(rows)
+
+
+def erase_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
+    """For good; what followed them follows what was before them."""
+    for id_ in ids:
         (parent,) = connection.execute("SELECT parent_id FROM messages WHERE id = ?", (id_,)).fetchone()
         connection.execute("UPDATE messages SET parent_id = ? WHERE parent_id = ?", (parent, id_))
         connection.execute(
@@ -51,7 +57,6 @@ def purge(connection: sqlite3.Connection, before: str) -> int:
             (parent, id_, id_),
         )
         connection.execute("DELETE FROM messages WHERE id = ?", (id_,))
-    return sessions + len(rows)
 
 
 def _set_session(connection: sqlite3.Connection, guid: str, deleted_at: str | None) -> None:

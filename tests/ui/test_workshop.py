@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCheckBox, QLineEdit, QVBoxLayout
+from PySide6.QtWidgets import QApplication, QCheckBox, QLineEdit, QPushButton, QVBoxLayout
 
 from lethe_app.errors import LetheError
 from lethe_app.ui.theme import Theme
@@ -141,6 +141,21 @@ def test_words_become_chips_and_backspace_takes_the_last(theme: Theme):
     QTest.keyClick(line, Qt.Key.Key_Backspace)
 
     assert told == [["tide"], ["tide", "Return"], ["tide"]]
+
+
+def test_a_field_of_words_is_as_high_as_its_lines(theme: Theme):
+    page = Page(theme, "Page")
+    field = WordsField("Keywords")
+    page.body.addWidget(field)
+    page.resize(300, 400)
+    page.show()
+
+    field.set_words(["lighthouse", "harbour", "navigator", "nineteen", "customs"])
+    QApplication.processEvents()
+
+    chips = field.findChildren(QPushButton)
+    assert len({chip.y() for chip in chips}) > 1
+    assert all(field.rect().contains(chip.geometry()) for chip in chips)
 
 
 def test_a_table_filters_sorts_and_keeps_its_place(theme: Theme):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, QStringListModel, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QCompleter, QFrame, QLineEdit, QPushButton, QSizePolicy, QWidget
 
 from lethe_app.ui.palette import SPACE_1
@@ -91,6 +91,15 @@ class WordsField(QFrame):
                 chip.deleteLater()
         for place, word in enumerate(self._words):
             self._flow.insert(place, self._chip(word))
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Room for every line of chips; columns in a scrolled page ask for the least height only."""
+        self.setMinimumHeight(self._flow.heightForWidth(max(self.width(), 1)))
         self.updateGeometry()
 
     def _chip(self, word: str) -> QPushButton:

@@ -1,0 +1,175 @@
+"""Pictures of every page of the workshop, by night and by day, over a home in which something has happened."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from PySide6.QtWidgets import QApplication
+
+from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.house import House
+from lethe_app.services.events import Ready
+from tests.ui.window_scene import Scene, until
+
+if TYPE_CHECKING:
+    from tests.screenshots import Studio
+
+MIRA = "mira"
+SHEEPSHANK = (
+    "*She does not look up, but the pencil stops.*\n\n“Your sister’s boat. You told me the first night, and that you had not "
+    "been aboard since.” *A pause, measured.* “Two things. The sheepshank is hers, and you tie it better than she did. And it "
+    "is the seventeenth today.”\n\n*She pushes the second cup of cold tea across the chart.*"
+)
+ASKED = "*I tie off the line with a sheepshank, the way Ines did it on the Heron.* “Do you know what day it is?”"
+FACTS = (
+    ("Tomas's sister Ines sailed a boat called the Heron.", 4, "First night aboard", True),
+    ("Tomas is allergic to shellfish.", 3, "Pickled lemons", True),
+    ("Tomas would rather be poor than late.", 2, "Through the Needle", False),
+    ("Tomas grew up in Tern Quay.", 2, "First night aboard", False),
+    ("Tomas takes his tea cold.", 2, "Pickled lemons", False),
+    ("Tomas does not trust the Tide Office.", 1, "What the bell logs say", False),
+    ("Tomas promised Mira half of the bell logs' price.", 1, "What the bell logs say", False),
+    ("Tomas can read a customs flag at two miles.", 1, "The customs cutter", False),
+)
+MEMORIES = (
+    ("The Heron's bell", MemoryType.GENERAL, MemoryInsertion.TRIGGER, "It hangs in the chapel at Harrow Light since May.", 3),
+    ("Anselm's birthday", MemoryType.EVENT, MemoryInsertion.USER_RETURN, "He will be fifty on the second of the Dry.", 2),
+    ("Learn the Quarr signals", MemoryType.GOAL, MemoryInsertion.NATURAL, "All nineteen, before the next Return.", 2),
+    ("Commander Strand", MemoryType.PERSON, MemoryInsertion.TRIGGER, "Signs warrants in green ink.", 4),
+    ("Return the lantern", MemoryType.REMINDER, MemoryInsertion.USER_RETURN, "To Teague, who pretends not to need it.", 1),
+    ("Harrow Light", MemoryType.LOCATION, MemoryInsertion.TRIGGER, "The stairs have a hundred and four steps.", 1),
+)
+PAGES = {
+    "persona": "persona_editor",
+    "worlds": "worlds",
+    "memories": "memories",
+    "facts": "facts",
+    "timeline": "timeline",
+    "conversations": "conversations",
+    "find": "find",
+    "trash": "trash",
+    "inspector": "inspector",
+    "models": "model_manager",
+    "presets": "presets",
+    "settings": "settings",
+    "who-you-are": "user_personas",
+}
+"""Picture → wish."""
+
+
+async def settle(seconds: float = 0.6) -> None:
+    """Let everything that is under way come to rest."""
+    for _ in range(int(seconds / 0.02)):
+        QApplication.processEvents()
+        await asyncio.sleep(0.02)
+
+
+async def remember(house: House, sessions: dict[str, str]) -> None:
+    """What Mira knows after some weeks."""
+    facts = []
+    for text, times, title, pinned in FACTS:
+        session = UUID(sessions[title])
+        said = (await house.sessions.page(session, 0, 1))[0]
+        facts.append(
+            ExtractedFact(
+                fact=text,
+                reference_count=times,
+                source_memories=[session],
+                source_messages=[said.id],
+                pinned=pinned,
+                first_seen=said.time,
+                last_seen=said.time,
+                made_by=MadeBy.RULES,
+            )
+        )
+    await house.knowing.learn(MIRA, facts)
+    for name, category, insertion, content, priority in MEMORIES:
+        memory = MemoryUnit(name=name, category=category, insertion=insertion, content=content, priority=priority)
+        await house.brain.memorize(MIRA, memory.model_copy(update={"added": now() - timedelta(days=3)}))
+    await house.indexing.settle_all()
+
+
+async def remembering(studio: Studio, script: str) -> None:
+    """The conversation with the panel beside it that says why."""
+    async with studio.window(theme="dark", model_path=script, last_session=studio.sessions["Through the Needle"]) as scene:
+        await until(lambda: isinstance(scene.house.models.state, Ready))
+        calm = {"recall_without_match": 0, "rotation_minutes": 0, "core_facts_tokens": 0, "disable_eurekas": True}
+        await scene.house.preferences.set(**calm)
+        await remember(scene.house, studio.sessions)
+        await studio.open(scene, "Through the Needle")
+        scene.window.resize(1360, 860)
+        scene.draft.setPlainText(ASKED)
+        scene.window.chat.composer.button.click()
+        await until(lambda: scene.words and scene.words[-1].startswith("*She does not look up, but"), 30)
+        await until(lambda: not scene.is_replying, 30)
+        scene.window.chat.status.show_rest()
+        scene.window.actions_["memory_panel"].trigger()
+        await settle()
+        scene.host.view.go_to_end()
+        await settle()
+        studio.keep(scene.window.grab(), "remembering-night")
+        await scene.house.preferences.set(theme="light")
+        await settle()
+        studio.keep(scene.window.grab(), "remembering-day")
+
+
+async def pages(studio: Studio, script: str) -> None:
+    """Every page that there is."""
+    async with studio.window(theme="dark", model_path=script, last_session=studio.sessions["Through the Needle"]) as scene:
+        await until(lambda: isinstance(scene.house.models.state, Ready))
+        await studio.open(scene, "Through the Needle")
+        scene.window.resize(1280, 820)
+        await scene.house.preferences.set(rotation_minutes=0)
+        for name, wish in PAGES.items():
+            if wish not in scene.window.actions_:
+                continue
+            await page(studio, scene, name, wish)
+        scene.window.actions_["palette"].trigger()
+        await settle(0.3)
+        studio.keep(scene.window.grab(), "palette-night")
+
+
+async def page(studio: Studio, scene: Scene, name: str, wish: str) -> None:
+    """One page by night and by day, with whatever is worth typing first."""
+    for theme, light in (("dark", "night"), ("light", "day")):
+        await scene.house.preferences.set(theme=theme)
+        scene.window.actions_[wish].trigger()
+        await until(lambda: scene.host.workshop.page is not None)
+        await settle(1.2)
+        await PREPARED.get(name, nothing)(scene)
+        studio.keep(scene.window.grab(), f"{name}-{light}")
+        scene.host.workshop.close()
+
+
+async def nothing(_scene: Scene) -> None:
+    """The page speaks for itself."""
+
+
+async def choose_first(scene: Scene) -> None:
+    """Put the cursor on the first row, so that its details are seen."""
+    table = getattr(scene.host.workshop.page, "table", None)
+    table = getattr(table, "table", table)
+    if table is not None and table.rows.shown:
+        table.go_to(table.rows.key_of(table.rows.shown[0]))
+    await settle(0.6)
+
+
+async def find_tea(scene: Scene) -> None:
+    field = getattr(scene.host.workshop.page, "field", None) or getattr(scene.host.workshop.page, "search", None)
+    if field is not None:
+        field.setText("tea")
+    await settle(1.0)
+
+
+PREPARED: dict[str, Callable[[Scene], Awaitable[None]]] = {
+    "memories": choose_first,
+    "facts": choose_first,
+    "conversations": choose_first,
+    "find": find_tea,
+}
