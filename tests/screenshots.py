@@ -1,6 +1,7 @@
-"""Takes the pictures of the README: a furnished home, a real window over it, and every view at a fixed moment in time.
+"""Takes the pictures of the README, and of everything else: a furnished home and a real window over it.
 
-Run with `python -m tests.screenshots [folder]`; without a folder they go to docs/images. What is said in them was written for
+Run with `python -m tests.screenshots [folder]`; without a folder those of the README go to docs/images and all others to
+build/screenshots. What is said in them was written for
 the pictures, so the model in them is called “Your model”; the lists of models are found on a made-up disk.
 """
 
@@ -40,7 +41,25 @@ from tests.llm.gguf_factory import chat_settings, write_model
 from tests.ui.window_scene import Scene, until
 from tests.workshop_pictures import SHEEPSHANK, pages, remembering
 
-IMAGES = Path(__file__).parent.parent / "docs" / "images"
+ROOT = Path(__file__).parent.parent
+IMAGES, OTHERS = ROOT / "docs" / "images", ROOT / "build" / "screenshots"
+IN_README = {
+    "welcome-night",
+    "chat-night",
+    "chat-day",
+    "narrow-drawer",
+    "model-menu",
+    "streaming",
+    "error",
+    "remembering-night",
+    "inspector-night",
+    "timeline-day",
+    "worlds-day",
+    "persona-night",
+    "facts-night",
+    "models-day",
+    "find-day",
+}
 WIDE, TALL, NARROW = (1200, 800), (1200, 880), (600, 800)
 WORDS_ON_THE_WAY = 58
 """Of the reply that is caught while it is being written."""
@@ -262,7 +281,9 @@ class Studio:
 
     def keep(self, picture: QPixmap, name: str) -> None:
         """Write a picture without an alpha channel, as small as PNG can be."""
-        path = self.images / f"{name}.png"
+        folder = OTHERS if self.images == IMAGES and name not in IN_README else self.images
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{name}.png"
         image = picture.toImage().convertToFormat(QImage.Format.Format_RGB888)
         if not image.save(str(path), "PNG", 0):
             raise OSError(f"{path} could not be written")

@@ -39,10 +39,10 @@ FACTS = (
 )
 MEMORIES = (
     ("The Heron's bell", MemoryType.GENERAL, MemoryInsertion.TRIGGER, "It hangs in the chapel at Harrow Light since May.", 3),
-    ("Anselm's birthday", MemoryType.EVENT, MemoryInsertion.USER_RETURN, "He will be fifty on the second of the Dry.", 2),
+    ("Anselm's birthday", MemoryType.EVENT, MemoryInsertion.TRIGGER, "He will be fifty on the second of the Dry.", 2),
     ("Learn the Quarr signals", MemoryType.GOAL, MemoryInsertion.NATURAL, "All nineteen, before the next Return.", 2),
     ("Commander Strand", MemoryType.PERSON, MemoryInsertion.TRIGGER, "Signs warrants in green ink.", 4),
-    ("Return the lantern", MemoryType.REMINDER, MemoryInsertion.USER_RETURN, "To Teague, who pretends not to need it.", 1),
+    ("Return the lantern", MemoryType.REMINDER, MemoryInsertion.TRIGGER, "To Teague, who pretends not to need it.", 1),
     ("Harrow Light", MemoryType.LOCATION, MemoryInsertion.TRIGGER, "The stairs have a hundred and four steps.", 1),
 )
 PAGES = {
@@ -160,6 +160,14 @@ async def choose_first(scene: Scene) -> None:
     await settle(0.6)
 
 
+async def choose_found_model(scene: Scene) -> None:
+    """One that another program has downloaded, so that no path of this machine is in the picture."""
+    table = scene.host.workshop.page.table
+    await until(lambda: any(one.model.source == "LM Studio" for one in table.rows.shown))
+    table.go_to(next(one.model.path for one in table.rows.shown if one.model.source == "LM Studio"))
+    await settle(0.6)
+
+
 async def find_tea(scene: Scene) -> None:
     field = getattr(scene.host.workshop.page, "field", None) or getattr(scene.host.workshop.page, "search", None)
     if field is not None:
@@ -172,4 +180,5 @@ PREPARED: dict[str, Callable[[Scene], Awaitable[None]]] = {
     "facts": choose_first,
     "conversations": choose_first,
     "find": find_tea,
+    "models": choose_found_model,
 }

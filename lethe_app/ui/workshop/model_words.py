@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.download import DownloadProgress, DownloadStage
@@ -52,9 +54,15 @@ def facts_of(model: ModelFile) -> list[tuple[str, str]]:
         (_tr("Format"), own if model.has_template else _tr("none of its own: recognised when it is loaded")),
         (_tr("Window"), window_of(model)),
         (_tr("Found in"), model.source),
-        (_tr("File"), str(model.path)),
+        (_tr("File"), from_home(model.path)),
     ]
     return [(title, words) for title, words in parts if words]
+
+
+def from_home(path: Path) -> str:
+    """The path as people write it, with ~ for their own folder."""
+    home = Path.home()
+    return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else str(path)
 
 
 def window_of(model: ModelFile) -> str:
