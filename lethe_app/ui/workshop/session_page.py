@@ -1,0 +1,298 @@
+"""All conversations with a persona: what each was about, what was said, and how they hang together, all in the user's hands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import UUID
+
+from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject, QPoint, Qt, QTimer
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QVBoxLayout, QWidget
+
+from lethe_app.domain.archive import SessionPart
+from lethe_app.domain.session_line import SessionLine
+from lethe_app.errors import StorageError
+from lethe_app.ui.dialogs import Question, answered
+from lethe_app.ui.palette import SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.words import counted, messages_in_words
+from lethe_app.ui.workshop.memory_rows import fit
+from lethe_app.ui.workshop.memory_whose import Whose
+from lethe_app.ui.workshop.page import Page
+from lethe_app.ui.workshop.place import Place
+from lethe_app.ui.workshop.session_detail import SessionDetail
+from lethe_app.ui.workshop.session_edits import SessionEdits
+from lethe_app.ui.workshop.session_insert import InsertMessage
+from lethe_app.ui.workshop.session_marks import MarkChips
+from lethe_app.ui.workshop.session_rows import DISPENSABLE, TITLE_WIDTH, WIDTHS, keeper, rows_of
+from lethe_app.ui.workshop.session_words import shortened, title_of
+from lethe_app.ui.workshop.table import SearchField, Table
+
+CHANGED_MS = 250
+"""The list is read again this long after the last of several changes."""
+
+
+class SessionPage(Page):
+    """On the left what to look for and the list, on the right the conversation under the cursor."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place.theme, QCoreApplication.translate("SessionPage", "Conversations"))
+        self._place, self._house = place, place.house
+        self._wanted: UUID | None = None
+        self._said_of: UUID | None = None
+        """Whose transcript is shown."""
+        self.rows = rows_of(place.theme)
+        self.edits = SessionEdits(self, place, self._put, self._did)
+        self._build()
+        self._connect()
+        self.whose.begin()
+
+    def _build(self) -> None:
+        self.merge_button = self.add_button(self.tr("Make them one"), self.merge)
+        self.merge_button.setToolTip(self.tr("Select two or more conversations; they are joined in the order they began"))
+        self.whose = Whose(self._place)
+        self.whose.setAccessibleName(self.tr("Whose conversations"))
+        self.whose.setToolTip(self.tr("Whose conversations"))
+        self.search = SearchField(self.theme, self.tr("Find in titles and summaries"))
+        self.chips = MarkChips()
+        empty = self.tr("No conversations yet. They are listed here as soon as something was said.")
+        self.table: Table[SessionLine] = Table(self.rows, self.theme, self.tr("Conversations"), empty)
+        self.detail = SessionDetail(self._place, self)
+        self.search.below = self.table
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        line, above = QHBoxLayout(), QWidget()
+        line.setSpacing(SPACE_2)
+        line.addWidget(self.whose)
+        line.addWidget(self.search, 1)
+        head = QVBoxLayout(above)
+        head.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
+        head.setSpacing(SPACE_2)
+        head.addLayout(line)
+        head.addWidget(self.chips)
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.setChildrenCollapsible(False)
+        split.setHandleWidth(1)
+        split.addWidget(self.table)
+        split.addWidget(self.detail)
+        split.setStretchFactor(0, 1)
+        self.body.addWidget(above)
+        self.body.addWidget(split, 1)
+
+    def _connect(self) -> None:
+        self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
+        self._soon.timeout.connect(self._read_soon)
+        house, detail = self._house, self.detail
+        self._stop = [house.sessions.changed.add(self._changed_behind), house.archiving.changed.add(detail.show_progress)]
+        self.whose.chosen.connect(self._show_persona)
+        self.search.textChanged.connect(lambda _text: self._filter())
+        self.chips.changed.connect(self._filter)
+        self.table.current_changed.connect(self._show_current)
+        self.table.opened.connect(lambda _line: detail.begin())
+        self.table.delete_wanted.connect(self.delete)
+        self.table.menu_wanted.connect(self._show_menu)
+        self.table.viewport().installEventFilter(self)
+        self.table.selectionModel().selectionChanged.connect(lambda *_which: self._follow_selection())
+        detail.form.changed.connect(self._edited)
+        detail.again_wanted.connect(self._again)
+        detail.go_wanted.connect(self.go_on)
+        detail.merge_wanted.connect(self.merge_with_next)
+        detail.delete_wanted.connect(lambda: self.delete(self._shown()))
+        detail.split.clicked.connect(lambda: self._do_with("split", detail.transcript.message))
+        detail.insert.clicked.connect(lambda: self._do_with("above", detail.transcript.message))
+        detail.transcript.wanted.connect(self._do_with)
+        detail.tabs.currentChanged.connect(lambda _tab: self._read_transcript())
+
+    def first_focus(self) -> QWidget:
+        return self.search
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and watched is self.table.viewport():
+            fit(self.table, WIDTHS, DISPENSABLE, TITLE_WIDTH)
+        return False
+
+    async def may_leave(self) -> bool:
+        try:
+            await self.edits.save()
+        except StorageError as error:
+            self._place.window.notifier.report(error)
+        return True
+
+    def close_page(self) -> None:
+        self.whose.close_field()
+        self.detail.transcript.clear()
+        for stop in self._stop:
+            stop()
+        self.edits.close()
+        for lane in ("list", "detail", "transcript", "dialog"):
+            self._place.bridge.cancel(f"session {lane}")
+        self._place.bridge.spawn(self.edits.save())
+
+    # the list
+
+    def _show_persona(self, _persona: str) -> None:
+        self.rows.fill([])
+        self._read_soon()
+
+    def _changed_behind(self, persona: str) -> None:
+        if persona == self.whose.persona:
+            self._soon.start()
+
+    def _did(self, wanted: UUID | None) -> None:
+        """Conversations came or went, or have other messages."""
+        self._wanted, self._said_of = wanted or self._wanted, None
+        self._read_soon()
+
+    def _read_soon(self) -> None:
+        self._place.bridge.spawn(self._read(self.whose.persona), lane="session list")
+
+    async def _read(self, persona: str) -> None:
+        is_first = not self.rows.total
+        self.rows.fill(await self._house.chronicle.lines(persona))
+        self._tell_count()
+        current = self._place.session()
+        begin = current.guid if is_first and current is not None and self.detail.session is None else None
+        wanted, self._wanted = self._wanted or begin, None
+        if wanted is not None and not self.table.go_to(str(wanted)) and wanted != begin:
+            self._show_all()
+            self.table.go_to(str(wanted))
+        line = self.table.current
+        if line is not None and not self.edits.is_unsaved(UUID(line.guid)):
+            await self._load(UUID(line.guid))
+
+    def _filter(self) -> None:
+        self.rows.filter(self.search.text(), keeper(self.chips.marks))
+        self._tell_count()
+
+    def _show_all(self) -> None:
+        self.chips.turn_off()
+        self.search.clear()
+
+    def _tell_count(self) -> None:
+        total, shown = self.rows.total, len(self.rows.shown)
+        words = counted(total, self.tr("{n} conversation"), self.tr("{n} conversations"))
+        few = self.tr("{shown} of {all}").format(shown=QLocale().toString(shown), all=words)
+        self.subtitle.set_full(words if shown == total else few)
+        self._follow_selection()
+
+    def _follow_selection(self) -> None:
+        self.merge_button.setEnabled(len(self.table.selected) > 1)
+
+    # one conversation
+
+    def _show_current(self, line: SessionLine | None) -> None:
+        if line is None:
+            self._said_of = None
+            self.detail.clear()
+        elif self.detail.session is None or str(self.detail.session.guid) != line.guid:
+            self._place.bridge.spawn(self._load(UUID(line.guid)), lane="session detail")
+
+    async def _load(self, guid: UUID) -> None:
+        await self.edits.save()
+        try:
+            session = await self._house.sessions.open(guid)
+        except StorageError:
+            return  # deleted meanwhile; the list is about to say so
+        records = await self._house.archiving.parts(guid)
+        line = self.table.current
+        if line is not None and line.guid == str(guid) and not self.edits.is_unsaved(guid):
+            self.detail.show_session(session, records, line.messages)
+            self.detail.merge.setEnabled(self._next_of(line) is not None)
+            self._read_transcript()
+
+    def _read_transcript(self) -> None:
+        session = self.detail.session
+        if session is not None and self.detail.tabs.currentIndex() == 1 and self._said_of != session.guid:
+            self._said_of = session.guid
+            self._place.bridge.spawn(self.detail.load_transcript(session.guid), lane="session transcript")
+
+    def _edited(self, name: str, value: object) -> None:
+        if self.detail.session is not None:
+            self.edits.change(self.detail.session, name, value)
+
+    def _put(self, guid: UUID, name: str, value: object) -> None:
+        if self.detail.session is not None and self.detail.session.guid == guid:
+            self.detail.put(name, value)
+
+    def _shown(self) -> list[SessionLine]:
+        return [self.table.current] if self.table.current is not None else []
+
+    # what the buttons do
+
+    def _again(self, part: SessionPart) -> None:
+        if self.detail.session is not None:
+            self.edits.again(self.detail.session.guid, part)
+
+    def go_on(self) -> None:
+        """Leave for the conversation, at its end."""
+        if self.detail.session is not None:
+            self._place.go_to(self.detail.session.guid, None)
+
+    def merge(self) -> None:
+        """Make one of those that are selected."""
+        if len(self.table.selected) > 1:
+            self.edits.merge(self.table.selected)
+
+    def merge_with_next(self) -> None:
+        """Make one of this conversation and the one that began after it."""
+        line = self.table.current
+        following = self._next_of(line) if line is not None else None
+        if line is not None and following is not None:
+            self.edits.merge([line, following])
+
+    def _next_of(self, line: SessionLine) -> SessionLine | None:
+        later = [other for other in self.rows.everything if other.began > line.began and other.guid != line.guid]
+        return min(later, key=lambda other: other.began, default=None)
+
+    def _do_with(self, wish: str, message: UUID | None) -> None:
+        """What was wished of a message in the transcript."""
+        session, transcript = self.detail.session, self.detail.transcript
+        if session is None:
+            return
+        if wish == "split" and message is not None:
+            self.edits.split(message, title_of(self._shown()[0]))
+        elif wish == "open":
+            self._place.go_to(session.guid, message)
+        elif wish in {"above", "below"}:
+            above = transcript.next_of(message) if wish == "below" and message is not None else message
+            self._place.bridge.spawn(self._insert(session.guid, above), lane="session dialog")
+
+    async def _insert(self, guid: UUID, above: UUID | None) -> None:
+        where = self.tr("It will stand above the message you chose, with the date of the one before it.")
+        at_end = self.tr("It will stand at the end, with the date of the last message.")
+        dialog = InsertMessage(self._place.window, self.whose.persona_name, where if above is not None else at_end)
+        if await answered(dialog):
+            self.edits.insert(guid, dialog.words, by_user=dialog.by_user.isChecked(), above=above)
+
+    def delete(self, lines: list[SessionLine]) -> None:
+        """After a question that names it."""
+        if lines:
+            self._place.bridge.spawn(self._delete(lines), lane="session dialog")
+
+    async def _delete(self, lines: list[SessionLine]) -> None:
+        title, count = shortened(title_of(lines[0])), messages_in_words(sum(line.messages for line in lines))
+        one = len(lines) == 1
+        what = f"‘{title}’" if one else self.tr("{n} conversations").format(n=len(lines))
+        question = Question(
+            self._place.window,
+            self.tr("Delete this conversation?") if one else self.tr("Delete {what}?").format(what=what),
+            self.tr("What was said there is not remembered any more. It can be had back from the Trash."),
+            self.tr("Delete {what} ({count})").format(what=what, count=count),
+        )
+        if await answered(question):
+            self.edits.delete(lines)
+
+    def _show_menu(self, place: QPoint) -> None:
+        lines = self.table.selected
+        if not lines:
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        entries: list[tuple[str, Callable[[], object], bool]] = [
+            (self.tr("Continue this conversation"), self.go_on, len(lines) == 1),
+            (self.tr("Join with the next one"), self.merge_with_next, len(lines) == 1 and self._next_of(lines[0]) is not None),
+            (self.tr("Make them one"), self.merge, len(lines) > 1),
+            (self.tr("Delete…"), lambda: self.delete(lines), True),
+        ]
+        for words, slot, can in entries:
+            menu.addAction(words, slot).setEnabled(can)
+        menu.popup(place)

@@ -1,0 +1,144 @@
+"""Old conversations in the user's hands: every edit is kept, every part knows its maker, and all of it can be taken back."""
+
+from __future__ import annotations
+
+import pytest
+
+from lethe_app.domain.archive import SessionPart
+from lethe_app.domain.chat import ChatSession, Role
+from lethe_app.domain.facts import MadeBy
+from lethe_app.domain.session_line import Maker
+from lethe_app.errors import LetheError
+from lethe_app.house import House
+from lethe_app.storage.chats import Chats
+from tests.services.stage import MIRA, before_now, log, spoke
+
+LINES = ("The hatch gave way.", "Who held it?", "Jonas did.", "Then thank Jonas.", "I will, tomorrow.", "Good.")
+
+
+async def conversation(house: House, *lines: str, days: float = 1) -> ChatSession:
+    session = await Chats(house._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=days)))
+    for number, line in enumerate(lines):
+        role = Role.ASSISTANT if number % 2 else Role.USER
+        await spoke(house, session, line, before_now(days=days, minutes=-number), role)
+    return session
+
+
+async def said(house: House, session: ChatSession) -> list[str]:
+    return [message.content for message in await log(house, session)]
+
+
+async def test_the_list_tells_what_there_is_of_each(house: House):
+    session = await conversation(house, *LINES)
+    await conversation(house, "Hello.", days=3)
+    await house.archiving.begin(session.guid)
+    await house.archiving.write(session.guid, SessionPart.TITLE, "The hatch")
+    await house.chronicle.mark(session.guid, sticky=True, protected=True)
+
+    first, second = await house.chronicle.lines(MIRA)
+
+    assert (first.name, first.messages, first.archived, first.sticky, first.protected) == ("The hatch", 6, True, True, True)
+    assert first.maker is Maker.USER
+    assert (second.name, second.first_words, second.maker) == ("", "Hello.", Maker.NOBODY)
+    assert await house.chronicle.line(session.guid) == first
+
+
+async def test_a_wording_of_the_users_is_taken_back_with_its_maker(house: House):
+    session = await conversation(house, *LINES)
+    await house.archiving.begin(session.guid)
+    was = (await house.sessions.open(session.guid)).content
+    told = await house.chronicle.told(session.guid, SessionPart.SUMMARY)
+
+    await house.archiving.write(session.guid, SessionPart.SUMMARY, "In my words.")
+    await house.chronicle.tell_as(told)
+
+    assert was
+    assert (await house.sessions.open(session.guid)).content == was
+    assert (await house.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.RULES
+
+
+async def test_a_part_is_made_again_and_no_other(house: House):
+    session = await conversation(house, *LINES)
+    await house.archiving.begin(session.guid)
+    for part, words in ((SessionPart.SUMMARY, "Mine."), (SessionPart.TITLE, "Mine too")):
+        await house.archiving.write(session.guid, part, words)
+
+    await house.chronicle.again(session.guid, SessionPart.SUMMARY)
+
+    after, parts = await house.sessions.open(session.guid), await house.archiving.parts(session.guid)
+    assert after.content not in {"", "Mine."}
+    assert after.name == "Mine too"
+    assert parts[SessionPart.SUMMARY].made_by is MadeBy.RULES
+    assert parts[SessionPart.TITLE].made_by is MadeBy.USER
+
+
+async def test_what_is_too_short_to_be_told_keeps_the_users_words(house: House):
+    session = await conversation(house, "Hello.")
+    await house.archiving.write(session.guid, SessionPart.TITLE, "Mine")
+
+    with pytest.raises(LetheError, match="too short"):
+        await house.chronicle.again(session.guid, SessionPart.TITLE)
+
+    assert (await house.sessions.open(session.guid)).name == "Mine"
+    assert (await house.archiving.parts(session.guid))[SessionPart.TITLE].made_by is MadeBy.USER
+
+
+async def test_a_message_is_inserted_with_the_date_of_the_one_before(house: House):
+    session = await conversation(house, *LINES)
+    lines = await log(house, session)
+
+    made = await house.chronicle.insert(session.guid, " It was dark. ", by_user=False, above=lines[1].id)
+
+    assert await said(house, session) == [LINES[0], "It was dark.", *LINES[1:]]
+    assert (made.time, made.role, made.speaker_name) == (lines[0].time, Role.ASSISTANT, "Mira")
+    await house.chronicle.take_out(made)
+    assert await said(house, session) == list(LINES)
+
+
+async def test_splitting_an_archived_conversation_tells_of_both(house: House):
+    session = await conversation(house, *LINES)
+    await house.archiving.begin(session.guid)
+    lines, heard = await log(house, session), []
+    house.chronicle.reshaped.add(heard.append)
+
+    before = await house.chronicle.split(lines[3].id)
+    fresh = await house.sessions.open(before.made[0])
+
+    assert await said(house, session) == list(LINES[:3])
+    assert await said(house, fresh) == list(LINES[3:])
+    assert fresh.added == lines[3].time
+    assert fresh.archived
+    assert fresh.content
+    assert heard[0].sessions == (session.guid, fresh.guid)
+    await house.chronicle.undo(before)
+    assert await said(house, session) == list(LINES)
+    assert [one.guid for one in await house.sessions.list(MIRA)] == [session.guid]
+    assert heard[1].gone == (fresh.guid,)
+
+
+async def test_after_a_merge_a_sentence_is_found_in_the_whole(house: House):
+    early, late = await conversation(house, "A green lantern.", days=9), await conversation(house, "A red lantern.", days=2)
+
+    before = await house.chronicle.merge([late.guid, early.guid])
+
+    async def places() -> set[object]:
+        return {hit.session async for some in house.finding.by_words("lantern") for hit in some}
+
+    assert before.kept == early.guid
+    assert await said(house, early) == ["A green lantern.", "A red lantern."]
+    assert await places() == {early.guid}
+    await house.chronicle.undo(before)
+    assert await places() == {early.guid, late.guid}
+
+
+async def test_replies_are_ended_before_a_conversation_changes(house: House):
+    session, ended = await conversation(house, *LINES), []
+
+    async def still(guids) -> None:
+        ended.extend(guids)
+
+    house.chronicle.still = still
+    await house.chronicle.delete(session.guid)
+
+    assert ended == [session.guid]
+    assert await house.sessions.list(MIRA) == []

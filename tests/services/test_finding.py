@@ -1,0 +1,153 @@
+"""A sentence is found by words in any form, by the beginning of one, and as a phrase; and the way to it is known."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.finding import Hit, HitKind
+from lethe_app.domain.memory import MemoryInsertion
+from lethe_app.house import House
+from lethe_app.services.wanted import Wanted, excerpt
+from lethe_app.storage.chats import Chats
+from tests.services.stage import MIRA, before_now, keep, spoke
+
+
+async def found(house: House, text: str, persona: str | None = None, session: UUID | None = None) -> list[Hit]:
+    return [hit async for some in house.finding.by_words(text, persona, session) for hit in some]
+
+
+async def talk(house: House, *lines: str, days: float = 0, persona: str = MIRA) -> tuple[ChatSession, list[Message]]:
+    session = await Chats(house._database).add_session(ChatSession(persona_id=persona, added=before_now(days=days)))
+    moments = [before_now(days=days) + timedelta(minutes=number) for number in range(len(lines))]
+    return session, [await spoke(house, session, line, moment) for line, moment in zip(lines, moments, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "marked"),
+    [
+        ("wolves", "A wolf; two wolves.", ["wolves"]),
+        ("lighthou", "The lighthouse is dark.", ["lighthouse"]),
+        ("runni", "She was running.", ["running"]),
+        ('"the green door"', "Behind the green door, the sea.", ["the", "green", "door"]),
+        ('"green the door"', "Behind the green door, the sea.", []),
+        ("don't", "I don't know.", ["don", "t"]),
+        ("cafe", "Wir trafen uns im Café.", ["Café"]),
+        ("灯台", "古い灯台に行った。", ["灯", "台"]),
+        ("door sea ", "Behind the green door, the sea.", ["door", "sea"]),
+        ("door lantern ", "Behind the green door, the sea.", []),
+    ],
+)
+def test_words_are_marked_where_they_stand(asked: str, text: str, marked: list[str]):
+    assert [text[start : start + length] for start, length in Wanted.of(asked).marks(text)] == marked
+
+
+def test_a_long_line_is_shown_around_the_first_mark():
+    text = "word " * 200 + "lantern " + "word " * 200
+
+    shown, marks = excerpt(text.strip(), Wanted.of("lantern ").marks(text))
+
+    assert shown.startswith("…")
+    assert shown.endswith("…")
+    ((start, length),) = marks
+    assert shown[start : start + length] == "lantern"
+
+
+@pytest.mark.parametrize("text", ["", "  ", '"', "\0", '""', "*", "a" * 5000, "NOT OR AND", "( ) ^ : -", "“"])
+async def test_nothing_that_is_typed_breaks_the_search(house: House, text: str):
+    await talk(house, "Something was said.")
+
+    assert await found(house, text) == []
+
+
+async def test_a_sentence_from_months_ago_is_found_among_all_personas(house: House):
+    session, (line, _answer) = await talk(house, "The keeper had a green lantern.", "He never lit it.", days=200)
+    await talk(house, "A lantern, but red.", persona="edmund")
+
+    hits = await found(house, "green lantern")
+
+    (hit,) = hits
+    assert (hit.kind, hit.id, hit.session) == (HitKind.MESSAGE, line.id, session.guid)
+    assert hit.when == line.time
+    assert len(await found(house, "lantern")) == 2
+    assert [one.persona_id for one in await found(house, "lantern", "edmund")] == ["edmund"]
+
+
+async def test_the_date_and_the_speaker_of_a_message_are_not_its_words(house: House):
+    _session, (line,) = await talk(house, "The tide turned.")
+
+    assert await found(house, f"{line.time:%B}") == []
+    assert await found(house, "Tomas") == []
+
+
+async def test_facts_memories_and_summaries_are_found_too(house: House):
+    session, _lines = await talk(house, "Something else.")
+    await house.sessions.rename(session.guid, "The marmalade affair")
+    await house.knowing.add(MIRA, "Tomas hates marmalade.")
+    await keep(house, "There was marmalade on the chart.")
+    await keep(house, "Marmalade that waits.", insertion=MemoryInsertion.NATURAL)
+    await keep(house, "Marmalade that is only kept.", insertion=MemoryInsertion.NONE)
+    await house.indexing.settle_all()
+
+    hits = await found(house, "marmalade")
+
+    assert sorted(hit.kind for hit in hits) == ["fact", "memory", "memory", "memory", "summary"]
+    assert all(hit.marks and hit.persona_id == MIRA for hit in hits)
+
+
+async def test_a_greeting_is_found_once(house: House):
+    first, second = await house.sessions.new(MIRA), None
+    await spoke(house, first, "Hello.", now())
+    second = await house.sessions.new(MIRA)
+    greeting = (await house.sessions.page(second.guid, 0, 1))[0]
+
+    hits = await found(house, greeting.content.split()[-1].strip("”.*!"))
+
+    assert second.guid in {hit.session for hit in hits}
+    assert len(hits) <= 2  # of each greeting only the newest
+
+
+async def test_one_conversation_is_looked_through_by_itself(house: House):
+    session, lines = await talk(house, "A lantern.", "Two lanterns.", days=3)
+    await talk(house, "Another lantern.")
+
+    hits = await found(house, "lantern", session=session.guid)
+
+    assert {hit.id for hit in hits} == {line.id for line in lines}
+
+
+async def test_what_was_deleted_is_not_found(house: House):
+    session, (line, _other) = await talk(house, "A lantern.", "Two lanterns.")
+
+    await house.chat.delete(session.guid, line.id)
+    assert len(await found(house, "lantern")) == 1
+    await house.sessions.delete(session.guid)
+    assert await found(house, "lantern") == []
+
+
+async def test_a_message_on_another_branch_is_put_on_display(house: House):
+    session, (first, second, third) = await talk(house, "One.", "Two.", "Three.")
+    aside = Message(session_id=session.guid, role=Role.USER, parent_id=first.id, alternatives=[Alternative(content="Aside.")])
+    await Chats(house._database).add_message(aside)
+
+    assert await house.finding.reveal(session.guid, second.id)
+    assert [entry.id for entry in await house.sessions.outline(session.guid)] == [first.id, second.id, third.id]
+    assert not await house.finding.reveal(session.guid, third.id)
+
+
+async def test_by_meaning_leads_to_a_message(house: House):
+    session, _lines = await talk(house, "My grandmother kept bees behind the chapel.", "How many hives?", days=90)
+
+    hits = await house.finding.by_meaning("grandmother bees chapel", [MIRA])
+
+    assert session.guid in {hit.session for hit in hits}
+
+
+async def test_the_place_of_a_fact_is_where_it_was_said(house: House):
+    fact = await house.knowing.add(MIRA, "Tomas was born in May.")
+
+    assert await house.finding.place_of_fact(fact.guid) is None

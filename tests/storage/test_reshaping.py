@@ -1,0 +1,366 @@
+"""Conversations are split, joined and added to; nothing is lost, and each of it can be taken back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lethe_app.domain.archive import PartRecord, PartState, SessionPart
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.errors import StorageError
+from lethe_app.storage.chats import Chats
+from lethe_app.storage.database import Database
+from lethe_app.storage.debts import Debts
+from lethe_app.storage.facts import Facts
+from lethe_app.storage.parts import Parts
+from lethe_app.storage.reshaping import Reshaping
+from lethe_app.storage.state import SessionState
+
+Say = Callable[..., Message]
+BEGAN = datetime(2026, 3, 1, 20, tzinfo=UTC)
+
+
+@pytest.fixture
+def reshaping(database: Database) -> Reshaping:
+    return Reshaping(database)
+
+
+async def talked(chats: Chats, session: ChatSession, *lines: str, begin: datetime = BEGAN) -> list[Message]:
+    return await chats.add_messages([
+        Message(
+            session_id=session.guid,
+            role=Role.USER,
+            time=begin + timedelta(minutes=number),
+            alternatives=[Alternative(content=line, created=begin + timedelta(minutes=number))],
+        )
+        for number, line in enumerate(lines)
+    ])
+
+
+async def words(chats: Chats, guid: UUID) -> list[str]:
+    return [message.content for message in await chats.page(guid, 0, 1000)]
+
+
+def rest_of(session: ChatSession) -> ChatSession:
+    return ChatSession(persona_id=session.persona_id, added=BEGAN)
+
+
+async def test_everything_from_a_message_on_becomes_a_conversation(chats: Chats, session: ChatSession, reshaping: Reshaping):
+    said = await talked(chats, session, "one", "two", "three", "four")
+    fresh = rest_of(session)
+
+    await reshaping.split(said[2].id, fresh)
+
+    assert await words(chats, session.guid) == ["one", "two"]
+    assert await words(chats, fresh.guid) == ["three", "four"]
+    assert (await chats.session(session.guid)).leaf_id == said[1].id
+    assert (await chats.session(fresh.guid)).leaf_id == said[3].id
+    counts = {one.guid: one.messages for one in await chats.sessions("mara")}
+    assert counts == {session.guid: 2, fresh.guid: 2}
+    activity = {one.guid: one.last_activity for one in await chats.sessions("mara")}
+    assert activity[session.guid] == said[1].time
+    assert activity[fresh.guid] == said[3].time
+
+
+async def test_wordings_branches_and_the_trash_go_along(chats: Chats, session: ChatSession, reshaping: Reshaping):
+    said = await talked(chats, session, "one", "two", "three")
+    await chats.save_alternative(said[2].id, Alternative(content="three, again"))
+    side = Message(session_id=session.guid, role=Role.USER, parent_id=said[1].id, alternatives=[Alternative(content="aside")])
+    await chats.add_message(side)
+    await chats.set_leaf(session.guid, said[2].id)
+    (last,) = await talked(chats, session, "gone")
+    await chats.delete_message(last.id)
+    fresh = rest_of(session)
+
+    await reshaping.split(said[1].id, fresh)
+
+    assert await words(chats, fresh.guid) == ["two", "three, again"]
+    await chats.set_leaf(fresh.guid, side.id)
+    assert await words(chats, fresh.guid) == ["two", "aside"]
+    await chats.set_leaf(fresh.guid, said[2].id)
+    await chats.restore_message(last.id)
+    assert [message.content for message in await chats.deleted_messages(fresh.guid)] == []
+
+
+async def test_the_first_message_and_one_out_of_sight_cannot_begin_another(
+    chats: Chats, session: ChatSession, reshaping: Reshaping
+):
+    said = await talked(chats, session, "one", "two")
+    side = Message(session_id=session.guid, role=Role.USER, parent_id=said[0].id, alternatives=[Alternative(content="aside")])
+    await chats.add_message(side)
+
+    with pytest.raises(StorageError, match="begins the conversation"):
+        await reshaping.split(said[0].id, rest_of(session))
+    with pytest.raises(StorageError, match="on display"):
+        await reshaping.split(said[1].id, rest_of(session))
+
+
+async def test_several_become_the_earliest_in_the_order_in_which_they_began(
+    chats: Chats, session: ChatSession, reshaping: Reshaping
+):
+    early = await chats.add_session(ChatSession(persona_id="mara", added=session.added - timedelta(days=9), name="Early"))
+    late = await chats.add_session(ChatSession(persona_id="mara", added=session.added + timedelta(days=9), content="Late."))
+    await talked(chats, late, "five")
+    await talked(chats, early, "one", "two")
+    await talked(chats, session, "three", "four")
+
+    before = await reshaping.merge([late.guid, session.guid, early.guid])
+
+    assert before.kept == early.guid
+    assert await words(chats, early.guid) == ["one", "two", "three", "four", "five"]
+    assert [one.guid for one in await chats.sessions("mara")] == [early.guid]
+    whole = await chats.session(early.guid)
+    assert (whole.name, whole.content, whole.added) == ("Early", "Late.", early.added)
+
+
+async def test_joining_keeps_what_the_user_wrote(chats: Chats, session: ChatSession, database: Database, reshaping: Reshaping):
+    other = await chats.add_session(ChatSession(persona_id="mara", added=session.added + timedelta(days=1)))
+    parts = Parts(database)
+    await parts.begin(session.guid)
+    await parts.begin(other.guid)
+    mine = PartRecord(other.guid, SessionPart.TITLE, PartState.DONE, MadeBy.USER)
+    await parts.fill(mine, name="My title")
+    await parts.fill(PartRecord(session.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.MODEL), content="Of the first.")
+    await parts.fill(PartRecord(other.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.MODEL), content="Of the second.")
+    await chats.change_session(other.guid, future_goals=["sail"], relevance=4, keywords_main=["storm"])
+
+    await reshaping.merge([session.guid, other.guid])
+
+    whole = await chats.session(session.guid)
+    assert whole.name == "My title"
+    assert whole.content == "Of the first.\n\nOf the second."
+    assert (whole.future_goals, whole.relevance, whole.keywords_main) == (["sail"], 4, ["storm"])
+    assert (await parts.of(session.guid))[SessionPart.TITLE].made_by is MadeBy.USER
+
+
+async def test_only_conversations_with_one_persona_become_one(chats: Chats, session: ChatSession, reshaping: Reshaping):
+    stranger = await chats.add_session(ChatSession(persona_id="edmund"))
+
+    with pytest.raises(StorageError, match="one persona"):
+        await reshaping.merge([session.guid, stranger.guid])
+    with pytest.raises(StorageError, match="two"):
+        await reshaping.merge([session.guid, session.guid])
+
+
+async def test_undoing_brings_back_records_parts_and_state(
+    chats: Chats, session: ChatSession, database: Database, reshaping: Reshaping
+):
+    other = await chats.add_session(ChatSession(persona_id="mara", added=session.added + timedelta(days=1), name="Second"))
+    await talked(chats, session, "one")
+    await talked(chats, other, "two")
+    await Parts(database).fill(PartRecord(other.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER), content="Mine.")
+    await SessionState(database).set(other.guid, "scratch", {"ship": "Petrel"})
+    was = [await chats.session(session.guid), await chats.session(other.guid), await chats.sessions("mara")]
+
+    before = await reshaping.merge([session.guid, other.guid])
+    await reshaping.undo(before)
+
+    assert [await chats.session(session.guid), await chats.session(other.guid), await chats.sessions("mara")] == was
+    assert await words(chats, other.guid) == ["two"]
+    assert (await Parts(database).of(other.guid))[SessionPart.SUMMARY].made_by is MadeBy.USER
+    assert await SessionState(database).get(other.guid, "scratch") == {"ship": "Petrel"}
+
+
+async def test_what_was_said_since_stays_when_a_split_is_undone(chats: Chats, session: ChatSession, reshaping: Reshaping):
+    said = await talked(chats, session, "one", "two", "three")
+    fresh = rest_of(session)
+    before = await reshaping.split(said[1].id, fresh)
+    await talked(chats, fresh, "four")
+
+    await reshaping.undo(before)
+
+    assert await words(chats, session.guid) == ["one", "two", "three", "four"]
+    assert [one.guid for one in await chats.sessions("mara")] == [session.guid]
+
+
+async def test_what_was_said_since_stays_when_a_merge_is_undone(chats: Chats, session: ChatSession, reshaping: Reshaping):
+    other = await chats.add_session(ChatSession(persona_id="mara", added=session.added + timedelta(days=1)))
+    await talked(chats, session, "one")
+    await talked(chats, other, "two")
+    before = await reshaping.merge([session.guid, other.guid])
+    await talked(chats, session, "three")
+
+    await reshaping.undo(before)
+
+    assert await words(chats, session.guid) == ["one"]
+    assert await words(chats, other.guid) == ["two", "three"]
+
+
+async def test_a_message_is_put_into_an_old_conversation_and_taken_out(
+    chats: Chats, session: ChatSession, say: Say, database: Database, reshaping: Reshaping
+):
+    said = await talked(chats, session, "one", "two", "three")
+    debts = Debts(database)
+    await database.run(lambda connection: connection.execute("DELETE FROM passage_debts").rowcount)
+
+    forgotten = await reshaping.insert(say("one and a half", time=said[0].time), said[1].id)
+    at_end = await reshaping.insert(say("four", time=said[2].time), None)
+
+    assert await words(chats, session.guid) == ["one", "one and a half", "two", "three", "four"]
+    owed = {debt.id for debt in await debts.next(100)}
+    assert {said[1].id, said[2].id, forgotten.id} <= owed
+    await reshaping.take_out(at_end.id)
+    await reshaping.take_out(forgotten.id)
+    assert await words(chats, session.guid) == ["one", "two", "three"]
+    assert (await chats.session(session.guid)).leaf_id == said[2].id
+
+
+async def test_facts_lead_to_where_they_were_said(
+    chats: Chats, session: ChatSession, database: Database, reshaping: Reshaping
+):
+    said = await talked(chats, session, "one", "two")
+    facts = Facts(database)
+    known = [
+        ExtractedFact(fact=f"Fact {number}.", source_memories=[session.guid], source_messages=list(ids))
+        for number, ids in enumerate([(said[0].id,), (said[1].id,), (said[0].id, said[1].id), ()])
+    ]
+    await facts.put("mara", *known)
+    fresh = rest_of(session)
+
+    before = await reshaping.split(said[1].id, fresh)
+    async def sources() -> list[list[UUID]]:
+        return [(await facts.get(fact.guid)).source_memories for fact in known]
+
+    old, new = session.guid, fresh.guid
+    assert await sources() == [[old], [new], [old, new], [old]]
+    await reshaping.undo(before)
+    assert await sources() == [[old]] * 4
+
+
+# Whatever the tree looks like, split and merge give the same back
+
+TREES = st.lists(st.tuples(st.integers(0, 50), st.booleans(), st.booleans(), st.integers(1, 3)), min_size=2, max_size=14)
+
+
+async def grown(chats: Chats, session: ChatSession, tree: list[tuple[int, bool, bool, int]]) -> list[UUID]:
+    """Messages that follow the newest or branch off; some hidden, some in the trash, some with several wordings."""
+    ids: list[UUID] = []
+    gone: list[UUID] = []
+    for number, (pick, branches_off, hidden, wordings) in enumerate(tree):
+        alternatives = [Alternative(content=f"m{number} w{each} lantern") for each in range(wordings)]
+        live = [id_ for id_ in ids if id_ not in gone]
+        parent = live[pick % len(live)] if branches_off and live else None
+        fields = {"hidden": hidden, "alternatives": alternatives, "shown": wordings - 1}
+        message = Message(session_id=session.guid, role=Role.USER, parent_id=parent, **fields)
+        await chats.add_message(message)
+        ids.append(message.id)
+        if pick % 7 == 3:
+            await chats.delete_message(message.id)
+            gone.append(message.id)
+    return ids
+
+
+async def picture(database: Database) -> dict[str, object]:
+    """All that counts: rows of every message, tips, counts."""
+
+    def work(connection):
+        messages = connection.execute(
+            "SELECT id, session_id, parent_id, seq, shown, hidden, deleted_at IS NULL FROM messages ORDER BY session_id, seq"
+        ).fetchall()
+        sessions = connection.execute(
+            "SELECT guid, tip_id, branched, message_count, last_activity FROM sessions ORDER BY guid"
+        ).fetchall()
+        alternatives = connection.execute("SELECT message_id, position, content FROM alternatives ORDER BY 1, 2").fetchall()
+        messages = [(id_, session, parent or "", *others) for id_, session, parent, *others in messages]
+        return {"messages": messages, "sessions": sessions, "alternatives": alternatives}
+
+    return await database.run(work)
+
+
+def without_order(seen: dict[str, object]) -> dict[str, object]:
+    """Messages of branches out of sight may have arrived between those that moved."""
+    return {**seen, "messages": sorted((*row[:3], *row[4:]) for row in seen["messages"])}
+
+
+async def is_sound(database: Database) -> None:
+    """A parent is of the same session and stands before its child; counts and ends are right."""
+
+    def work(connection):
+        assert not connection.execute(
+            "SELECT 1 FROM messages m JOIN messages p ON p.id = m.parent_id"
+            " WHERE p.session_id <> m.session_id OR p.seq >= m.seq"
+        ).fetchall()
+        assert not connection.execute(
+            "SELECT 1 FROM sessions s WHERE message_count <>"
+            " (SELECT count(*) FROM messages WHERE session_id = s.guid AND deleted_at IS NULL AND hidden = 0)"
+        ).fetchall()
+        assert not connection.execute(
+            "SELECT 1 FROM sessions s JOIN messages t ON t.id = s.tip_id WHERE t.session_id <> s.guid"
+        ).fetchall()
+        assert not connection.execute("PRAGMA foreign_key_check").fetchall()
+
+    await database.run(work)
+
+
+async def split_and_merge(folder: Path, tree: list[tuple[int, bool, bool, int]], where: int) -> None:
+    database = await Database.open(folder / "lethe.sqlite3")
+    try:
+        chats, reshaping = Chats(database), Reshaping(database)
+        session = await chats.add_session(ChatSession(persona_id="mara", added=BEGAN))
+        await grown(chats, session, tree)
+        branch = await chats.outline(session.guid)
+        if len(branch) < 2:
+            return
+        cut = branch[1 + where % (len(branch) - 1)]
+        before = await picture(database)
+        fresh = ChatSession(persona_id="mara", added=BEGAN + timedelta(hours=1))
+
+        taken_down = await reshaping.split(cut.id, fresh)
+        await is_sound(database)
+        at = branch.index(cut)
+        assert await chats.outline(session.guid) == branch[:at]
+        assert await chats.outline(fresh.guid) == branch[at:]
+        assert [message.id for message in await chats.page(fresh.guid, 0, 99)] == [entry.id for entry in branch[at:]]
+
+        await reshaping.undo(taken_down)
+        await is_sound(database)
+        assert await picture(database) == before
+
+        await reshaping.split(cut.id, fresh)
+        merged = await reshaping.merge([fresh.guid, session.guid])
+        await is_sound(database)
+        assert merged.kept == session.guid
+        assert without_order(await picture(database)) == without_order(before)
+        assert await chats.outline(session.guid) == branch
+        assert [message.id for message in await chats.page(session.guid, 0, 99)] == [entry.id for entry in branch]
+        leaf = (await chats.session(session.guid)).leaf_id
+        assert leaf == branch[-1].id
+
+        await reshaping.undo(merged)
+        await is_sound(database)
+        assert await chats.outline(session.guid) == branch[:at]
+        assert await chats.outline(fresh.guid) == branch[at:]
+    finally:
+        await database.close()
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(tree=TREES, where=st.integers(0, 50))
+def test_split_and_merge_give_the_same_back(tree: list[tuple[int, bool, bool, int]], where: int):
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(split_and_merge(Path(folder), tree, where))
+
+
+async def test_a_fact_learnt_from_a_part_that_was_split_off_leads_to_the_whole_afterwards(
+    chats: Chats, session: ChatSession, database: Database, reshaping: Reshaping
+):
+    said = await talked(chats, session, "one", "two")
+    fresh = rest_of(session)
+    before = await reshaping.split(said[1].id, fresh)
+    fact = ExtractedFact(fact="A new one.", source_memories=[fresh.guid], source_messages=[said[1].id])
+    await Facts(database).put("mara", fact)
+
+    await reshaping.undo(before)
+
+    kept = await database.run(lambda c: c.execute("SELECT source_memories FROM facts").fetchone()[0])
+    assert json.loads(kept) == [str(session.guid)]

@@ -1,0 +1,155 @@
+"""A sentence from months ago is found with the keyboard alone, and Enter goes to it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.finding import HitKind
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.storage.chats import Chats
+from lethe_app.ui.workshop.memory_page import MemoryPage
+from lethe_app.ui.workshop.search_page import SearchPage
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+async def talk(scene: Scene, persona: str, title: str, *lines: str, days: float = 1) -> tuple[ChatSession, list[Message]]:
+    chats, began = Chats(scene.house._database), now() - timedelta(days=days)
+    session = await chats.add_session(ChatSession(persona_id=persona, name=title, added=began))
+    return session, await chats.add_messages([
+        Message(
+            session_id=session.guid,
+            role=Role.USER,
+            speaker_name="Tomas",
+            time=began + timedelta(minutes=number),
+            alternatives=[Alternative(content=line, created=began)],
+        )
+        for number, line in enumerate(lines)
+    ])
+
+
+def search_page(scene: Scene) -> SearchPage:
+    scene.window.actions_["find"].trigger()
+    page = scene.host.workshop.page
+    assert isinstance(page, SearchPage)
+    return page
+
+
+def texts(page: SearchPage) -> list[str]:
+    return [line.text for line in page.found.lines.shown if line.hit is not None]
+
+
+def headings(page: SearchPage) -> list[str]:
+    return [line.text for line in page.found.lines.shown if line.hit is None]
+
+
+async def test_a_sentence_from_months_ago_is_found_and_enter_jumps_to_it(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        lines = [f"Line {number}." for number in range(120)]
+        lines[40] = "The keeper of the lighthouse owned a green lantern."
+        session, said = await talk(scene, "mira", "The keeper", *lines, days=190)
+        page = search_page(scene)
+        assert scene.window.focusWidget() is page.search
+
+        QTest.keyClicks(page.search, "green lant")
+        await until(lambda: texts(page) == [lines[40]])
+        assert headings(page) == ["The keeper"]
+        hit = page.found.current
+        assert [hit.text[start : start + length] for start, length in hit.marks] == ["green", "lantern"]
+        QTest.keyClick(page.search, Qt.Key.Key_Return)
+
+        await until(lambda: scene.host.workshop.page is None and scene.host.conversations.current.guid == session.guid)
+        view = scene.host.view
+        await until(lambda: view.focused_row is not None and view.chat.outline(view.focused_row).id == said[40].id)
+
+
+async def test_the_arrows_lead_into_the_list_and_back(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        await talk(scene, "mira", "The keeper", "A lantern.", "Two lanterns.", days=3)
+        page = search_page(scene)
+        QTest.keyClicks(page.search, "lantern")
+        await until(lambda: len(texts(page)) == 2)
+
+        QTest.keyClick(page.search, Qt.Key.Key_Down)
+        assert scene.window.focusWidget() is page.found
+        first = page.found.current
+        QTest.keyClick(page.found, Qt.Key.Key_Down)
+        assert page.found.current is not None
+        assert page.found.current != first
+        QTest.keyClick(page.found, Qt.Key.Key_Up)
+        QTest.keyClick(page.found, Qt.Key.Key_Up)
+
+        assert scene.window.focusWidget() is page.search
+
+
+async def test_the_open_conversation_comes_first_and_can_be_searched_alone(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        old, _said = await talk(scene, "mira", "The old one", "A lantern.", days=90)
+        await talk(scene, "edmund", "The new one", "Another lantern.", days=1)
+        await scene.host.conversations.go_to(old.guid)
+        page = search_page(scene)
+
+        QTest.keyClicks(page.search, "lantern")
+        await until(lambda: len(texts(page)) == 2)
+        assert headings(page) == ["The old one", "The new one"]
+        page.here.click()
+        await until(lambda: headings(page) == ["The old one"])
+
+        page.everywhere.click()
+        page.whose.setCurrentIndex(page.whose.findData("edmund"))
+        await until(lambda: headings(page) == ["The new one"])
+
+
+async def test_a_memory_that_was_found_is_opened_where_it_can_be_changed(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        await scene.house.brain.memorize("mira", MemoryUnit(name="The lamp", content="A lantern is dark."), check=False)
+        page = search_page(scene)
+        QTest.keyClicks(page.search, "lantern")
+        await until(lambda: page.found.current is not None and page.found.current.kind is HitKind.MEMORY)
+
+        QTest.keyClick(page.search, Qt.Key.Key_Return)
+        await until(lambda: isinstance(scene.host.workshop.page, MemoryPage))
+
+        memories = scene.host.workshop.page
+        await until(lambda: [line.name for line in memories.rows.shown] == ["The lamp"])
+
+
+async def test_by_meaning_and_nothing_at_all(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        await talk(scene, "mira", "Bees", "My grandmother kept bees behind the chapel.", days=40)
+        page = search_page(scene)
+
+        QTest.keyClicks(page.search, "zanzibar")
+        await until(lambda: "Nothing was found" in page.found.words)
+        page.search.clear()
+        page.by_meaning.click()
+        assert not page.here.isEnabled()
+        QTest.keyClicks(page.search, "grandmother and her bees")
+
+        await until(lambda: any("grandmother" in text for text in texts(page)))
+
+
+async def test_a_message_on_a_branch_out_of_sight_is_gone_to_as_well(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session, said = await talk(scene, "mira", "Two ways", "One.", "A lantern.", "Three.", days=2)
+        words = [Alternative(content="Aside.")]
+        aside = Message(session_id=session.guid, role=Role.USER, parent_id=said[0].id, alternatives=words)
+        await Chats(scene.house._database).add_message(aside)
+        await scene.host.conversations.go_to(session.guid)
+        page = search_page(scene)
+
+        QTest.keyClicks(page.search, "lantern")
+        await until(lambda: texts(page) == ["A lantern."])
+        QTest.keyClick(page.search, Qt.Key.Key_Return)
+        await until(lambda: scene.host.workshop.page is None)
+
+        view = scene.host.view
+        await until(lambda: view.focused_row is not None and view.chat.outline(view.focused_row).id == said[1].id)

@@ -1,0 +1,260 @@
+"""Old conversations in the window: read, retold, split, joined, added to and deleted, and every step can be undone."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton
+
+from lethe_app.domain.archive import SessionPart
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.facts import MadeBy
+from lethe_app.services.archiving import Archived
+from lethe_app.storage.chats import Chats
+from lethe_app.ui.dialogs import Question
+from lethe_app.ui.workshop.session_insert import InsertMessage
+from lethe_app.ui.workshop.session_page import SessionPage
+from lethe_app.ui.workshop.session_rows import Mark
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+LINES = ("The hatch gave way.", "Who held it?", "Jonas did.", "Then thank Jonas.", "I will, tomorrow.", "Good.")
+
+
+async def talk(scene: Scene, title: str, *lines: str, days: float = 1, **fields: object) -> ChatSession:
+    chats, began = Chats(scene.house._database), now() - timedelta(days=days)
+    session = await chats.add_session(ChatSession(persona_id="mira", name=title, added=began, **fields))
+    for number, line in enumerate(lines):
+        moment = began + timedelta(minutes=number)
+        role = Role.ASSISTANT if number % 2 else Role.USER
+        said = [Alternative(content=line, created=moment)]
+        await chats.add_message(Message(session_id=session.guid, role=role, speaker_name="X", time=moment, alternatives=said))
+    return session
+
+
+async def session_page(scene: Scene, session: ChatSession) -> SessionPage:
+    scene.window.actions_["conversations"].trigger()
+    page = scene.host.workshop.page
+    assert isinstance(page, SessionPage)
+    await shown(page, session)
+    return page
+
+
+async def shown(page: SessionPage, session: ChatSession) -> None:
+    await until(lambda: page.table.go_to(str(session.guid)))
+    await until(lambda: page.detail.session is not None and page.detail.session.guid == session.guid)
+
+
+async def transcript_of(page: SessionPage, count: int) -> None:
+    page.detail.tabs.setCurrentIndex(1)
+    await until(lambda: page.detail.transcript.chat.rowCount() == count)
+
+
+async def said(scene: Scene, session: ChatSession) -> list[str]:
+    return [message.content for message in await scene.house.sessions.page(session.guid, 0, 99)]
+
+
+async def test_a_summary_is_written_in_the_users_words_and_undone(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await talk(scene, "", *LINES)
+        await scene.house.archiving.begin(session.guid)
+        page = await session_page(scene, session)
+        field = page.detail.form.field("content")
+        assert isinstance(field, QPlainTextEdit)
+        was = field.toPlainText()
+        assert was
+
+        field.selectAll()
+        QTest.keyClicks(field, "Jonas held the hatch.")
+        await page.edits.save()
+        assert (await scene.house.sessions.open(session.guid)).content == "Jonas held the hatch."
+        assert (await scene.house.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.USER
+        await scene.house.archiving.update(session.guid)
+        assert (await scene.house.sessions.open(session.guid)).content == "Jonas held the hatch."
+
+        while page.undo.canUndo():
+            page.undo.undo()
+        await page.edits.save()
+        assert field.toPlainText() == was
+        assert (await scene.house.sessions.open(session.guid)).content == was
+        assert (await scene.house.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.RULES
+
+
+async def test_marks_are_kept_and_filtered_by(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await talk(scene, "The storm", *LINES)
+        await talk(scene, "The calm", *LINES, days=2)
+        page = await session_page(scene, session)
+
+        page.detail.form.field("sticky").click()
+        await page.edits.save()
+        assert (await scene.house.sessions.open(session.guid)).sticky
+        await until(lambda: page.table.current is not None and page.table.current.sticky)
+        page.chips.chips[Mark.STICKY].click()
+
+        assert [line.name for line in page.rows.shown] == ["The storm"]
+        page.chips.chips[Mark.STICKY].click()
+        QTest.keyClicks(page.search, "calm")
+        assert [line.name for line in page.rows.shown] == ["The calm"]
+
+
+async def test_a_part_is_made_again_and_that_is_undone(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await talk(scene, "", *LINES)
+        await scene.house.archiving.begin(session.guid)
+        await scene.house.archiving.write(session.guid, SessionPart.SUMMARY, "Mine.")
+        page = await session_page(scene, session)
+
+        page.detail.again_wanted.emit(SessionPart.SUMMARY)
+        await until(lambda: page.detail.session is not None and page.detail.session.content not in {"", "Mine."})
+
+        page.undo.undo()
+        await until(lambda: page.detail.session is not None and page.detail.session.content == "Mine.")
+        assert (await scene.house.archiving.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.USER
+
+
+async def test_a_conversation_is_split_where_the_user_points_and_made_whole_again(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await talk(scene, "The storm", *LINES)
+        page = await session_page(scene, session)
+        await transcript_of(page, 6)
+
+        page.detail.transcript.focus_row(3)
+        assert page.detail.split.isEnabled()
+        QTest.mouseClick(page.detail.split, Qt.MouseButton.LeftButton)
+        await until(lambda: page.rows.total == 3)
+        await until(lambda: page.detail.transcript.chat.rowCount() == 3)
+        assert await said(scene, session) == list(LINES[:3])
+
+        page.undo.undo()
+        await until(lambda: page.rows.total == 2)
+        assert await said(scene, session) == list(LINES)
+
+
+async def test_the_first_message_cannot_be_split_off(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await talk(scene, "The storm", *LINES)
+        page = await session_page(scene, session)
+        await transcript_of(page, 6)
+
+        page.detail.transcript.focus_row(0)
+
+        assert not page.detail.split.isEnabled()
+        menu = page.detail.transcript.deeds.menu(0)
+        assert [action.isEnabled() for action in menu.actions() if "Split" in action.text()] == [False]
+
+
+async def test_several_become_one_and_several_again(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        late, early = await talk(scene, "Late", "Three.", "Four."), await talk(scene, "Early", "One.", "Two.", days=5)
+        page = await session_page(scene, early)
+
+        assert page.detail.merge.isEnabled()
+        QTest.mouseClick(page.detail.merge, Qt.MouseButton.LeftButton)
+        await until(lambda: page.rows.total == 2)
+        assert await said(scene, early) == ["One.", "Two.", "Three.", "Four."]
+        await until(lambda: scene.toasts)
+
+        scene.toasts[0].findChildren(type(page.detail.merge))[0].click()
+        await until(lambda: page.rows.total == 3)
+        assert await said(scene, late) == ["Three.", "Four."]
+
+
+async def test_a_message_is_inserted_above_the_one_that_is_chosen(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await talk(scene, "The storm", *LINES)
+        page = await session_page(scene, session)
+        await transcript_of(page, 6)
+        page.detail.transcript.focus_row(1)
+
+        QTest.mouseClick(page.detail.insert, Qt.MouseButton.LeftButton)
+        dialog = await scene.dialog()
+        assert isinstance(dialog, InsertMessage)
+        assert not dialog.primary.isEnabled()
+        dialog.by_persona.click()
+        QTest.keyClicks(dialog.field, "It was dark.")
+        dialog.primary.click()
+        await until(lambda: page.detail.transcript.chat.rowCount() == 7)
+        assert await said(scene, session) == [LINES[0], "It was dark.", *LINES[1:]]
+
+        page.undo.undo()
+        await until(lambda: page.detail.transcript.chat.rowCount() == 6)
+        assert await said(scene, session) == list(LINES)
+
+
+async def test_deleting_names_the_conversation_and_can_be_taken_back(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await talk(scene, "The storm", *LINES)
+        page = await session_page(scene, session)
+
+        page.table.setFocus()
+        QTest.keyClick(page.table, Qt.Key.Key_Delete)
+        dialog = await scene.dialog()
+        assert isinstance(dialog, Question)
+        assert dialog.primary.text() == "Delete ‘The storm’ (6 messages)"
+        dialog.accept()
+        await until(lambda: page.rows.total == 1)
+
+        page.undo.undo()
+        await until(lambda: page.rows.total == 2)
+        assert await said(scene, session) == list(LINES)
+
+
+async def test_the_conversation_that_is_open_follows_what_is_done_to_it(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await talk(scene, "The storm", *LINES)
+        await scene.host.conversations.go_to(session.guid)
+        await until(lambda: scene.words[:1] == [LINES[0]])
+        page = await session_page(scene, session)
+        await transcript_of(page, 6)
+
+        page.detail.transcript.focus_row(4)
+        page.detail.split.click()
+        await until(lambda: scene.host.messages.rowCount() == 4)
+        page.undo.undo()
+        await until(lambda: scene.host.messages.rowCount() == 6)
+
+        await scene.house.chronicle.delete(session.guid)
+        await until(lambda: scene.host.conversations.current.guid != session.guid)
+
+
+async def test_an_old_conversation_is_continued(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await talk(scene, "The storm", *LINES)
+        page = await session_page(scene, session)
+
+        QTest.mouseClick(page.detail.go, Qt.MouseButton.LeftButton)
+        await until(lambda: scene.host.workshop.page is None and scene.host.conversations.current.guid == session.guid)
+
+        await until(lambda: scene.words[-1:] == ["Good."])
+
+
+async def test_the_list_says_when_a_part_is_being_written(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await talk(scene, "The storm", *LINES)
+        page = await session_page(scene, session)
+
+        scene.house.archiving.changed.tell(Archived(session.guid, "The storm", SessionPart.SUMMARY, 0, 3))
+        assert page.detail._makers[SessionPart.SUMMARY].accessibleName() == "being written…"
+        scene.house.archiving.changed.tell(Archived())
+        assert page.detail._makers[SessionPart.SUMMARY].accessibleName() == "not written yet"
+
+
+async def test_what_was_deleted_can_be_taken_back_when_the_page_is_gone(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await talk(scene, "The storm", *LINES)
+        page = await session_page(scene, session)
+        page.delete([page.table.current])
+        (await scene.dialog()).accept()
+        await until(lambda: scene.toasts)
+
+        QTest.keyClick(page, Qt.Key.Key_Escape)
+        await until(lambda: scene.host.workshop.page is None)
+        scene.toasts[0].findChildren(QPushButton)[0].click()
+
+        await until(lambda: "The storm" in scene.titles)

@@ -1,0 +1,121 @@
+"""What was deleted is seen in the Trash, comes back from it, or goes for good when the user says so by name."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.domain.trash import Trashed, TrashKind
+from lethe_app.storage.chats import Chats
+from lethe_app.ui.dialogs import Question
+from lethe_app.ui.workshop.trash_page import TrashPage
+from lethe_app.ui.workshop.trash_words import bytes_in_words, left_in_words
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+async def talk(scene: Scene, title: str, *lines: str) -> ChatSession:
+    chats = Chats(scene.house._database)
+    session = await chats.add_session(ChatSession(persona_id="mira", name=title))
+    for line in lines:
+        await chats.add_message(Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content=line)]))
+    return session
+
+
+async def trash_page(scene: Scene, count: int) -> TrashPage:
+    scene.window.actions_["trash"].trigger()
+    page = scene.host.workshop.page
+    assert isinstance(page, TrashPage)
+    await until(lambda: page.rows.total == count)
+    return page
+
+
+async def test_a_conversation_is_deleted_in_the_sidebar_and_restored_from_the_trash(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await talk(scene, "The storm", "The hatch gave way.", "Jonas held it.")
+        await scene.host.conversations.refresh_sessions("mira")
+        scene.window.sidebar.delete_wanted.emit(str(session.guid))
+        (await scene.dialog()).accept()
+        await until(lambda: "The storm" not in scene.titles)
+
+    async with opened(tmp_path) as scene:
+        page = await trash_page(scene, 1)
+        assert page.table.current.title == "The storm"
+        assert "30 days" in page.hint.text()
+
+        QTest.keyClick(page.table, Qt.Key.Key_Return)
+        await until(lambda: page.rows.total == 0 and "The storm" in scene.titles)
+
+        words = [message.content for message in await scene.house.sessions.page(session.guid, 0, 9)]
+        assert words == ["The hatch gave way.", "Jonas held it."]
+
+
+async def test_what_goes_for_good_is_asked_for_by_name(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await talk(scene, "The storm", "One.")
+        await scene.house.sessions.delete(session.guid)
+        page = await trash_page(scene, 1)
+
+        QTest.keyClick(page.table, Qt.Key.Key_Delete)
+        dialog = await scene.dialog()
+        assert isinstance(dialog, Question)
+        assert dialog.primary.text() == "Delete ‘The storm’ for good"
+        dialog.reject()
+        await until(lambda: not dialog.isVisible())
+        assert len(await scene.house.trash.all()) == 1
+        page.erase()
+        (await scene.dialog()).accept()
+
+        await until(lambda: page.rows.total == 0)
+        assert not page.empty_button.isEnabled()
+
+
+async def test_emptying_takes_everything_and_says_how_much(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        await scene.house.sessions.delete((await talk(scene, "The storm", "One.")).guid)
+        kept = await scene.house.brain.memorize("mira", MemoryUnit(name="The lamp", content="Dark."), check=False)
+        await scene.house.brain.forget(kept.record.guid)
+        page = await trash_page(scene, 2)
+
+        page._chips[TrashKind.MEMORY].click()
+        assert [item.title for item in page.rows.shown] == ["The lamp"]
+        page.empty_button.click()
+        dialog = await scene.dialog()
+        assert isinstance(dialog, Question)
+        assert dialog.primary.text() == "Empty the Trash (2 things)"
+        dialog.accept()
+
+        await until(lambda: page.rows.total == 0)
+
+
+async def test_a_restored_message_is_back_in_the_open_conversation(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await talk(scene, "The storm", "One.", "Two.", "Three.")
+        await scene.host.conversations.go_to(session.guid)
+        await until(lambda: scene.words == ["One.", "Two.", "Three."])
+        middle = scene.host.messages.outline(1).id
+        scene.host.turns.delete(middle)
+        await until(lambda: scene.host.messages.rowCount() == 2)
+        page = await trash_page(scene, 1)
+
+        page.restore_button.click()
+
+        await until(lambda: scene.words == ["One.", "Two.", "Three."])
+
+
+def test_days_and_sizes_are_said_as_a_person_would(qapp):
+    present = now()
+    item = Trashed(TrashKind.WORLD, "x", "The Petrel", present - timedelta(days=29, hours=1), 312)
+
+    assert left_in_words(item, 30, present) == "in 1 day"
+    assert left_in_words(item, 29, present) == "today"
+    assert left_in_words(item, 0, present) == ""
+    assert (bytes_in_words(1), bytes_in_words(312), bytes_in_words(4200)) == ("1 byte", "312 bytes", "4 kB")
