@@ -7,6 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from lethe_app.choices import ModelChoices, PromptLayout, ProseFont, SessionHandling, Theme
+
 
 class Section(StrEnum):
     """How the settings are grouped for a person who looks for one."""
@@ -21,56 +23,9 @@ class Section(StrEnum):
     NEWS = "Things to bring up"
 
 
-class Theme(StrEnum):
-    """Which palette the window wears."""
-
-    SYSTEM = "system"
-    LIGHT = "light"
-    DARK = "dark"
-
-
-class ProseFont(StrEnum):
-    """The typeface of messages."""
-
-    SANS = "sans"
-    SERIF = "serif"
-
-
 def setting(section: Section, default: Any, title: str, help_text: str, **bounds: Any) -> Any:  # noqa: ANN401 - pydantic's own type
     """One declaration of a setting; `bounds` are pydantic's (`ge`, `le`, `max_length` …)."""
     return Field(default=default, title=title, description=help_text, json_schema_extra={"section": section.value}, **bounds)
-
-
-class SessionHandling(StrEnum):
-    """How much of earlier conversations is in the prompt word for word."""
-
-    FIT_ALL = "fit_all"
-    """As many whole conversations before the present one as there is room for."""
-    CURRENT_ONLY = "current_only"
-
-
-class PromptLayout(StrEnum):
-    """Where in the prompt stands what is brought up for one turn."""
-
-    LATE = "late"
-    """Just above the newest message."""
-    SYSTEM = "system"
-    """In the system prompt."""
-    DEPTH = "depth"
-    """As many messages above the newest one as each memory asks for."""
-
-
-class ModelChoices(BaseModel):
-    """What is different for one model; None leaves it as the settings say."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    context: int | None = Field(default=None, ge=0, le=1_048_576)
-    gpu_layers: int | None = Field(default=None, ge=-1, le=999)
-    threads: int | None = Field(default=None, ge=0, le=256)
-    kv_type: str | None = Field(default=None, pattern="^(f16|q8_0|q4_0)$")
-    flash_attention: bool | None = None
-    instruct: str | None = Field(default=None, max_length=100)
 
 
 class Settings(BaseModel):

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "lethe_app"
 MODULES = sorted(ROOT.rglob("*.py"))
-GROUND = {"errors", "paths", "settings"}
+GROUND = {"choices", "errors", "paths", "settings"}
 LOW = {"domain"}
 NEIGHBOURS = {"llm", "web", "storage", "interchange", "prompt"}
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from lethe_app.choices import PromptLayout
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.domain.prompt import Note, Part, Prompt, Receipt, Share, Turn
@@ -24,7 +25,6 @@ from lethe_app.prompt.renderer import Renderer
 from lethe_app.prompt.sections import Compiled, Extras, compile_system
 from lethe_app.prompt.spans import label, rewritten
 from lethe_app.prompt.thinking import opens_thought
-from lethe_app.settings import PromptLayout
 
 Counter = Callable[[list[str]], Awaitable[list[int]]]
 """Exact token counts, one for each text; it may be asked for the same text again and again, so it remembers."""

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from itertools import accumulate
 from os.path import commonprefix
 
+from lethe_app.choices import PromptLayout
 from lethe_app.domain.prompt import Cost, Part, Span
 from lethe_app.prompt.spans import joined
-from lethe_app.settings import PromptLayout
 
 SEAM = 16
 """Tokens that are no cost: ends of turns, and words that are cut otherwise into tokens where texts meet."""

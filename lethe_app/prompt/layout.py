@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lethe_app.choices import PromptLayout
 from lethe_app.domain.prompt import Note, Part, Span, Turn
-from lethe_app.settings import PromptLayout
 
 
 @dataclass(frozen=True)

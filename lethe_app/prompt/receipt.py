@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from lethe_app.choices import PromptLayout
 from lethe_app.domain.prompt import Part, Receipt, Share
 from lethe_app.prompt.budget import CAPS, Plan
-from lethe_app.settings import PromptLayout
 
 
 class Room(Protocol):

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from lethe_app.brain import digest
 from lethe_app.brain.quoting import shorten
 from lethe_app.brain.said import Said, aloud
+from lethe_app.choices import SessionHandling
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.prompt import Part
@@ -28,7 +29,6 @@ from lethe_app.services.counting import Counting
 from lethe_app.services.events import Listeners
 from lethe_app.services.hindsight import Frozen, Hindsight
 from lethe_app.services.preferences import Preferences
-from lethe_app.settings import SessionHandling
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.facts import Facts
 from lethe_app.storage.state import SessionState

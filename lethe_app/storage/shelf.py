@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
@@ -78,6 +78,8 @@ class Shelf(Generic[T]):
         path = self._own_path(stem)
         keep_what_is_broken(path, self._kind, self._trash)
         write_model(path, value)
+        if self._kept is not None:  # a large file is not to be read again only because we have written it
+            self._kept[path] = (_stamp(path), cast("T", value.model_copy(update={NAME_FIELD: stem})))
         return stem
 
     def delete(self, stem: str) -> Path:
@@ -127,10 +129,9 @@ class Shelf(Generic[T]):
         if self._kept is None:
             return read_model(path, self._kind)
         try:
-            status = path.stat()
+            stamp = _stamp(path)
         except OSError:
             return read_model(path, self._kind)  # which says what is wrong
-        stamp = (status.st_mtime_ns, status.st_size)
         known = self._kept.get(path)
         if known is None or known[0] != stamp:
             known = self._kept[path] = (stamp, read_model(path, self._kind))
@@ -163,3 +164,9 @@ def _files(folder: Path) -> list[Path]:
         if not folder.exists():
             return []
         return sorted(path for path in folder.iterdir() if path.suffix == ".json" and not path.name.startswith("."))
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """By which one sees that a file was written: time and size."""
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, qVersion
 from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.ui.icons import application_icon
-from lethe_app.ui.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8
+from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8
 from lethe_app.ui.shortcuts import WISHES, Wish, keys_of, title_of
 
 
@@ -123,7 +123,7 @@ def _table_of(wishes: Sequence[Wish]) -> QFormLayout:
     """Keys with what they do, row by row."""
     table = QFormLayout()
     table.setHorizontalSpacing(SPACE_6)
-    table.setVerticalSpacing(SPACE_2)
+    table.setVerticalSpacing(SPACE_1)
     for wish in wishes:
         keys = QLabel(keys_of(wish.name))
         keys.setProperty("quiet", True)

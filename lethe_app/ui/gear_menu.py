@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QObject, QUrl
 from PySide6.QtGui import QAction, QActionGroup, QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu
 
-from lethe_app.settings import ProseFont, Theme
+from lethe_app.choices import ProseFont, Theme
 from lethe_app.ui.dialogs import About, Keys, answered
 from lethe_app.ui.icons import icon
 from lethe_app.ui.words import counted

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QFont, QFontInfo
 from PySide6.QtWidgets import QApplication, QStyle
 
-from lethe_app.settings import ProseFont, Settings
+from lethe_app.choices import ProseFont
+from lethe_app.settings import Settings
 from lethe_app.ui.theme import PROSE_SIZE
 
 if TYPE_CHECKING:

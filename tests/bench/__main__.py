@@ -11,6 +11,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 NEEDS_DATA = {"locomo"}
 RESULT = HERE.parent.parent / "build" / "bench.json"
+BUNDLE = HERE.parent.parent / "build" / "package" / "dist" / "lethe"
 
 
 def measure(script: Path, *extra: str) -> dict[str, object]:
@@ -34,6 +35,7 @@ def main() -> int:
     extra = {"locomo": ["--data", wanted.locomo]} if wanted.locomo else {}
     scripts = [path for path in sorted(HERE.glob("*.py")) if not path.stem.startswith("_") and path.stem != "report"]
     scripts = [path for path in scripts if path.stem not in NEEDS_DATA or path.stem in extra]
+    scripts = [path for path in scripts if path.stem != "bundle" or BUNDLE.is_dir()]  # make package comes first
     chosen = [path for path in scripts if not wanted.names or path.stem in wanted.names]
     figures = {path.stem: measure(path, *extra.get(path.stem, [])) for path in chosen}
     RESULT.parent.mkdir(exist_ok=True)

@@ -29,6 +29,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lethe_app.choices import PromptLayout
 from lethe_app.domain.model import LoadOptions
 from lethe_app.domain.prompt import Turn
 from lethe_app.llm import starter
@@ -41,7 +42,6 @@ from lethe_app.prompt.macros import expand
 from lethe_app.prompt.sections import Extras
 from lethe_app.services.chat import WORTH_KEEPING
 from lethe_app.services.frames import PRESENT
-from lethe_app.settings import PromptLayout
 from tests.bench._evening import FILLS, WATCHED, Evening, Step, play
 from tests.bench._long_talk import Tale, of_locomo, velm
 from tests.bench._still_model import Call, Still

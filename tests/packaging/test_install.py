@@ -128,6 +128,28 @@ def test_what_failed_is_told_and_tried_again_the_next_time(install: ModuleType, 
     assert len(calls(install)) == 4
 
 
+def test_for_a_bundle_what_comes_as_source_is_compiled_apart_and_never_through_pips_cache(
+    install: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    (install.HERE / "bundle.lock").write_text("bundle==1", encoding="utf-8")
+    locked = "hnswlib==1 \\\n    --hash=sha256:00\nnumpy==2 \\\n    --hash=sha256:01\n"
+    (install.HERE / "runtime.lock").write_text(locked, encoding="utf-8")
+    monkeypatch.setenv("LETHE_WHEELS", str(tmp_path / "wheels"))
+    monkeypatch.setattr(sys, "argv", ["install.py", "--bundle"])
+    monkeypatch.setattr(Path, "rename", lambda part, folder: folder.mkdir(parents=True))  # the stand-in compiles nothing
+
+    code = install.main()
+
+    asked = calls(install)
+    (compiled,) = [line for line in asked if "wheel --" in line]
+    assert code == 0
+    assert {"--no-cache-dir", "--require-hashes"} <= set(compiled.split())
+    assert (install.VENV / "sources.lock").read_text(encoding="utf-8").split() == ["hnswlib==1", "\\", "--hash=sha256:00"]
+    assert "hnswlib" not in (install.VENV / "ready.lock").read_text(encoding="utf-8")
+    assert "-march" not in install.PORTABLE["CMAKE_ARGS"]
+    assert "-DGGML_NATIVE=OFF" in install.PORTABLE["CMAKE_ARGS"].split()
+
+
 def test_a_missing_system_library_is_told_with_the_command_that_installs_it(
     install: ModuleType, capsys: pytest.CaptureFixture[str]
 ):

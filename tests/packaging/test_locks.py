@@ -85,7 +85,7 @@ def test_the_lists_the_locks_are_made_from_ask_for_the_same():
     assert [name for name, specifier in asked.items() if not specifier.contains(pins("runtime")[name])] == []
 
 
-@pytest.mark.parametrize("group", ["build", "dev"])
+@pytest.mark.parametrize("group", ["build", "dev", "bundle"])
 def test_every_tool_asked_for_is_locked(group: str):
     assert {canonicalize_name(wanted.name) for wanted in wanted_by(group)} <= set(pins(group))
 

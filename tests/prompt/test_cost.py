@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from lethe_app.choices import PromptLayout
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.domain.prompt import Cost, Note, Prompt, Turn
@@ -13,7 +14,6 @@ from lethe_app.prompt import cost
 from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.macros import Scene
 from lethe_app.prompt.sections import Extras
-from lethe_app.settings import PromptLayout
 from tests.prompt.test_spans import ADA, BEN, MOMENT, PRESET, RENDERERS
 
 LATE, SYSTEM, DEPTH = PromptLayout.LATE, PromptLayout.SYSTEM, PromptLayout.DEPTH

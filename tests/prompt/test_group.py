@@ -8,13 +8,13 @@ from os.path import commonprefix
 
 import pytest
 
+from lethe_app.choices import PromptLayout
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.prompt import Note, Part, Prompt, Turn
 from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.group import in_a_row
 from lethe_app.prompt.macros import Scene
 from lethe_app.prompt.sections import Extras
-from lethe_app.settings import PromptLayout
 from tests.prompt.test_spans import BEN, MOMENT, PRESET, RENDERERS, count
 
 ADA = Persona(name="Ada", bio="{{char}} keeps the lighthouse, {{user}} knows.", scenario="A storm.", example_dialogs=["Short."])

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lethe_app.choices import PromptLayout
 from lethe_app.domain.prompt import Note, Part, Span, Turn
 from lethe_app.prompt.layout import Pieces, arrange
-from lethe_app.settings import PromptLayout
 
 OLD = [Turn("assistant", "Welcome."), Turn("user", "Hello."), Turn("assistant", "Sit down.")]
 NOTES = [Note("far", depth=3), Note("near", order=200), Note("nearer still", order=300), Note("said", role="assistant")]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lethe_app.choices import PromptLayout
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
 from lethe_app.domain.prompt import Note, Part, Prompt, Span, Turn
@@ -20,7 +21,6 @@ from lethe_app.prompt.macros import Scene
 from lethe_app.prompt.sections import Extras
 from lethe_app.prompt.spans import cut_out, joined, label, rewritten
 from lethe_app.prompt.template import ChatTemplate
-from lethe_app.settings import PromptLayout
 from tests.prompt import templates
 
 MOMENT = datetime(2026, 3, 1, 20, 15, tzinfo=UTC)

@@ -139,7 +139,7 @@ async def test_after_hours_away_the_day_and_what_waited_are_told_once(house: Hou
     await guidance.add_note(MIRA, UserReturnInsert(uid="research", info="Old."))
     await guidance.add_note(MIRA, UserReturnInsert(uid="research", info="{{char}} read about tides."))
     assert (await say(house, session, "One more thing.")).note is None
-    await back_in_time(house, session, timedelta(hours=27))
+    await back_in_time(house, session, timedelta(hours=24))
     played = await say(house, session, "Back. The lighthouse!")
     assert played.note is not None
     assert "Tomas last wrote yesterday." in played.note.content

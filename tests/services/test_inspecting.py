@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import pytest
 
+from lethe_app.choices import PromptLayout
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
@@ -18,7 +19,6 @@ from lethe_app.house import House
 from lethe_app.prompt.cost import ELSEWHERE
 from lethe_app.services.events import Finished, Prompted, Said
 from lethe_app.services.inspecting import Inspection
-from lethe_app.settings import PromptLayout
 from tests.services.stage import MIRA, change_persona, keep, log, prompt_of, say, write_world
 
 Says = Callable[..., object]

@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from lethe_app.choices import PromptLayout
 from lethe_app.domain.archive import PartRecord, PartState, SessionPart
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.prompt import Cost, Entry, Part, Receipt, Share, Span
-from lethe_app.settings import PromptLayout
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.database import Database
 from lethe_app.storage.facts import Facts

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication, QDialog
 
 from lethe_app.app import build
@@ -89,3 +90,4 @@ async def opened(home: Path, model: Path | None = None, *, welcomed: bool = True
         await house.close()
         window.deleteLater()
         QApplication.processEvents()
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # which else waits for an event loop of Qt's own

@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
+from lethe_app.choices import PromptLayout
 from lethe_app.domain.prompt import Cost, Receipt, Share
 from lethe_app.services.inspecting import Inspection
-from lethe_app.settings import PromptLayout
 from lethe_app.ui.memory_pieces import wrapped
 from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.theme import PROSE_SIZE, Theme

@@ -11,10 +11,10 @@ from typing import Any
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLabel, QProgressBar, QPushButton
 
+from lethe_app.choices import ModelChoices
 from lethe_app.domain.model import ModelFile
 from lethe_app.services.events import Loading, ModelState, Ready
 from lethe_app.services.fitting import Fit
-from lethe_app.settings import ModelChoices
 from lethe_app.ui.palette import SPACE_2, SPACE_4
 from lethe_app.ui.workshop.deeds import FieldChange
 from lethe_app.ui.workshop.form import Form

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
-from lethe_app.settings import ModelChoices
+from lethe_app.choices import ModelChoices
 from lethe_app.ui.workshop.fields import Kind, Spec
 
 UNSET = -2

@@ -57,6 +57,8 @@ class SessionDetail(QStackedWidget):
         self.nothing.setWordWrap(True)
         self.nothing.setMargin(SPACE_6)
         self.tabs = QTabWidget()
+        self.tabs.setAccessibleName(self.tr("Conversation"))
+        self.tabs.tabBar().setAccessibleName(self.tr("What to see of it"))
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(self._about(), self.tr("About"))
         self.tabs.addTab(self._said(), self.tr("What was said"))

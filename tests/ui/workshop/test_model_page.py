@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QSpinBox
 
+from lethe_app.choices import ModelChoices
 from lethe_app.domain.download import RemoteModel
 from lethe_app.services.events import NoModel, Ready
-from lethe_app.settings import ModelChoices
 from lethe_app.ui.workshop.model_offers import Offer
 from lethe_app.ui.workshop.model_page import ModelPage
 from tests.llm.gguf_factory import chat_settings, write_model
