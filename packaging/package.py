@@ -1,0 +1,97 @@
+"""`make package`: turns this checkout into what people install, in `dist/`; each step can be asked for by its name.
+
+Needs what `make run` needs, and on Linux `dpkg-dev` for the Debian package. Windows and macOS: see docs/building.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+WORK = ROOT / "build" / "package"
+BUNDLE = WORK / "dist" / "lethe"
+OUT = ROOT / "dist"
+VENV = WORK / "venv"
+PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+SYSTEM = {"linux": "linux", "win32": "windows", "darwin": "macos"}.get(sys.platform, sys.platform)
+
+
+def main() -> int:
+    """Run the wanted steps; without a wish, all there are for this system."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("steps", nargs="*", choices=[*steps(), []], help="which steps; without any, all of them")
+    for step in parser.parse_args().steps or steps():
+        print(f"── {step}", flush=True)
+        try:
+            steps()[step]()
+        except subprocess.CalledProcessError as failed:
+            print(f"“{failed.cmd[0]}” ended with code {failed.returncode}; the step was “{step}”.", file=sys.stderr)
+            return 1
+    return 0
+
+
+def steps() -> dict:
+    """Name → what to do, in order."""
+    first = {"environment": environment, "pictures": pictures, "bundle": bundle}
+    return first | ({"deb": debian_package, "portable": portable_archive} if SYSTEM == "linux" else {})
+
+
+def environment() -> None:
+    """An environment of its own, whose engine is compiled for any processor."""
+    run(sys.executable, HERE / "install.py", "--bundle", LETHE_VENV=str(VENV))
+
+
+def pictures() -> None:
+    run(PYTHON, HERE / "pictures.py", WORK / "icons")
+
+
+def bundle() -> None:
+    """The folder with the program."""
+    recipe = HERE / SYSTEM / "lethe.spec"
+    asked = ("--noconfirm", "--clean", "--log-level", "ERROR", "--distpath", BUNDLE.parent, "--workpath", WORK / "work")
+    run(PYTHON, "-m", "PyInstaller", *asked, recipe, PYTHONHASHSEED="0")
+    if SYSTEM == "linux":
+        from linux.tidy import tidy  # noqa: PLC0415 - of this system only
+
+        tidy(BUNDLE)
+    print(f"{BUNDLE.relative_to(ROOT)}: {size(BUNDLE):.0f} MB")
+
+
+def debian_package() -> None:
+    from linux.deb import build  # noqa: PLC0415 - of this system only
+
+    tell(build(BUNDLE, WORK, OUT, version()))
+
+
+def portable_archive() -> None:
+    from linux.portable import build  # noqa: PLC0415 - of this system only
+
+    tell(build(BUNDLE, OUT, version()))
+
+
+def version() -> str:
+    """As pyproject.toml has it, read without a parser: this runs on any Python."""
+    lines = (ROOT / "pyproject.toml").read_text(encoding="utf-8").splitlines()
+    return next(line.split('"')[1] for line in lines if line.startswith("version = "))
+
+
+def size(folder: Path) -> float:
+    """What it takes on a disk, in millions of bytes; links are not followed."""
+    return sum(file.lstat().st_size for file in folder.rglob("*") if file.is_file() or file.is_symlink()) / 1e6
+
+
+def tell(file: Path) -> None:
+    print(f"{file.relative_to(ROOT)}: {file.stat().st_size / 1e6:.0f} MB")
+
+
+def run(*command: str | Path, **variables: str) -> None:
+    subprocess.run([str(part) for part in command], check=True, cwd=ROOT, env={**os.environ, **variables})
+
+
+if __name__ == "__main__":
+    sys.exit(main())
