@@ -39,4 +39,5 @@ class Preferences:
         except ValidationError as error:
             first = error.errors()[0]
             title = Settings.model_fields[str(first["loc"][0])].title or str(first["loc"][0])
-            raise LetheError(f"“{title}” cannot be set to {first.get('input')!r}: {first['msg']}.") from error
+            reason = "" if first["type"] == "string_pattern_mismatch" else f": {first['msg']}"  # a pattern explains nothing
+            raise LetheError(f"“{title}” cannot be set to {first.get('input')!r}{reason}.") from error

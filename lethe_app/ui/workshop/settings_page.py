@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QListWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QListWidget, QToolButton, QWidget
 
+from lethe_app.errors import LetheError
 from lethe_app.settings import Section, Settings
 from lethe_app.ui.icons import icon
 from lethe_app.ui.palette import ICON, SPACE_1, SPACE_4
@@ -115,23 +116,25 @@ class SettingsPage(Page):
             self.undo.push(FieldChange(title, name, present, value, self._put))
 
     def _put(self, name: str, value: object) -> None:
+        self._form_of[name].put(name, value)
         self._place.bridge.spawn(self._keep(name, value))
 
     async def _keep(self, name: str, value: object) -> None:
-        """A value that cannot be kept is told below its field, and the field shows what is true again."""
+        """A value that cannot be kept is told below its field, and stays there to be finished: one types letter by letter."""
         form = self._form_of[name]
         try:
             await self._place.house.preferences.set(**{name: value})
-        except Exception:
-            form.put(name, getattr(self._place.house.preferences.current, name))
-            raise
-        form.complain(name, "")
+        except LetheError as error:
+            form.complain(name, error.message)
+        else:
+            form.complain(name, "")
 
     def _show(self, settings: Settings) -> None:
         """Follow the settings, whoever changed them."""
         changed = 0
         for name, form in self._form_of.items():
-            form.put(name, getattr(settings, name))
+            if not is_being_written(form.field(name)):
+                form.put(name, getattr(settings, name))
             differs = is_changed(settings, name)
             changed += differs
             self._resets[name].setVisible(differs)
@@ -169,6 +172,11 @@ class SettingsPage(Page):
         field = self._form_of[name].field(name)
         self.sheet.show_widget(field)
         field.setFocus()
+
+
+def is_being_written(widget: QWidget) -> bool:
+    """Is the user typing in it? Then news of an earlier letter must not undo the later ones."""
+    return isinstance(widget, QLineEdit) and widget.hasFocus()
 
 
 def default_of(name: str) -> Any:  # noqa: ANN401 - of the setting's own type

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,30 @@ async def test_esc_closes_the_palette_and_the_words_can_go_on(tmp_path: Path):
 
         assert scene.host.palette.isHidden()
         assert scene.window.focusWidget() is scene.draft
+
+
+async def test_an_address_can_be_typed_letter_by_letter(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page, preferences = await settings_page(scene), scene.house.preferences
+        page.show_setting("hub_mirror")
+        field = page._form_of["hub_mirror"].field("hub_mirror")
+        for letter in "https://mirror.example":
+            QTest.keyClicks(field, letter)
+            await asyncio.sleep(0.01)
+
+        await until(lambda: preferences.current.hub_mirror == "https://mirror.example")
+        assert field.text() == "https://mirror.example"
+        assert not page._forms[Section.MODEL]._complaints["hub_mirror"].text()
+
+
+async def test_what_cannot_be_kept_is_told_below_its_field(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await settings_page(scene)
+        page.show_setting("proxy")
+        field = page._form_of["proxy"].field("proxy")
+
+        QTest.keyClicks(field, "elsewhere")
+
+        await until(page._forms[Section.MODEL]._complaints["proxy"].text)
+        assert field.text() == "elsewhere"
+        assert scene.house.preferences.current.proxy == ""
