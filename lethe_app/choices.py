@@ -52,3 +52,11 @@ class ModelChoices(BaseModel):
     kv_type: str | None = Field(default=None, pattern="^(f16|q8_0|q4_0)$")
     flash_attention: bool | None = None
     instruct: str | None = Field(default=None, max_length=100)
+
+
+class SearchProvider(StrEnum):
+    """Who is asked when something is looked up on the internet."""
+
+    DUCKDUCKGO = "duckduckgo"
+    BRAVE = "brave"
+    SEARXNG = "searxng"

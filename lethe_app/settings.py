@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Any
-
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict
 
 from lethe_app.choices import ModelChoices, PromptLayout, ProseFont, SessionHandling, Theme
+from lethe_app.declaring import Section, setting
+from lethe_app.settings_away import AwaySettings
 
 
-class Section(StrEnum):
-    """How the settings are grouped for a person who looks for one."""
-
-    YOU = "You"
-    LOOK = "Look"
-    CHAT = "Chat"
-    MODEL = "Model"
-    PROMPT = "Prompt"
-    SESSIONS = "Conversations"
-    MEMORY = "Memory"
-    NEWS = "Things to bring up"
-
-
-def setting(section: Section, default: Any, title: str, help_text: str, **bounds: Any) -> Any:  # noqa: ANN401 - pydantic's own type
-    """One declaration of a setting; `bounds` are pydantic's (`ge`, `le`, `max_length` …)."""
-    return Field(default=default, title=title, description=help_text, json_schema_extra={"section": section.value}, **bounds)
-
-
-class Settings(BaseModel):
+class Settings(AwaySettings):
     """All settings with their values; read and written as one JSON file by `storage/files`."""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)

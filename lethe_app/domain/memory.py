@@ -95,6 +95,15 @@ class MemoryUnit(BaseModel):
     case_sensitive: bool = False
     meta_info_toggle: bool = False
     meta_info: str = ""
+    filed_under: str = Field(default="", max_length=200)
+    """A category of the user's or a dream's making, its levels parted by slashes, such as `user-preferences/timezone`."""
+    tags: list[str] = Field(default_factory=list)
+    sources: list[str] = Field(default_factory=list)
+    """Addresses of the pages it was taken from."""
+    made_by: str = ""
+    """The task or tool that wrote it, such as `journal`; empty for the user. What the user wrote, nobody else changes."""
+    needs_permission: bool = False
+    """An inferred preference that touches money, safety or secrets: to be asked about, never acted on."""
 
     def is_due(self, moment: datetime) -> bool:
         """Has its time come, and is it not over?"""

@@ -23,7 +23,9 @@ MEMORY_COLUMNS = tuple(MemoryUnit.model_fields)
 SESSION_COLUMNS = tuple(name for name in ChatSession.model_fields if name not in MEMORY_COLUMNS and name != "leaf_id")
 MESSAGE_COLUMNS = tuple(name for name in Message.model_fields if name != "alternatives")
 ALTERNATIVE_COLUMNS = tuple(Alternative.model_fields)
-LISTS = frozenset({"keywords_main", "keywords_secondary", "future_goals", "source_memories", "source_messages"})
+LISTS = frozenset(
+    {"keywords_main", "keywords_secondary", "tags", "sources", "future_goals", "source_memories", "source_messages"}
+)
 
 
 def cells(record: BaseModel, columns: Iterable[str]) -> dict[str, Cell]:

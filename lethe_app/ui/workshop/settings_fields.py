@@ -10,7 +10,8 @@ from typing import Any
 from pydantic.fields import FieldInfo
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 
-from lethe_app.settings import Section, Settings, section_of
+from lethe_app.declaring import Section
+from lethe_app.settings import Settings, section_of
 from lethe_app.ui.workshop.fields import Kind, Spec
 
 Choices = Mapping[str, Sequence[tuple[Any, str]]]

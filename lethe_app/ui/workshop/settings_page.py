@@ -7,8 +7,9 @@ from typing import Any
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QListWidget, QToolButton, QWidget
 
+from lethe_app.declaring import Section
 from lethe_app.errors import LetheError
-from lethe_app.settings import Section, Settings
+from lethe_app.settings import Settings
 from lethe_app.ui.icons import icon
 from lethe_app.ui.palette import ICON, SPACE_1, SPACE_4
 from lethe_app.ui.words import counted

@@ -10,7 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QSpinBox
 
-from lethe_app.settings import Section, Settings
+from lethe_app.declaring import Section
+from lethe_app.settings import Settings
 from lethe_app.ui.workshop.settings_fields import HIDDEN, shown_settings
 from lethe_app.ui.workshop.settings_page import SettingsPage
 from tests.ui.window_scene import Scene, opened, until

@@ -1,0 +1,1 @@
+"""What the persona does while you are away."""

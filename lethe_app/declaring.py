@@ -1,0 +1,29 @@
+"""How a setting is declared: its section, title, help and bounds stand beside its type and default, once."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from pydantic import Field
+
+
+class Section(StrEnum):
+    """How the settings are grouped for a person who looks for one."""
+
+    YOU = "You"
+    LOOK = "Look"
+    CHAT = "Chat"
+    MODEL = "Model"
+    PROMPT = "Prompt"
+    SESSIONS = "Conversations"
+    MEMORY = "Memory"
+    NEWS = "Things to bring up"
+    AWAY = "While you are away"
+    WEB = "The internet"
+    TOOLS = "Tools"
+
+
+def setting(section: Section, default: Any, title: str, help_text: str, **bounds: Any) -> Any:  # noqa: ANN401 - pydantic's own type
+    """One declaration of a setting; `bounds` are pydantic's (`ge`, `le`, `max_length` …)."""
+    return Field(default=default, title=title, description=help_text, json_schema_extra={"section": section.value}, **bounds)

@@ -1,0 +1,1 @@
+"""Reaching the internet, when it is allowed."""
