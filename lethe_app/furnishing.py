@@ -78,6 +78,8 @@ def _introduce(made: Wiring) -> None:
     made.models.changed.add(lambda state: made.archiving.model_changed() if isinstance(state, Ready) else None)
     made.frames.renewed.add(made.warmth.forget_persona)
     made.holdings.forgotten.add(made.warmth.forget_persona)
+    made.library.deleted.add(made.warmth.forget_persona)
+    made.withdrawing.told.add(made.warmth.forget_persona)
 
 
 def _closing_order(

@@ -47,8 +47,10 @@ from lethe_app.services.reminding import Reminding
 from lethe_app.services.sessions import Sessions
 from lethe_app.services.trust import Trust
 from lethe_app.services.warmth import Warmth
+from lethe_app.services.withdrawing import Withdrawing
 from lethe_app.services.world_trials import WorldTrials
 from lethe_app.services.worlds import Worlds
+from lethe_app.storage.awakenings import Awakenings
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.database import Database
 from lethe_app.storage.debts import Debts
@@ -221,11 +223,15 @@ class Wiring:
         )
 
     @cached_property
+    def withdrawing(self) -> Withdrawing:
+        return Withdrawing(Awakenings(self.database), self.receipts)
+
+    @cached_property
     def worlds(self) -> Worlds:
         keeping = LoreKeeping(self.library, self.preferences, self.state)
         trials = WorldTrials(keeping, self.chats, self.casting, self.state, self.models, self.counting)
         home = (self.paths, self.library, self.casting, self.preferences, self.state)
-        return Worlds(*home, self.counting, self.database, trials)
+        return Worlds(*home, self.counting, self.database, trials, self.withdrawing)
 
     @cached_property
     def brain(self) -> Brain:

@@ -18,7 +18,7 @@ class Holdings:
     def __init__(self, memories: Memories) -> None:
         self.changed: Listeners[str] = Listeners()
         self.forgotten: Listeners[str] = Listeners()
-        """Told the persona of whose memories some are in the trash now."""
+        """Told the persona of whose memories some are in the trash now, or say something else."""
         self._memories = memories
         self._held: dict[str, list[MemoryUnit]] = {}
 
@@ -30,8 +30,11 @@ class Holdings:
 
     async def put(self, persona_id: str, *memories: MemoryUnit) -> None:
         """New ones, or others in the place of those with the same guid."""
+        said = {one.guid: one.content for one in await self.of(persona_id)}
         await self._memories.put(persona_id, *memories)
         self._tell(persona_id)
+        if any(said.get(one.guid, one.content) not in one.content for one in memories):
+            self.forgotten.tell(persona_id)
 
     async def delete(self, persona_id: str, guids: Sequence[UUID]) -> None:
         """Move them to the trash."""

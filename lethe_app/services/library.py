@@ -24,6 +24,8 @@ class Library:
 
     def __init__(self, paths: Paths, database: Database) -> None:
         self.changed: Listeners[None] = Listeners()
+        self.deleted: Listeners[str] = Listeners()
+        """Told the name of a persona that is in the trash now."""
         trash = paths.trash
         presets, shipped = paths.presets, paths.shipped_presets
         self._database = database
@@ -56,6 +58,7 @@ class Library:
         """Move the user's file to the trash and return where it lies; one of ours with that name shows again."""
         trashed = await self._aside(lambda: self._personas.delete(unique_name))
         self.changed.tell(None)
+        self.deleted.tell(unique_name)
         return trashed
 
     async def restore_persona(self, trashed: Path) -> str:

@@ -21,6 +21,7 @@ from lethe_app.services.events import Listeners
 from lethe_app.services.library import Library
 from lethe_app.services.lore import BOUND
 from lethe_app.services.preferences import Preferences
+from lethe_app.services.withdrawing import Withdrawing
 from lethe_app.services.world_trials import WorldTrials
 from lethe_app.storage.awakenings import Awakenings
 from lethe_app.storage.database import Database
@@ -74,9 +75,11 @@ class Worlds:
         counting: Counting,
         database: Database,
         trials: WorldTrials,
+        withdrawing: Withdrawing,
     ) -> None:
         self.kept: Listeners[Kept] = Listeners()
         self.trials = trials
+        self._withdrawing = withdrawing
         self._paths, self._library, self._casting = paths, library, casting
         self._preferences, self._state, self._counting, self._database = preferences, state, counting, database
         self._waiting: dict[str, World] = {}
@@ -145,8 +148,10 @@ class Worlds:
     async def _write(self, world: World) -> bool:
         stem = world.unique_name
         try:
+            before = (await self._library.worlds()).get(stem)
             replaced = await self._make_way(stem)
             await self._library.save_world(world)
+            await self._withdrawing.rewritten(before, world)
             self._stamps[stem] = await self._database.aside(lambda: _stamp(self._path(stem)))
         except LetheError as error:
             self.kept.tell(Kept(stem, error))
@@ -181,7 +186,10 @@ class Worlds:
         """Move it to the trash and return where it lies; raises ReadOnly for one that comes with Lethe."""
         await self.flush()
         self._waiting.pop(stem, None)
-        return await self._library.delete_world(stem)
+        before = (await self._library.worlds()).get(stem)
+        trashed = await self._library.delete_world(stem)
+        await self._withdrawing.rewritten(before, (await self._library.worlds()).get(stem))  # one of ours may show again
+        return trashed
 
     async def restore(self, trashed: Path) -> str:
         """Take it out of the trash again; returns its file name."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Iterable
 from uuid import UUID
 
 from lethe_app.storage.database import Database
@@ -12,6 +14,13 @@ SELECT json_extract(one.value, '$.memory'), count(*)
 FROM turn_memories, json_each(turn_memories.value, '$.memory.recalled') AS one
 WHERE json_valid(turn_memories.value) AND json_extract(one.value, '$.world') <> ''
 GROUP BY 1
+"""
+HEARD = """
+SELECT DISTINCT sessions.persona_id
+FROM turn_memories, json_each(turn_memories.value, '$.memory.recalled') AS one
+JOIN messages ON messages.id = turn_memories.message_id
+JOIN sessions ON sessions.guid = messages.session_id
+WHERE json_valid(turn_memories.value) AND json_extract(one.value, '$.memory') IN (SELECT value FROM json_each(?))
 """
 
 
@@ -26,5 +35,14 @@ class Awakenings:
 
         def work(connection: sqlite3.Connection) -> dict[UUID, int]:
             return {UUID(guid): count for guid, count in connection.execute(COUNTED)}
+
+        return await self._database.run(work)
+
+    async def hearers(self, guids: Iterable[UUID]) -> list[str]:
+        """The personas to whom any of these entries ever came."""
+        wanted = json.dumps([str(guid) for guid in guids])
+
+        def work(connection: sqlite3.Connection) -> list[str]:
+            return [str(persona_id) for (persona_id,) in connection.execute(HEARD, (wanted,))]
 
         return await self._database.run(work)

@@ -13,7 +13,7 @@ from lethe_app.domain.model import Usage
 from lethe_app.house import House
 from lethe_app.services import reading_ahead
 from lethe_app.services.events import Finished
-from tests.services.stage import MIRA, keep, log, say, until
+from tests.services.stage import MIRA, change_persona, keep, log, say, until
 
 LONG = " ".join(f"word{number}" for number in range(900))
 
@@ -137,7 +137,10 @@ async def found(house: House) -> list[str]:
     return [name for name in states(house) if name.endswith(".kv")]
 
 
-@pytest.mark.parametrize("deed", ["session", "message", "edit", "memory", "switched off", "cleared"])
+DEEDS = ["session", "message", "edit", "memory", "memory rewritten", "persona", "switched off", "cleared"]
+
+
+@pytest.mark.parametrize("deed", DEEDS)
 async def test_what_is_forgotten_is_in_no_state(
     house: House, session: ChatSession, again: Callable[[], Awaitable[House]], deed: str
 ):
@@ -154,6 +157,11 @@ async def test_what_is_forgotten_is_in_no_state(
         await house.chat.edit(words, "Nothing.")
     elif deed == "memory":
         await house.brain.forget(memory.guid)
+    elif deed == "memory rewritten":
+        await house.brain.edit(memory.model_copy(update={"content": "It was never dark."}))
+    elif deed == "persona":
+        await change_persona(house)
+        await house.library.delete_persona(session.persona_id)
     elif deed == "switched off":
         await house.preferences.set(kept_states=0)
     else:

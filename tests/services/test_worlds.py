@@ -10,7 +10,7 @@ import pytest
 
 from lethe_app.brain.keywords import Keyword
 from lethe_app.brain.spotting import spots
-from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import FileError, ReadOnly
@@ -18,7 +18,7 @@ from lethe_app.house import House
 from lethe_app.services.world_checks import Finding, Index, Trouble, check, objection_to
 from lethe_app.services.world_trials import Outcome, Trial
 from lethe_app.services.worlds import Kept, Owner, as_memory
-from tests.services.stage import MIRA, dump, say, write_world
+from tests.services.stage import MIRA, dump, log, say, write_world
 
 GROTTO = {"name": "Grotto", "content": "The grotto floods at noon.", "keywords_main": ["grotto"]}
 
@@ -341,3 +341,63 @@ async def test_an_entry_becomes_a_memory_of_its_own(house: House):
     await house.brain.memorize(MIRA, memory, check=False)
     assert [one.name for one in await house.brain.memories(MIRA)] == ["Lamp"]
     assert isinstance(memory.guid, UUID)
+
+
+# Taken back
+
+
+async def told(house: House, session: ChatSession, text: str) -> str:
+    """What is kept word for word of the prompt of a reply that was called up by a text."""
+    reply = (await say(house, session, text)).reply
+    found = await house.inspecting.of(reply.id)
+    assert found is not None
+    return "".join(span.text for span in found.spans)
+
+
+async def kept_words(house: House, session: ChatSession) -> list[str]:
+    """The same of every reply of a conversation, as it is kept now."""
+    replies = [message for message in await log(house, session) if message.role is Role.ASSISTANT]
+    found = [await house.inspecting.of(reply.id) for reply in replies]
+    return ["".join(span.text for span in one.spans) for one in found if one is not None]
+
+
+@pytest.mark.parametrize(
+    ("content", "stays"),
+    [
+        ("The grotto is dry.", False),
+        ("", False),
+        ("The grotto floods at noon. Bring boots.", True),
+    ],
+)
+async def test_words_taken_back_from_a_world_are_in_no_kept_prompt(
+    house: House, session: ChatSession, content: str, stays: bool
+):
+    write_world(house, "isles", GROTTO)
+    await house.worlds.bind("isles", Owner.SESSION, session, on=True)
+    assert "floods at noon" in await told(house, session, "Is this the grotto?")
+    (world,) = [held.world for held in await house.worlds.all() if held.world.unique_name == "isles"]
+    rewritten = world.entries[0].model_copy(update={"content": content})
+
+    house.worlds.keep(world.model_copy(update={"entries": [rewritten]}))
+    assert await house.worlds.flush()
+
+    assert any("floods at noon" in words for words in await kept_words(house, session)) is stays
+
+
+async def test_a_deleted_world_is_in_no_kept_prompt(house: House, session: ChatSession):
+    write_world(house, "isles", GROTTO)
+    await house.worlds.bind("isles", Owner.SESSION, session, on=True)
+    assert "floods at noon" in await told(house, session, "Is this the grotto?")
+
+    await house.worlds.delete("isles")
+
+    assert not any("floods at noon" in words for words in await kept_words(house, session))
+
+
+async def test_a_world_she_never_heard_of_takes_nothing_away(house: House, session: ChatSession):
+    write_world(house, "isles", GROTTO)
+    assert "Good evening" in await told(house, session, "Good evening.")
+
+    await house.worlds.delete("isles")
+
+    assert any("Good evening" in words for words in await kept_words(house, session))
