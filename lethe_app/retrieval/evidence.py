@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lethe_app.retrieval.order import among, begins, distinct, highest_first
 from lethe_app.retrieval.shelf import Columns, Rows
 from lethe_app.retrieval.spread import Spread, rarity_of
 from lethe_app.storage.passage_words import Occurrences
@@ -16,6 +17,8 @@ Flags = NDArray[np.bool_]
 
 LATE = (100, 100, 60, 100)
 """How many passages of each group (lines, facts, summaries, what stands alone) are compared word by word."""
+GAPS = np.array([1, 2, 3])
+"""How much farther the second of two neighbours may stand than the first: stop words may lie between."""
 SATURATION, LENGTH_SHARE = 1.2, 0.75
 """k1 and b of BM25."""
 
@@ -88,8 +91,11 @@ def gather(
 
 def standard(values: Floats) -> Floats:
     """How many standard deviations above the mean; zeros where all are alike."""
-    spread = float(values.std()) if len(values) else 0.0
-    return ((values - values.mean()) / spread).astype(np.float32) if spread > 1e-6 else np.zeros(len(values), np.float32)
+    if len(values) == 0:
+        return np.zeros(0, np.float32)
+    apart = values - values.mean()
+    spread = float(np.sqrt((apart * apart).mean()))
+    return (apart / spread).astype(np.float32) if spread > 1e-6 else np.zeros(len(values), np.float32)
 
 
 def places_of(occurrences: Occurrences) -> Places:
@@ -103,17 +109,23 @@ def to_compare(group: NDArray[np.int8], cosine: Floats, worth: Floats) -> Rows:
     for number, most in enumerate(LATE):
         members = np.flatnonzero(group == number)
         promise = standard(cosine[members]) + standard(worth[members])
-        chosen.append(members[np.argsort(-promise, kind="stable")[:most]])
+        chosen.append(members[highest_first(promise, most)])
     return np.concatenate(chosen)
 
 
 def highest(values: Floats, owner: Rows, owners: int) -> Floats:
     """The highest value of each owner along the last axis; 0 for those who have none."""
+    if values.ndim == 1:
+        best = np.full(owners, -np.inf, np.float32)
+        np.maximum.at(best, owner, values)
+        best[best == -np.inf] = 0
+        return best
     found = np.zeros((*values.shape[:-1], owners), np.float32)
     if values.shape[-1]:
         order = np.argsort(owner, kind="stable")
-        present, starts = np.unique(owner[order], return_index=True)
-        found[..., present] = np.maximum.reduceat(values[..., order], starts, axis=-1)
+        ordered = owner[order]
+        starts = np.flatnonzero(begins(ordered))
+        found[..., ordered[starts]] = np.maximum.reduceat(values[..., order], starts, axis=-1)
     return found
 
 
@@ -142,11 +154,12 @@ def _bm25(counts: Floats, length: NDArray[np.float64], rarity: Floats) -> Floats
 
 
 def _covered(columns: Columns, spread: Spread, sources: NDArray[np.int32]) -> Floats:
-    stands = np.zeros((len(spread.rarity), len(sources)), bool)
-    source = columns.source[spread.row]
-    place = np.minimum(np.searchsorted(sources, source), max(0, len(sources) - 1))
-    known = sources[place] == source if len(sources) else np.zeros(len(source), bool)
-    stands[spread.word[known], place[known]] = True
+    stands = np.zeros((len(spread.rarity), len(sources)), np.float32)
+    place = np.full(len(columns.sources), -1, np.int32)
+    place[sources] = np.arange(len(sources))
+    there = place[columns.source[spread.row]]
+    known = there >= 0
+    stands[spread.word[known], there[known]] = 1
     share: Floats = (spread.rarity @ stands / max(float(spread.rarity.sum()), 1e-9)).astype(np.float32)
     return share
 
@@ -161,8 +174,8 @@ def _beside(
     spot = place * step + offset
     for left, right in neighbours:
         first, second = spot[word == left], spot[word == right]
-        met = np.concatenate([first[np.isin(first + gap, second)] for gap in (1, 2, 3)])  # stop words may lie between
-        there = np.unique(source[met // step])
+        met = first[among(first[:, None] + GAPS, second).any(axis=1)]
+        there = distinct(source[met // step])
         if len(there):
             total[there] += rarity_of(np.array([len(there)]), of)[0]
     return total

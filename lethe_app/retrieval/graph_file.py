@@ -14,6 +14,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lethe_app.errors import LetheError
+from lethe_app.retrieval.cells import Cells
 from lethe_app.retrieval.index import Graph, Numbers, Vectors
 from lethe_app.storage.atomic import remove_draft, sync_file, write_atomically
 from lethe_app.storage.faults import translated
@@ -23,6 +24,7 @@ Read = Callable[[Numbers], Awaitable[tuple[Numbers, Vectors]]]
 """The vectors storage has for these numbers, where it has any."""
 
 FORMAT = 1
+KINDS: dict[str, type[Graph] | type[Cells]] = {Graph.__name__: Graph, Cells.__name__: Cells}
 CHECKED = 256
 """Vectors compared at once with those of storage."""
 CHUNK = 1 << 23
@@ -53,6 +55,7 @@ class Label(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: int
+    kind: str = Graph.__name__
     owner: str
     embedder: str
     size: int = Field(gt=0)
@@ -63,7 +66,7 @@ class Label(BaseModel):
     """CRC-32 of the graph's file."""
 
 
-def write(place: Place, graph: Graph) -> None:
+def write(place: Place, graph: Graph | Cells) -> None:
     """Put the graph in the place of the one before; cut short, it leaves a pair that does not match."""
     draft = place.graph.with_suffix(".tmp")
     with translated(place.graph):
@@ -72,8 +75,8 @@ def write(place: Place, graph: Graph) -> None:
             graph.save(draft)
             sync_file(draft)
             label = Label(
-                format=FORMAT, owner=place.owner, embedder=place.embedder, size=graph.size, width=graph.width,
-                tuned_for=graph.tuned_for, gone=sorted(graph.gone), checksum=_checksum(draft),
+                format=FORMAT, kind=type(graph).__name__, owner=place.owner, embedder=place.embedder, size=graph.size,
+                width=graph.width, tuned_for=graph.tuned_for, gone=sorted(graph.gone), checksum=_checksum(draft),
             )  # fmt: skip
             draft.replace(place.graph)
         except BaseException:
@@ -82,7 +85,7 @@ def write(place: Place, graph: Graph) -> None:
     write_atomically(place.label, label.model_dump_json().encode())
 
 
-def read(place: Place) -> Graph | None:
+def read(place: Place) -> Graph | Cells | None:
     """The graph that was written there; None where there is none, or a foreign, broken or half-written one."""
     try:
         label = Label.model_validate_json(place.label.read_bytes())
@@ -90,14 +93,14 @@ def read(place: Place) -> Graph | None:
             return None
         if _checksum(place.graph) != label.checksum:
             return None
-        graph = Graph.load(place.graph, label.size, label.width, label.gone)
+        graph = KINDS[label.kind].load(place.graph, label.size, label.width, label.gone)
         graph.tuned_for = label.tuned_for
-    except (OSError, ValidationError, LetheError):
+    except (OSError, KeyError, ValidationError, LetheError):
         return None
     return graph
 
 
-async def differences(graph: Graph, numbers: Numbers, read_vectors: Read) -> tuple[Numbers, Numbers] | None:
+async def differences(graph: Graph | Cells, numbers: Numbers, read_vectors: Read) -> tuple[Numbers, Numbers] | None:
     """What to take out of a graph and what to put in so that it holds these numbers; None where it is of little use.
 
     Storage gives a number anew only when all above it are gone, so vectors that became others are found at the upper end;
@@ -120,7 +123,7 @@ async def differences(graph: Graph, numbers: Numbers, read_vectors: Read) -> tup
     return gone, np.sort(np.concatenate([missing, *changed]))
 
 
-async def _changed(graph: Graph, numbers: Numbers, read_vectors: Read) -> Numbers:
+async def _changed(graph: Graph | Cells, numbers: Numbers, read_vectors: Read) -> Numbers:
     """Numbers whose vector is another one in storage."""
     known, vectors = await read_vectors(numbers)
     if len(known) == 0 or vectors.shape[1] != graph.size:

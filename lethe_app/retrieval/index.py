@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import hnswlib
 import numpy as np
@@ -68,6 +69,9 @@ class Table:
 
 class Graph:
     """The same for very many, found nearly always. Put in and save from one thread; ask and take out from any other."""
+
+    widths: ClassVar = (LEAST_WIDTH, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096)
+    widest: ClassVar = 8192
 
     def __init__(self, size: int, room: int = 1024, width: int = LEAST_WIDTH) -> None:
         self._index = hnswlib.Index("ip", size)

@@ -71,9 +71,8 @@ class Looker:
         numbers = self.columns.number[rows]
         farthest = float(near[1][:NEAREST].min()) if len(near[1]) else 0.0
         compared = to_compare(self.columns.group[rows], cosines_of(numbers, *near, otherwise=farthest), worth)
-        read = np.sort(numbers[compared])
-        closer = await self.passages.closer(self.embedder, self.asked.words, read.tolist())
-        places = _with_listed(places_of(closer.occurrences), self.columns, spread, read)
+        closer = await self.passages.closer(self.embedder, self.asked.words, np.sort(numbers[compared]).tolist())
+        places = _with_listed(places_of(closer.occurrences), self.columns, spread, rows, compared)
         nearer = _with_cosines(near, closer.vectors, self.meaning)
         known = gather(self.columns, rows, self.asked.neighbours, places, spread, nearer)
         return Looked(known, compared, closer.tokens)
@@ -82,14 +81,16 @@ class Looker:
         return await self.passages.token_vectors(self.embedder, numbers.tolist()) if self.embedder else {}
 
 
-def _with_listed(places: Places, columns: Columns, spread: Spread, read: Rows) -> Places:
-    """The places in the passages that were read, and of all others which words stand in them."""
-    passage = columns.number[spread.row]
-    others = ~np.isin(passage, read, kind="sort")
+def _with_listed(places: Places, columns: Columns, spread: Spread, rows: Rows, read: Rows) -> Places:
+    """The places in those of these rows that were `read`, and of all others which words stand in them."""
+    wanted = np.zeros(len(columns.number), bool)
+    wanted[rows] = True
+    wanted[rows[read]] = False
+    others = wanted[spread.row]
     word = spread.word[others]
     return Places(
         np.concatenate([places.word, word]),
-        np.concatenate([places.passage, passage[others]]),
+        np.concatenate([places.passage, columns.number[spread.row[others]]]),
         np.concatenate([places.offset, APART * (word + 1)]),
     )
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from uuid import UUID
 
 import numpy as np
 
 from lethe_app.retrieval.evidence import Evidence, Floats, standard
 from lethe_app.retrieval.gate import BY_MEANING, BY_WORDS, likelihood, telling
+from lethe_app.retrieval.order import highest_first
 from lethe_app.retrieval.shelf import LINES, Columns, Rows
-from lethe_app.retrieval.signals import SIGNALS, Weighed, shares
+from lethe_app.retrieval.signals import SIGNALS, Weighed
 from lethe_app.retrieval.when import Moment
 from lethe_app.retrieval.words import Question
 
+MOST_LINES = 50
+"""Messages named for one question."""
 LEADS = 3
 """Passages named as the reason for one source."""
 
@@ -92,22 +96,28 @@ class Weighing:
     by_meaning: bool
     """Were there vectors to compare with that of the question?"""
 
+    @cached_property
+    def nearness(self) -> Floats:
+        """Word by word, of every weighed passage; 0 where it was not compared so."""
+        late = np.zeros(len(self.evidence.rows), np.float32)
+        late[self.compared] = self.weighed.late
+        return late
+
     def found(self, limit: int) -> Found:
         """The best sources and lines."""
-        order = np.argsort(-self.weighed.score, kind="stable")[:limit]
+        order = highest_first(self.weighed.score, limit)
         gate = BY_MEANING if self.by_meaning else BY_WORDS
         tells = telling(self.question.words, self.evidence.rarity_in_passages)
         likely = likelihood(self.weighed.values, len(tells), tells, self.evidence.stands, gate)
         strength = self._strength()
-        parts = shares(self.weighed.values)
-        hits = tuple(self._hit(int(place), float(likely[place]), gate.sure, strength, parts) for place in order)
+        hits = tuple(self._hit(place, float(likely[place]), gate.sure, strength) for place in order.tolist())
         return Found(hits, self._lines(strength), self.by_meaning)
 
-    def _hit(self, place: int, likely: float, sure: float, strength: Floats, parts: dict[str, Floats]) -> Hit:
+    def _hit(self, place: int, likely: float, sure: float, strength: Floats) -> Hit:
         source = self.columns.sources[int(self.evidence.sources[place])]
         reasons = [
             Reason(name, SIGNALS[name].meaning, float(self.weighed.values[name][place]), float(part[place]))
-            for name, part in parts.items()
+            for name, part in self.weighed.parts.items()
             if part[place] > 0
         ]
         members = np.flatnonzero(self.evidence.source == place)
@@ -124,24 +134,22 @@ class Weighing:
         )
 
     def _lead(self, place: int) -> Lead:
-        at = np.flatnonzero(self.compared == place)
         return Lead(
             passage=int(self.columns.number[self.evidence.rows[place]]),
             words=tuple(word for word, there in zip(self.question.words, self.evidence.shares[:, place], strict=True) if there),
             cosine=float(self.evidence.cosine[place]),
-            nearness=float(self.weighed.late[at[0]]) if len(at) else 0.0,
+            nearness=float(self.nearness[place]),
         )
 
     def _strength(self) -> Floats:
         """How much each passage says by itself what the question asks."""
-        late = np.zeros(len(self.evidence.rows), np.float32)
-        late[self.compared] = self.weighed.late
-        strength: Floats = standard(late) + 0.2 * standard(self.evidence.bm25) + 0.2 * standard(self.evidence.cosine)
+        told = standard(self.nearness)
+        strength: Floats = told + 0.2 * standard(self.evidence.bm25) + 0.2 * standard(self.evidence.cosine)
         return strength
 
     def _lines(self, strength: Floats) -> tuple[int, ...]:
         """Messages by what they say and by the session they belong to."""
         lines = np.flatnonzero(self.evidence.group == LINES)
         score = standard(strength[lines]) + 0.5 * standard(self.weighed.score)[self.evidence.source[lines]]
-        best = lines[np.argsort(-score, kind="stable")[:50]]
-        return tuple(int(number) for number in self.columns.number[self.evidence.rows[best]])
+        best = lines[highest_first(score, MOST_LINES)]
+        return tuple(self.columns.number[self.evidence.rows[best]].tolist())

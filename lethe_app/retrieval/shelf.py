@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ GROUP = {
     PassageKind.SENTENCE: SUMMARIES,
 }
 GROUPS = np.array([GROUP[kind] for kind in KINDS], np.int8)
+SAMPLE = 50_000
+"""Newest passages by which the rarity of common words is estimated."""
 FACT = KINDS.index(PassageKind.FACT)
 TYPES = {"number": np.int64, "kind": np.int8, "group": np.int8, "owner": np.int16, "source": np.int32, "day": np.int32,
          "length": np.int32}  # fmt: skip
@@ -56,6 +59,19 @@ class Columns:
     """Sources with at least one passage."""
     mean_length: float
     """At least 1."""
+
+    @cached_property
+    def last_row(self) -> Rows:
+        """The newest passage of each source among the newest `SAMPLE`; -1 where it has none there."""
+        start, found = max(0, len(self.number) - SAMPLE), np.full(len(self.sources), -1, np.int64)
+        np.maximum.at(found, self.source[start:], np.arange(start, len(self.number)))
+        return found
+
+    @cached_property
+    def of_group(self) -> list[int]:
+        """How many passages each group has."""
+        counts: list[int] = np.bincount(self.group, minlength=ALONE + 1).tolist()
+        return counts
 
     def rows_of(self, numbers: Rows) -> tuple[Rows, NDArray[np.bool_]]:
         """Where these numbers are, and which of them are there at all."""

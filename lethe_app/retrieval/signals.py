@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
@@ -57,6 +57,8 @@ class Weighed:
 
     values: dict[str, Floats]
     """By name of the signal, one value per source of the evidence, unscaled; and what else must be known of it."""
+    parts: dict[str, Floats]
+    """What each signal adds to the score of each source."""
     score: Floats
     late: Floats
     """Per compared passage: how well its words answer those of the question, 0 to 1."""
@@ -87,7 +89,8 @@ def weigh(columns: Columns, evidence: Evidence, compared: Rows, near: Floats, we
         "said": highest(late, owner, count),  # whether there are facts and summaries or lines alone
         "known": np.full(count, _known(columns), np.float32),
     }
-    return Weighed(values, fused(values), late)
+    parts = shares(values)
+    return Weighed(values, parts, _sum(parts.values()), late)
 
 
 def shares(values: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -102,14 +105,17 @@ def shares(values: Mapping[str, Floats]) -> dict[str, Floats]:
 
 def fused(values: Mapping[str, Floats], without: str = "") -> Floats:
     """The score of every source, leaving out one signal where that is wanted."""
-    score: Floats = np.sum([share for name, share in shares(values).items() if name != without], axis=0, dtype=np.float32)
+    return _sum(share for name, share in shares(values).items() if name != without)
+
+
+def _sum(parts: Iterable[Floats]) -> Floats:
+    score: Floats = np.sum(list(parts), axis=0, dtype=np.float32)
     return score
 
 
 def _known(columns: Columns) -> float:
     """How much facts tell of the sources, from 0 to 1; what stands alone is all there is to know."""
-    facts, alone = (int(np.count_nonzero(columns.group == group)) for group in (FACTS, ALONE))
-    return min(1.0, (facts / ENOUGH + alone) / max(1, columns.source_count))
+    return min(1.0, (columns.of_group[FACTS] / ENOUGH + columns.of_group[ALONE]) / max(1, columns.source_count))
 
 
 def _best(values: Floats, owner: Rows, of: Flags, count: int) -> Floats:
@@ -139,9 +145,9 @@ def _in_time(columns: Columns, evidence: Evidence, moment: Moment) -> dict[str, 
     day = np.full(count, np.iinfo(np.int64).max)
     np.minimum.at(day, evidence.source, columns.day[evidence.rows])
     rank = np.argsort(np.argsort(day, kind="stable"), kind="stable").astype(np.float32)
-    fits = {ordinal: moment.fit(date.fromordinal(int(ordinal)))[0] for ordinal in set(day.tolist())} if moment.spans else {}
+    fits = {ordinal: moment.fit(date.fromordinal(ordinal))[0] for ordinal in set(day.tolist())} if moment.spans else {}
     return {
-        "date": np.array([fits.get(ordinal, 0.0) for ordinal in day.tolist()], np.float32),
+        "date": np.array([fits[ordinal] for ordinal in day.tolist()] if fits else np.zeros(count), np.float32),
         "beginning": np.float32(moment.beginning) / (1 + rank),
         "lately": np.float32(moment.lately) / (1 + (count - 1 - rank)),
     }

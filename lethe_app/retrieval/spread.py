@@ -9,7 +9,8 @@ from datetime import date
 import numpy as np
 from numpy.typing import NDArray
 
-from lethe_app.retrieval.shelf import LINES, Columns, Rows
+from lethe_app.retrieval.order import begins, distinct, highest_first
+from lethe_app.retrieval.shelf import LINES, SAMPLE, Columns, Rows
 from lethe_app.retrieval.when import Moment
 from lethe_app.retrieval.words import EVERYDAY
 from lethe_app.storage.passage_words import Listed, Occurrences
@@ -25,8 +26,6 @@ IN_SOURCES, IN_PASSAGES = 0.5, 0.02
 """In what share of the sources and passages that are not there yet everyday words would stand."""
 SPEAKER = 3
 """Before the words of a line stand its day, in three words, and then who speaks."""
-SAMPLE = 50_000
-"""Newest passages by which the rarity of common words is estimated."""
 
 
 @dataclass(frozen=True)
@@ -113,11 +112,13 @@ def _rarity_so_far(found_in: Rows | Floats, of: int, at_least: int, steady: Flag
 def promising(columns: Columns, allowed: Flags, spread: Spread, near: Rows, moment: Moment) -> tuple[Rows, Floats]:
     """Rows worth weighing of very many, in rising order, and how much the words in each are worth."""
     nearest, known = columns.rows_of(near[:NEAREST])
-    rows, place = np.unique(spread.row, return_inverse=True)
-    length = columns.length[spread.row] / columns.mean_length
-    score = np.bincount(place, spread.rarity_in_passages[spread.word] / (1 + length), len(rows)).astype(np.float32)
-    wordiest = rows[np.argsort(-score, kind="stable")[:WORDIEST]]
-    chosen = np.unique(np.concatenate([nearest[known], wordiest, *_in_time(columns, moment)]))
+    order = np.argsort(spread.row, kind="stable")
+    row, word = spread.row[order], spread.word[order]
+    fresh = begins(row)
+    rows, length = row[fresh], columns.length[row] / columns.mean_length
+    score = np.bincount(np.cumsum(fresh) - 1, spread.rarity_in_passages[word] / (1 + length), len(rows)).astype(np.float32)
+    wordiest = rows[highest_first(score, WORDIEST)]
+    chosen = distinct(np.concatenate([nearest[known], wordiest, *_in_time(columns, moment)]))
     chosen = chosen[allowed[chosen]]
     worth = np.zeros(len(chosen), np.float32)
     if len(rows):
@@ -129,11 +130,11 @@ def promising(columns: Columns, allowed: Flags, spread: Spread, near: Rows, mome
 def _counted(columns: Columns, found: Rows, since: int | None) -> tuple[float, float]:
     """Passages and sources with a word that was found in these rows; only rows from number `since` on were looked at."""
     if since is None:
-        return len(found), len(np.unique(columns.source[found]))
+        return len(found), len(distinct(columns.source[found]))
     start = max(int(np.searchsorted(columns.number, since)), len(columns.number) - SAMPLE)
-    window, found = columns.source[start:], found[found >= start]
-    sources = np.count_nonzero(np.bincount(window)) if len(window) else 1
-    of_passages, of_sources = len(found) / max(1, len(window)), len(np.unique(columns.source[found])) / max(1, sources)
+    found, looked_at = found[found >= start], len(columns.number) - start
+    sources = int(np.count_nonzero(columns.last_row >= start))
+    of_passages, of_sources = len(found) / max(1, looked_at), len(distinct(columns.source[found])) / max(1, sources)
     return of_passages * len(columns.number), of_sources * columns.source_count
 
 

@@ -4,41 +4,40 @@ from __future__ import annotations
 
 import numpy as np
 
-from lethe_app.retrieval.index import LEAST_WIDTH, Graph, Numbers, Vectors
+from lethe_app.retrieval.cells import Cells
+from lethe_app.retrieval.index import Graph, Numbers, Vectors
 
-WIDTHS = (LEAST_WIDTH, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096)
-WIDEST = 8192
-"""So wide a search counts as exact; comparing with every vector would keep the window waiting."""
 SAMPLE, COUNT = 100, 10
 """Questions asked, and neighbours wanted of each."""
 WANTED = 0.985
 """Share of the neighbours that must be found."""
 
 
-def tune(graph: Graph) -> None:
+def tune(graph: Graph | Cells) -> None:
     """Search it from now on as widely as it needs."""
     graph.width, graph.tuned_for = width_for(graph), len(graph)
 
 
-def width_for(graph: Graph) -> int:
-    """The least of `WIDTHS` that finds nearly all; the widest if none does.
+def width_for(graph: Graph | Cells) -> int:
+    """The least of its `widths` that finds nearly all; the last if none does.
 
-    Asked is what is not stored but could be, for what is stored finds itself and its neighbours too easily.
+    Its `widest` counts as exact; comparing with every vector would keep the window waiting. Asked is what is not stored but
+    could be, for what is stored finds itself and its neighbours too easily.
     """
     numbers = graph.numbers()
-    if len(numbers) <= LEAST_WIDTH:
-        return LEAST_WIDTH
+    if len(numbers) <= graph.widths[0]:
+        return int(graph.widths[0])
     drawn = np.random.default_rng(1).choice(numbers, min(SAMPLE, len(numbers)), replace=False)
     questions = _like(graph, drawn)
-    right = _found(graph, questions, WIDEST)
-    for width in WIDTHS:
+    right = _found(graph, questions, graph.widest)
+    for width in graph.widths:
         found = _found(graph, questions, width)
         if sum(len(np.intersect1d(some, ten)) for some, ten in zip(found, right, strict=True)) >= WANTED * right.size:
-            return width
-    return WIDTHS[-1]
+            break
+    return int(width)
 
 
-def _like(graph: Graph, numbers: Numbers) -> Vectors:
+def _like(graph: Graph | Cells, numbers: Numbers) -> Vectors:
     """Each vector, moved by the difference between two of its neighbours: so it stays among its kind, whatever that is."""
     stored = graph.stored(numbers)
     near = np.array([graph.nearest(vector, 31)[0][[10, -1]] for vector in stored])
@@ -47,5 +46,5 @@ def _like(graph: Graph, numbers: Numbers) -> Vectors:
     return unit
 
 
-def _found(graph: Graph, questions: Vectors, width: int) -> Numbers:
+def _found(graph: Graph | Cells, questions: Vectors, width: int) -> Numbers:
     return np.stack([graph.nearest(question, COUNT, width)[0] for question in questions])

@@ -16,6 +16,7 @@ import numpy as np
 
 from lethe_app.errors import LetheError
 from lethe_app.retrieval import graph_file
+from lethe_app.retrieval.cells import Cells
 from lethe_app.retrieval.graph_file import Place
 from lethe_app.retrieval.index import NOTHING, Graph, Numbers, Table, Vectors
 from lethe_app.retrieval.tuning import tune
@@ -25,8 +26,9 @@ log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
-EXACT_UP_TO = 20_000
-"""Vectors compared one by one; that takes a millisecond for 384 dimensions."""
+EXACT_UP_TO, GRAPH_UP_TO = 20_000, 200_000
+"""Vectors compared one by one, which takes a millisecond for 384 dimensions; and as a graph. Beyond, a graph takes a quarter of
+an hour to make and many milliseconds for each that is put in; cells take a hundredth of that."""
 READ = 2_000
 """Vectors read from storage at once."""
 THREADS = max(1, (os.cpu_count() or 1) // 2)
@@ -43,8 +45,8 @@ class Owned:
     """The vectors of one owner."""
 
     owner: str
-    serving: Table | Graph | None = None
-    """What is asked; nothing while a graph is read from its file."""
+    serving: Table | Graph | Cells | None = None
+    """What is asked; nothing while a graph or cells are read from their file."""
     later: list[tuple[Numbers, Vectors | None]] | None = None
     """What was put in and taken out (no vectors) while a graph is being made; None when none is."""
     unsaved: int = 0
@@ -114,7 +116,7 @@ class VectorStore:
             held.later.append((named, vectors))
         elif held.serving is None:
             held.serving = Table(vectors.shape[1])
-        if isinstance(held.serving, Graph):
+        if isinstance(held.serving, Graph | Cells):
             await self._aside(held.serving.add, named, vectors)
             self._changed(held, len(named))
         elif held.serving is not None:
@@ -164,7 +166,8 @@ class VectorStore:
             return
         place = self._place(held.owner)
         graph = await self._aside(graph_file.read, place) if place else None
-        mended = await self._mend(graph, numbers) if graph is not None else None
+        outgrown = isinstance(graph, Graph) and len(numbers) > GRAPH_UP_TO
+        mended = await self._mend(graph, numbers) if graph is not None and not outgrown else None
         if graph is None or mended is None:
             graph = await self._build(held.owner, numbers)
             mended = len(graph)
@@ -181,14 +184,15 @@ class VectorStore:
         held.unsaved = len(graph)
         await self._take_over(held, graph)
 
-    async def _build(self, owner: str, numbers: Numbers) -> Graph:
+    async def _build(self, owner: str, numbers: Numbers) -> Graph | Cells:
         """From storage, for there is no file, or none that can be used. Cut short, the next start goes on from there."""
-        graph: Graph | None = None
+        graph: Graph | Cells | None = None
         try:
             for start in range(0, len(numbers), READ // 8):
                 known, vectors = await self._read(numbers[start : start + READ // 8])
                 if len(known):
-                    graph = graph or Graph(vectors.shape[1], len(numbers) + 1024)
+                    size = vectors.shape[1]
+                    graph = graph or (Cells(size) if len(numbers) > GRAPH_UP_TO else Graph(size, len(numbers) + 1024))
                     await self._aside(graph.add, known, vectors, THREADS)
         except asyncio.CancelledError:
             if graph is not None:
@@ -197,7 +201,7 @@ class VectorStore:
         assert graph is not None, "there are more vectors than fit into a table"
         return graph
 
-    async def _mend(self, graph: Graph, numbers: Numbers) -> int | None:
+    async def _mend(self, graph: Graph | Cells, numbers: Numbers) -> int | None:
         """Bring a graph from a file up to what storage has; how much that was, None where it would be too much."""
         stale = await graph_file.differences(graph, numbers, self._read)
         if stale is None:
@@ -209,7 +213,7 @@ class VectorStore:
             await self._aside(graph.add, known, vectors)
         return len(gone) + len(fresh)
 
-    async def _take_over(self, held: Owned, graph: Graph) -> None:
+    async def _take_over(self, held: Owned, graph: Graph | Cells) -> None:
         """What changed meanwhile is done to the graph too; then it is the one that is asked."""
         if len(graph) > OUTGROWN * graph.tuned_for:
             await self._aside(tune, graph)
@@ -251,20 +255,20 @@ class VectorStore:
     def _changed(self, held: Owned, count: int) -> None:
         """Write the graph again when enough of it is new."""
         held.unsaved += count
-        if isinstance(held.serving, Graph) and held.unsaved > max(UNSAVED, SAVE_AFTER * len(held.serving)):
+        if isinstance(held.serving, Graph | Cells) and held.unsaved > max(UNSAVED, SAVE_AFTER * len(held.serving)):
             held.unsaved, count = 0, held.unsaved
             self._start(self._save(held, count))
 
     async def _save(self, held: Owned, unsaved: int | None = None) -> None:
         graph, count = held.serving, held.unsaved if unsaved is None else unsaved
-        if isinstance(graph, Graph) and count:
+        if isinstance(graph, Graph | Cells) and count:
             held.unsaved = 0
             if len(graph) > OUTGROWN * graph.tuned_for:
                 await self._aside(tune, graph)
             if not await self._write(held.owner, graph):
                 held.unsaved += count
 
-    async def _write(self, owner: str, graph: Graph) -> bool:
+    async def _write(self, owner: str, graph: Graph | Cells) -> bool:
         """Keep a graph in its file; whether that was possible. If not, it is made anew from storage next time."""
         place = self._place(owner)
         try:

@@ -5,9 +5,10 @@ vectors of 384 dimensions, each a random unit centre (one of 100, or of only 20,
 of the same length, made unit; a fixed random token vector per word. Questions are three to five words of a passage, their
 vectors new ones of the same kind. Embedding is left out everywhere: all vectors are given. Keys end in size and clusters:
 `p50_ms` of a whole search (vectors, words, ranking), `recall` the share of the ten nearest that the index finds, `width` the
-ef it chose, `queries_per_s` of the index alone, `startup_s` from opening the database to the first answer (by words;
-`index_s` until meaning is compared too), `insert_ms` storing and indexing a passage, 20 at a time, while its owner is open,
-`bytes_per_vector` by which the process grew for each passage, `rss_mb` all of the process. A million only with --full.
+ef it chose or, where they lie in cells, how many vectors it compares, `queries_per_s` of the index alone, `startup_s` from
+opening the database to the first answer (by words; `index_s` until meaning is compared too), `insert_ms` storing and
+indexing a passage, 20 at a time, while its owner is open, `bytes_per_vector` by which the process grew for each passage,
+`rss_mb` all of the process. A million only with --full.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The index holds exactly what was put in and not taken out, as a table and as a graph."""
+"""The index holds exactly what was put in and not taken out, as a table, as a graph and in cells."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lethe_app.retrieval.cells import Cells
 from lethe_app.retrieval.index import Graph, Table
 from lethe_app.retrieval.tuning import width_for
 
 SIZE = 8
+Kind = type[Table] | type[Graph] | type[Cells]
+KINDS = [Table, Graph, Cells]
 
 
 def unit(number: int, version: int = 0) -> np.ndarray:
@@ -22,14 +25,14 @@ def stack(*numbers: int) -> np.ndarray:
     return np.stack([unit(number) for number in numbers])
 
 
-def filled(kind: type[Table] | type[Graph], count: int) -> Table | Graph:
+def filled(kind: Kind, count: int) -> Table | Graph | Cells:
     index = kind(SIZE)
     index.add(np.arange(count), stack(*range(count)))
     return index
 
 
-@pytest.mark.parametrize("kind", [Table, Graph])
-def test_the_nearest_comes_first_with_its_cosine(kind: type[Table] | type[Graph]):
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_nearest_comes_first_with_its_cosine(kind: Kind):
     index = filled(kind, 100)
 
     numbers, cosines = index.nearest(unit(42), 5)
@@ -39,32 +42,34 @@ def test_the_nearest_comes_first_with_its_cosine(kind: type[Table] | type[Graph]
     assert list(cosines) == sorted(cosines, reverse=True)
 
 
-@pytest.mark.parametrize("kind", [Table, Graph])
-def test_an_empty_index_finds_nothing(kind: type[Table] | type[Graph]):
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_empty_index_finds_nothing(kind: Kind):
     numbers, cosines = kind(SIZE).nearest(unit(1), 5)
 
     assert len(numbers) == len(cosines) == 0
 
 
-def test_what_is_left_of_a_graph_is_found_also_when_nearly_all_was_taken_out():
-    graph = filled(Graph, 3000)
-    graph.remove(range(2990))
+@pytest.mark.parametrize("kind", [Graph, Cells])
+def test_what_is_left_is_found_also_when_nearly_all_was_taken_out(kind: type[Graph] | type[Cells]):
+    index = filled(kind, 3000)
+    index.remove(range(2990))
 
-    assert set(graph.nearest(unit(0), 10)[0].tolist()) <= set(range(2990, 3000))
-    assert len(graph) == len(graph.numbers()) == 10
+    assert set(index.nearest(unit(0), 10)[0].tolist()) <= set(range(2990, 3000))
+    assert len(index) == len(index.numbers()) == 10
 
 
-def test_a_graph_is_searched_as_widely_as_it_needs():
+@pytest.mark.parametrize("kind", [Graph, Cells])
+def test_it_is_searched_as_widely_as_it_needs(kind: type[Graph] | type[Cells]):
     vectors = np.random.default_rng(1).normal(size=(4000, 48)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    graph = Graph(48)
-    graph.add(np.arange(4000), vectors)
+    index = kind(48)
+    index.add(np.arange(4000), vectors)
 
-    graph.width = width_for(graph)
+    index.width = width_for(index)
 
     asked = vectors[:200] + vectors[200:400]
     right = np.argsort(-(asked @ vectors.T), axis=1)[:, :10]
-    found = [len(np.intersect1d(graph.nearest(one, 10)[0], ten)) for one, ten in zip(asked, right, strict=True)]
+    found = [len(np.intersect1d(index.nearest(one, 10)[0], ten)) for one, ten in zip(asked, right, strict=True)]
     assert np.mean(found) >= 9.5
 
 
@@ -72,8 +77,8 @@ STEPS = st.lists(st.tuples(st.sampled_from(["add", "remove"]), st.integers(1, 12
 
 
 @settings(deadline=None, max_examples=40)
-@given(STEPS, st.sampled_from([Table, Graph]))
-def test_the_index_agrees_with_what_was_done_to_it(steps: list[tuple[str, int, int]], kind: type[Table] | type[Graph]):
+@given(STEPS, st.sampled_from(KINDS))
+def test_the_index_agrees_with_what_was_done_to_it(steps: list[tuple[str, int, int]], kind: Kind):
     index, held = kind(SIZE), {}
     for deed, number, version in steps:
         if deed == "add":

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lethe_app.domain.passage import Meaning
-from lethe_app.retrieval.late import asked, nearness, packed
+from lethe_app.retrieval.late import AT_ONCE, asked, nearness, packed
 
 
 def meaning(pieces: dict[str, list[float]]) -> Meaning:
@@ -37,6 +37,18 @@ def test_an_exact_word_is_near_one_and_a_strange_one_zero():
     near = nearness(question, [packed(TEXT), b"", packed(meaning({"▁odd": [0, 0, -1]}))])
 
     assert near == pytest.approx(np.array([[1, 0, 0], [0, 0, 0]]), abs=0.01)
+
+
+def test_of_very_many_tokens_each_text_has_its_nearest():
+    drawn = np.random.default_rng(1)
+    question = drawn.normal(size=(3, 4)).astype(np.float32)
+    question /= np.linalg.norm(question, axis=1, keepdims=True)
+    texts = [drawn.integers(-90, 90, (count, 4)).astype(np.int8) for count in drawn.integers(1, 20, AT_ONCE // 4)]
+
+    near = nearness(question, [text.tobytes() for text in texts])
+
+    right = [np.clip((question @ text.T.astype(np.float32)).max(axis=1) / 127, 0, 1) ** 3 for text in texts]
+    assert pytest.approx(np.array(right), abs=1e-5) == near.T
 
 
 def test_nothing_asked_or_nothing_known_is_nothing_near():

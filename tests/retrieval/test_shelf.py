@@ -97,6 +97,20 @@ def test_rows_are_found_by_number_and_strangers_are_told_apart():
     assert not Shelf([], {}).columns().rows_of(np.array([1]))[1].any()
 
 
+@given(STEPS)
+def test_the_newest_passage_of_each_source_and_the_size_of_each_group_are_known(steps: list[tuple[str, int, int]]):
+    shelf = Shelf(["mara"], {"mara": []})
+    for deed, number, source in steps:
+        kind = (PassageKind.FACT, PassageKind.MESSAGE, PassageKind.MEMORY)[number % 3]
+        shelf.change([number] if deed == "take" else [], [passage(number, source, kind)] if deed == "put" else [])
+    columns = shelf.columns()
+
+    newest = {source: row for row, source in enumerate(columns.source.tolist())}
+
+    assert columns.last_row.tolist() == [newest.get(place, -1) for place in range(len(columns.sources))]
+    assert columns.of_group == [columns.group.tolist().count(group) for group in range(4)]
+
+
 @given(st.lists(st.uuids()), st.lists(st.uuids()))
 def test_every_source_has_one_place(first: list[UUID], later: list[UUID]):
     halves = np.array([divmod(source.int, 2**64) for source in first], np.uint64).reshape(-1, 2)

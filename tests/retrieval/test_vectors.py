@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from lethe_app.domain.passage import Passage
 from lethe_app.retrieval import graph_file, render, vectors
+from lethe_app.retrieval.cells import Cells
 from lethe_app.retrieval.graph_file import Place
 from lethe_app.retrieval.index import Graph
 from lethe_app.retrieval.recall import Recall
@@ -124,6 +125,31 @@ async def test_the_file_of_the_last_time_is_taken_as_it_is(passages: Passages, f
     assert graph is not None
     assert len(graph) == 12
     assert place.graph.stat().st_mtime_ns == written, "nothing was new, so nothing is written"
+
+
+async def test_a_graph_that_became_too_large_is_made_into_cells_and_they_are_taken_as_they_are(
+    passages: Passages, folder: Path, place: Place, monkeypatch: pytest.MonkeyPatch
+):
+    await filled(passages, folder)
+    before = graph_file.read(place)
+    monkeypatch.setattr(vectors, "GRAPH_UP_TO", 11)
+
+    recall = opened(passages, folder)
+    await agrees(recall, passages, "mara")
+    await recall.close()
+    written, cells = place.graph.stat().st_mtime_ns, graph_file.read(place)
+    again = opened(passages, folder)
+    await again.keep(facts("lighthouse"))
+    await again.search(["mara"], "hello")
+    await learned(again)
+    await agrees(again, passages, "mara")
+
+    assert isinstance(before, Graph)
+    assert isinstance(cells, Cells)
+    assert len(cells) == 12
+    assert place.graph.stat().st_mtime_ns == written
+    assert isinstance(again._views._vectors._owned["mara"].serving, Cells)
+    await again.close()
 
 
 def cut_short(place: Place) -> None:
@@ -330,10 +356,11 @@ DEEDS = st.sampled_from(
 STEPS = st.lists(st.tuples(DEEDS, st.integers(0, 3), st.integers(0, 4)), max_size=30)
 
 
+@pytest.mark.parametrize("graph_up_to", [vectors.GRAPH_UP_TO, FEW])
 @settings(max_examples=40, deadline=None)
-@given(STEPS)
+@given(steps=STEPS)
 def test_memory_and_storage_agree_after_any_sequence(  # noqa: C901 - one branch per deed
-    steps: list[tuple[str, int, int]],
+    steps: list[tuple[str, int, int]], graph_up_to: int
 ):
     async def run(home: Path) -> None:
         database = await Database.open(home / "lethe.sqlite3")
@@ -369,7 +396,8 @@ def test_memory_and_storage_agree_after_any_sequence(  # noqa: C901 - one branch
         await recall.close()
         await database.close()
 
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory() as home, pytest.MonkeyPatch.context() as changed:
+        changed.setattr(vectors, "GRAPH_UP_TO", graph_up_to)
         asyncio.run(run(Path(home)))
 
 
