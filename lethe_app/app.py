@@ -119,7 +119,7 @@ def run(application: QApplication, window: MainWindow, make_house: Callable[[], 
     from lethe_app.ui.sweeper import Sweeper
 
     application.setQuitOnLastWindowClosed(False)  # what is being written comes first
-    sweeper = Sweeper()
+    sweeper = Sweeper(window.is_busy)
     loop = QEventLoop(application)
     asyncio.set_event_loop(loop)
     try:

@@ -57,6 +57,11 @@ class Surfaced:
     """Is it still there? What was told once may be used up."""
 
     @property
+    def is_world(self) -> bool:
+        """Does it stand in a world, and not in what is remembered?"""
+        return self.kind is Kind.WORLD
+
+    @property
     def can_be_pinned(self) -> bool:
         return self.is_kept and self.kind is not Kind.WORLD
 

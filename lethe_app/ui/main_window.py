@@ -138,6 +138,10 @@ class MainWindow(QMainWindow):
             await self._host.close()
             self._host = None
 
+    def is_busy(self) -> bool:
+        """Is somebody replying?"""
+        return self._host is not None and self._host.turns.is_replying
+
     def remember(self, key: str, value: object) -> None:
         """Keep something that the next first paint needs before the settings are read."""
         self._memory.setValue(key, value)

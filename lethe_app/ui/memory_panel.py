@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from uuid import UUID
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from lethe_app.domain.recollection import NotRecalled
-from lethe_app.services.behind import Behind, Kind
-from lethe_app.ui import memory_words
 from lethe_app.ui.icons import picture
-from lethe_app.ui.memory_cards import Around, MemoryCard
 from lethe_app.ui.memory_pieces import Fold, Link, Tool, wrapped
 from lethe_app.ui.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_8
 from lethe_app.ui.theme import Theme
 from lethe_app.ui.words import counted, memories_in_words
 from lethe_app.ui.workshop.flow import Flow
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from lethe_app.domain.recollection import NotRecalled
+    from lethe_app.services.behind import Behind
+    from lethe_app.ui.memory_cards import Around, MemoryCard
 
 MOST_KEPT_BACK = 12
 """Of what was kept back, as many are told; the rest is a number."""
@@ -31,7 +34,7 @@ class MemoryPanel(QFrame):
     written = Signal(object, str)
     forget_wanted = Signal(object)
     objected = Signal(object)
-    withdrawn = Signal(UUID)
+    withdrawn = Signal(object)
     go_wanted = Signal(object)
     newest_wanted = Signal()
     prompt_wanted = Signal()
@@ -166,13 +169,14 @@ class MemoryPanel(QFrame):
         self._column.insertWidget(self._column.count() - 1, widget)
 
     def _fill(self, behind: Behind, around: Around) -> None:
+        from lethe_app.ui.memory_cards import MemoryCard  # noqa: PLC0415 - with the first memory: furnishing does not wait for it
         if not self._is_newest:
             self._add(Link(self.tr("Back to the newest reply ↓"), self.tr("Back to the newest reply"), self.newest_wanted.emit))
         if behind.surfaced:
             self._add(wrapped(self._how_many(behind), small=True))
         else:
             self._say_why_nothing(behind, around.name)
-        for one in sorted(behind.surfaced, key=lambda one: one.kind is Kind.WORLD):
+        for one in sorted(behind.surfaced, key=lambda one: one.is_world):
             card = MemoryCard(self._theme, one, around, is_open=one.recollection.memory in self._open_cards)
             for signal, own in (
                 (card.pin_wanted, self.pin_wanted),
@@ -200,7 +204,7 @@ class MemoryPanel(QFrame):
 
     def _how_many(self, behind: Behind) -> str:
         """What is remembered, and what stands in worlds."""
-        entries = sum(one.kind is Kind.WORLD for one in behind.surfaced)
+        entries = sum(one.is_world for one in behind.surfaced)
         memories = len(behind.surfaced) - entries
         told = [memories_in_words(memories)] if memories else []
         if entries:
@@ -258,8 +262,7 @@ class MemoryPanel(QFrame):
         ordered = sorted(behind.kept_back, key=lambda one: one not in behind.unwanted)
         for one in ordered[:MOST_KEPT_BACK]:
             self._add_held(column, one, is_unwanted=one in behind.unwanted)
-        if count > MOST_KEPT_BACK:
-            more = count - MOST_KEPT_BACK
+        if (more := count - MOST_KEPT_BACK) > 0:
             column.addWidget(wrapped(counted(more, self.tr("And {n} more."), self.tr("And {n} more.")), small=True))
         self.kept_back.toggled.connect(inside.setVisible)
         self.kept_back.toggled.connect(self._remember_fold)
@@ -267,10 +270,13 @@ class MemoryPanel(QFrame):
         self._add(inside)
 
     def _add_held(self, column: QVBoxLayout, one: NotRecalled, *, is_unwanted: bool) -> None:
+        from lethe_app.ui import memory_words  # noqa: PLC0415 - as above
+        from lethe_app.ui.phrases import OBSTACLES  # noqa: PLC0415
+
         name = one.title or self.tr("Without a name")
         column.addWidget(wrapped(self.tr("{name} · {world}").format(name=name, world=one.world) if one.world else name))
         why = wrapped(memory_words.kept_back_words(one), small=True)
-        why.setToolTip(one.detail)
+        why.setToolTip(OBSTACLES.in_words(one.detail))
         column.addWidget(why)
         if is_unwanted:
             told = self.tr("Bring “{name}” back into this reply").format(name=memory_words.shortened(name, 40))
@@ -280,9 +286,8 @@ class MemoryPanel(QFrame):
         self._is_kept_back_open = is_open
 
     def _dress(self) -> None:
-        size = QSize(ICON + SPACE_2, ICON + SPACE_2).width()
         for sign in self._signs:
-            sign.setPixmap(picture("memory", self._theme.palette.amber, size, self.devicePixelRatioF()))
+            sign.setPixmap(picture("memory", self._theme.palette.amber, ICON + SPACE_2, self.devicePixelRatioF()))
 
     def first_focus(self) -> QWidget:
         """Where the keyboard comes in: the first memory, or else the way out."""

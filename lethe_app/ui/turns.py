@@ -79,6 +79,15 @@ class Turns(QObject):
                 show_in_status(self._status, turn, turn.latest)
         self._mark()
 
+    def meet(self, persona: Persona) -> None:
+        """Whom the user talks with was written anew: whoever is awaited bears the new name."""
+        renamed = self._persona is not None and self._persona.name != persona.name
+        self._persona = persona
+        turn = self._running.get(self._session.guid) if self._session is not None else None
+        if renamed and turn is not None and turn.began is None:
+            self._messages.stop_waiting()
+            self._tell_waiting(turn)
+
     def _is_shown(self, session_id: UUID) -> bool:
         return self._session is not None and self._session.guid == session_id
 
@@ -145,6 +154,11 @@ class Turns(QObject):
             self.regenerate(message_id)
         elif wanted >= 0:
             self.show_alternative(message_id, wanted)
+
+    @property
+    def is_replying(self) -> bool:
+        """Is there a reply under way, on display or not?"""
+        return bool(self._running)
 
     # how it is done
 

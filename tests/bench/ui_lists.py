@@ -4,7 +4,9 @@
 reads what is then held, is in the table). `filter_ms_max`: from a key press in the search field to the painted result, worst
 key. `blocked_ms_max`: the longest the window's thread answered nobody while something went on behind the list of memories, told
 by a timer that should beat every five milliseconds: reading the list, archiving a conversation, finding and embedding all
-memories anew, streaming a reply. A page that is not there yet is left out, with a line that says so.
+memories anew, streaming a reply. A page that is not there yet is left out, with a line that says so. The page that finds words
+in everything shows nothing until somebody types: it is open when it is painted, and its key presses include the painting of
+what was found; how long the finding itself takes is in the table.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.env
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QTableView
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QListView, QTableView
 
 from lethe_app.app import build, run
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
@@ -50,7 +52,7 @@ MEMORIES, ENTRIES, SESSIONS = 50_000, 10_000, 5_000
 PERSONA, BEAT_MS = "mira", 5
 TYPED = "harbour lamp"
 LIMITS = {"open_ms_max": 200.0, "filter_ms_max": 50.0, "blocked_ms_max": 50.0}
-PAGES = {"memories": MEMORIES, "worlds": ENTRIES, "sessions": SESSIONS}
+PAGES = {"memories": MEMORIES, "worlds": ENTRIES, "conversations": SESSIONS}
 """The wish that opens each page, and how many rows it has to come to."""
 PATIENCE = 60.0
 
@@ -82,7 +84,7 @@ class Heart(QObject):
 class Painted(QObject):
     """Notes when a table was painted with something in it."""
 
-    def __init__(self, table: QTableView) -> None:
+    def __init__(self, table: QAbstractItemView) -> None:
         super().__init__(table)
         self._table, self.at = table, 0.0
         table.viewport().installEventFilter(self)
@@ -101,7 +103,8 @@ class Painted(QObject):
 
 def memories(dice: random.Random, count: int) -> list[MemoryUnit]:
     """Such as are still there after years: brought up lately or not waiting for long, or they would have faded."""
-    kinds = [kind for kind in MemoryType if kind is not MemoryType.CHAT_SESSION]
+    apart = {MemoryType.CHAT_SESSION, MemoryType.REMINDER}  # of the old reminders all were told and are gone
+    kinds = [kind for kind in MemoryType if kind not in apart]
     ways, present = [MemoryInsertion.NATURAL, MemoryInsertion.USER_RETURN, MemoryInsertion.NONE], now()
     drawn = [MemoryInsertion.TRIGGER if dice.random() < 0.9 else dice.choice(ways) for _number in range(count)]
     return [
@@ -200,7 +203,43 @@ class Bench:
                 self.opened.append(await self._open(wish, count, "again") or 0.0)
                 self._type(wish)
                 await self._close()
+        await self._find()
         await self._work_behind()
+
+    async def _find(self) -> None:
+        """The page that finds words in everything reads behind a pause in typing: until the first places are painted, and how
+        long each key press holds the window up."""
+        for how in ("first time", "again"):
+            began = time.perf_counter()
+            self._window.actions_["find"].trigger()
+            self._page.repaint()
+            took = 1000 * (time.perf_counter() - began)
+            self.rows.append((f"find, {how}: painted [ms]", took))
+            if how == "first time":
+                await self._close()
+        self.opened.append(took)
+        found, search = self._page.findChild(QListView), self._page.findChild(SearchField)
+        times, worked = [], []
+        for key in TYPED:
+            self._heart.begin()
+            began, spent = time.perf_counter(), time.thread_time()
+            QTest.keyClicks(search, key)
+            search.repaint()
+            times.append(1000 * (time.perf_counter() - began))
+            worked.append(1000 * (time.thread_time() - spent))
+            await asyncio.sleep(0.5)  # it searches when the fingers rest
+            times.append(self._heart.longest)
+            worked.append(self._heart.worked)
+        began, painted = time.perf_counter(), Painted(found)
+        QTest.keyClick(search, Qt.Key.Key_Backspace)
+        await until(lambda: painted.at)
+        self.typed.append(max(times))
+        self.rows += [
+            ("find: longest key press or painting of what was found [ms]", max(times)),
+            ("find: of these at work [ms]", max(worked)),
+            ("find: from a key press to the first places, a pause of 60 ms included [ms]", 1000 * (painted.at - began)),
+        ]
+        await self._close()
 
     async def _open(self, wish: str, count: int, how: str) -> float | None:
         self._heart.begin()

@@ -55,3 +55,23 @@ def test_the_window_thread_collects_by_itself(qtbot: QtBot):
 
     assert allocated
     assert freed_by == [threading.main_thread().name]
+
+
+def test_what_has_settled_is_looked_through_when_the_window_is_left_alone(qtbot: QtBot):
+    freed_by: list[str] = []
+    is_busy = True
+    knot = Knot(freed_by)
+    gc.collect()
+    gc.freeze()
+    sweeper = Sweeper(lambda: is_busy, idle=0.0)
+    del knot
+
+    qtbot.wait(200)
+    freed_while_busy = list(freed_by)
+    is_busy = False
+    qtbot.waitUntil(lambda: bool(freed_by), timeout=5000)
+    sweeper.close()
+    gc.disable()
+
+    assert freed_while_busy == []
+    assert freed_by == [threading.main_thread().name]

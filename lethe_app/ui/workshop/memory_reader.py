@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
+from collections.abc import Iterable
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -13,6 +15,8 @@ from lethe_app.ui.workshop.rows import Rows
 
 CHANGED_MS = 300
 """The list is read again this long after the last of several changes."""
+FREED_AT_ONCE = 1_000
+"""Lines that are freed without a pause; tens of thousands would hold the window up."""
 
 
 class MemoryReader(QObject):
@@ -38,7 +42,7 @@ class MemoryReader(QObject):
     def begin(self, persona: str) -> None:
         """Another persona's."""
         self._persona, self._is_whole, self._is_stale = persona, False, False
-        self._rows.fill([])
+        self._empty()
         self._place.bridge.spawn(self._read(), lane=self._lane)
 
     def again(self) -> None:
@@ -53,16 +57,22 @@ class MemoryReader(QObject):
         self._place.bridge.cancel(self._lane)
         for stop in self._stop:
             stop()
+        self._empty()
 
     def _changed(self, persona: str) -> None:
         if persona == self._persona:
             self._soon.start()
 
+    def _empty(self) -> None:
+        self._place.bridge.spawn(let_go(self._rows.fill([])))
+
     async def _read(self) -> None:
+        counts: Counter[MemoryType | MemoryInsertion] = Counter()
         async for lines in self._place.house.browsing.lines(self._persona):
             self._rows.extend(lines)
+            _count(counts, lines)
         self._rows.finish()
-        self._count(self._rows.everything)
+        self.counts = counts
         self._is_whole = True
         self.done.emit()
         if self._is_stale:
@@ -70,15 +80,32 @@ class MemoryReader(QObject):
             await self._read_behind()
 
     async def _read_behind(self) -> None:
-        fresh = [line async for lines in self._place.house.browsing.lines(self._persona) for line in lines]
-        if fresh != self._rows.everything:
-            self._rows.fill(fresh)
-            self._count(fresh)
-        self.done.emit()
+        """Compared piece by piece; lines that are as they were stay, and the ones just read are freed with their piece."""
+        held, fresh, is_same = self._rows.everything, list[MemoryLine](), True
+        counts: Counter[MemoryType | MemoryInsertion] = Counter()
+        async for lines in self._place.house.browsing.lines(self._persona):
+            before = held[len(fresh) : len(fresh) + len(lines)]
+            is_same = is_same and before == lines
+            fresh += before if is_same else lines
+            _count(counts, lines)
+        if not is_same or len(fresh) != len(held):
+            before = self._rows.fill(fresh)
+            self.counts = counts
+            self.done.emit()
+            await let_go(before)
+        else:
+            self.done.emit()
 
-    def _count(self, lines: list[MemoryLine]) -> None:
-        self.counts = Counter()
-        for line in lines:
-            self.counts[line.category] += 1
-            if not line.is_session:
-                self.counts[line.insertion] += 1
+
+def _count(counts: Counter[MemoryType | MemoryInsertion], lines: Iterable[MemoryLine]) -> None:
+    for line in lines:
+        counts[line.category] += 1
+        if not line.is_session:
+            counts[line.insertion] += 1
+
+
+async def let_go(lines: list[MemoryLine]) -> None:
+    """Free them a few at a time."""
+    while lines:
+        del lines[-FREED_AT_ONCE:]
+        await asyncio.sleep(0)

@@ -16,6 +16,18 @@ from PySide6.QtGui import QColor
 Row = TypeVar("Row")
 Index = QModelIndex | QPersistentModelIndex
 
+ANSWERED = frozenset(
+    {
+        int(Qt.ItemDataRole.DisplayRole),
+        int(Qt.ItemDataRole.ToolTipRole),
+        int(Qt.ItemDataRole.TextAlignmentRole),
+        int(Qt.ItemDataRole.ForegroundRole),
+        int(Qt.ItemDataRole.DecorationRole),
+        int(Qt.ItemDataRole.CheckStateRole),
+    }
+)
+"""Qt asks seven things of every cell that it paints; the others have no answer."""
+
 
 @dataclass(frozen=True)
 class Column(Generic[Row]):
@@ -61,6 +73,9 @@ class Rows(QAbstractTableModel, Generic[Row]):
         """All in the order they are sorted in; None until that is asked for."""
         self._texts: list[str] | None = None
         """What `_ordered` is searched in, one for one."""
+        self._found: list[int] | None = None
+        """Where in `_ordered` the words were found; None where that is not known."""
+        self._sides = [int(Qt.AlignmentFlag.AlignVCenter | _side(column)) for column in columns]
         self._sorted_by: tuple[int, bool] | None = None
         self._words: tuple[str, ...] = ()
         self._keep: Callable[[Row], bool] | None = None
@@ -69,21 +84,32 @@ class Rows(QAbstractTableModel, Generic[Row]):
 
     # filling and finding
 
-    def fill(self, rows: Iterable[Row]) -> None:
-        """Show these instead of what there was; filter and order stay."""
-        self._all, self._ordered, self._texts = list(rows), None, None
+    def fill(self, rows: Iterable[Row]) -> list[Row]:
+        """Show these instead of what there was, which is returned; filter and order stay."""
+        before, self._all, self._ordered = self._all, list(rows), None
         self._arrange()
+        return before
 
     def extend(self, rows: Sequence[Row]) -> None:
         """Some more, below those that are there. In a sorted list they find their place with `finish`."""
         if not rows:
             return
-        if self._ordered is not None and self._ordered is not self._all:
+        if self._ordered is None:
+            self._arrange()  # nothing yet, but from now on it grows
+        assert self._ordered is not None
+        start = len(self._ordered)
+        if self._ordered is not self._all:
             self._ordered.extend(rows)
         self._all.extend(rows)
         if self._texts is not None:
             self._texts.extend(self._folded(rows))
-        passing = self._passing(rows, self._folded(rows) if self._words else [])
+        passing: Sequence[Row] = rows
+        if self._words:
+            places = self._matching(range(start, start + len(rows)))
+            self._found = [*(self._found or ()), *places]
+            passing = [self._ordered[place] for place in places]
+        if self._keep is not None:
+            passing = list(filter(self._keep, passing))
         if passing:
             self.beginInsertRows(QModelIndex(), len(self.shown), len(self.shown) + len(passing) - 1)
             self.shown.extend(passing)
@@ -92,25 +118,20 @@ class Rows(QAbstractTableModel, Generic[Row]):
     def finish(self) -> None:
         """The last piece has come."""
         if self._sorted_by is not None:
-            self._ordered = self._texts = None
+            self._ordered = None
             self._arrange()
 
     def filter(self, words: str = "", keep: Callable[[Row], bool] | None = None) -> None:
         """Show only rows in which every one of `words` occurs, whatever its case, and that `keep` keeps."""
-        before, self._words = self._words, tuple(words.casefold().split())
-        is_narrower = self._keep is None and all(any(old in new for new in self._words) for old in before)
-        self._keep = keep
-        if is_narrower and before and self._ordered is not None:
-            self.beginResetModel()  # somebody types on: what did not match before does not match now
-            self.shown = list(self._passing(self.shown, self._folded(self.shown)))
-            self.endResetModel()
-        else:
-            self._arrange()
+        before, self._words, self._keep = self._words, tuple(words.casefold().split()), keep
+        if not before or not all(any(old in new for new in self._words) for old in before):
+            self._found = None  # else somebody types on: what did not match before does not match now
+        self._arrange()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         wanted = (column, order == Qt.SortOrder.DescendingOrder) if column >= 0 else None
         if wanted != self._sorted_by:
-            self._sorted_by, self._ordered, self._texts = wanted, None, None
+            self._sorted_by, self._ordered = wanted, None
             self._arrange()
 
     def replace(self, row: Row) -> None:
@@ -148,10 +169,14 @@ class Rows(QAbstractTableModel, Generic[Row]):
     def _arrange(self) -> None:
         self.beginResetModel()
         if self._ordered is None:
-            self._ordered = self._in_order()
-        if self._words and self._texts is None:
-            self._texts = self._folded(self._ordered)
-        self.shown = list(self._passing(self._ordered, self._texts or []))
+            self._ordered, self._texts, self._found = self._in_order(), None, None
+        rows = self._ordered
+        if self._words:
+            if self._texts is None:
+                self._texts = self._folded(rows)
+            self._found = self._matching(range(len(rows)) if self._found is None else self._found)
+            rows = [rows[place] for place in self._found]
+        self.shown = list(filter(self._keep, rows)) if self._keep is not None else list(rows)
         self.endResetModel()
 
     def _in_order(self) -> list[Row]:
@@ -166,15 +191,17 @@ class Rows(QAbstractTableModel, Generic[Row]):
         texts = map(self._searched, rows)
         return list(texts) if self._is_folded else [text.casefold() for text in texts]
 
-    def _passing(self, rows: Sequence[Row], texts: Sequence[str]) -> Sequence[Row]:
-        """Those of `rows` that are to be shown; `texts` are theirs, and looked at only if there are words to find."""
-        if self._words:
-            first, *others = sorted(self._words, key=len, reverse=True)  # the longest is the rarest
+    def _matching(self, places: Sequence[int]) -> list[int]:
+        """Those of these places where every word occurs."""
+        texts = self._texts or []
+        first, *others = sorted(self._words, key=len, reverse=True)  # the longest is the rarest
+        if len(places) == len(texts):
             found = [place for place, text in enumerate(texts) if first in text]
-            for word in others:
-                found = [place for place in found if word in texts[place]]
-            rows = [rows[place] for place in found]
-        return list(filter(self._keep, rows)) if self._keep is not None else rows
+        else:
+            found = [place for place in places if first in texts[place]]
+        for word in others:
+            found = [place for place in found if word in texts[place]]
+        return found
 
     # what Qt asks
 
@@ -188,18 +215,18 @@ class Rows(QAbstractTableModel, Generic[Row]):
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
             return self.columns[section].title
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return int(Qt.AlignmentFlag.AlignVCenter | self._side(section))
+            return self._sides[section] if orientation == Qt.Orientation.Horizontal else None
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: ANN401 - Qt's own type
-        if not index.isValid() or index.row() >= len(self.shown):
+        if role not in ANSWERED or not index.isValid() or index.row() >= len(self.shown):
             return None
         row, column = self.shown[index.row()], self.columns[index.column()]
         match role:
             case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.ToolTipRole:
                 found: Any = column.text(row)
             case Qt.ItemDataRole.TextAlignmentRole:
-                found = int(Qt.AlignmentFlag.AlignVCenter | self._side(index.column()))
+                found = self._sides[index.column()]
             case Qt.ItemDataRole.ForegroundRole if column.colour is not None:
                 found = QColor(named) if (named := column.colour(row)) else None
             case Qt.ItemDataRole.DecorationRole if column.icon is not None:
@@ -222,8 +249,9 @@ class Rows(QAbstractTableModel, Generic[Row]):
         has_tick = index.isValid() and self.columns[index.column()].checked is not None
         return usual | Qt.ItemFlag.ItemIsUserCheckable if has_tick else usual
 
-    def _side(self, column: int) -> Qt.AlignmentFlag:
-        return Qt.AlignmentFlag.AlignRight if self.columns[column].right else Qt.AlignmentFlag.AlignLeft
+
+def _side(column: Column[Any]) -> Qt.AlignmentFlag:
+    return Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
 
 
 def _place(rows: Sequence[Row], key: Callable[[Row], Hashable], wanted: Hashable) -> int | None:

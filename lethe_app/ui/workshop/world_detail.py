@@ -31,15 +31,27 @@ class Detail(QStackedWidget):
         self._place, self._book, self._worlds = place, book, place.house.worlds
         self._said: list[str] = []
         self._index: tuple[World | None, Index] = (None, Index())
-        self.about, self.entry = WorldForm(place.theme, book), EntryForm(place.theme, book)
+        self.about = WorldForm(place.theme, book)
         self._is_wide = True
-        for form in (self.about, self.entry):
-            self.addWidget(form)
-            form.back_wanted.connect(self.back_wanted)
+        self.addWidget(self.about)
+        self.about.back_wanted.connect(self.back_wanted)
         self._checks = QTimer(self, singleShot=True, interval=120)
         self._checks.timeout.connect(lambda: place.bridge.spawn(self._check(), lane="world-checks"))
-        self.entry.count_wanted.connect(lambda text: place.bridge.spawn(self._count(text), lane="world-tokens"))
-        self.entry.remember_wanted.connect(self.remember_wanted)
+
+    @cached_property
+    def entry(self) -> EntryForm:
+        """Built when an entry is first shown: it is the most of the page, and none is chosen at first."""
+        form = EntryForm(self._place.theme, self._book)
+        form.back.setVisible(not self._is_wide)
+        form.back_wanted.connect(self.back_wanted)
+        form.count_wanted.connect(lambda text: self._place.bridge.spawn(self._count(text), lane="world-tokens"))
+        form.remember_wanted.connect(self.remember_wanted)
+        self.addWidget(form)
+        return form
+
+    @property
+    def _shown_entry(self) -> WorldEntry | None:
+        return self.entry.entry if "entry" in vars(self) else None
 
     @cached_property
     def bulk(self) -> BulkPanel:
@@ -58,8 +70,9 @@ class Detail(QStackedWidget):
             return
         self.about.show_world(world)
         self.about.show_bound(self._book.bound, self._book.stem)
-        shown = entry_of(world, self.entry.entry.guid if self.entry.entry is not None else None)
-        if shown is not None and shown is not self.entry.entry:
+        before = self._shown_entry
+        shown = entry_of(world, before.guid) if before is not None else None
+        if shown is not None and shown is not before:
             self.entry.show_entry(shown)
 
     def show_chosen(self, chosen: Sequence[WorldEntry]) -> None:
@@ -83,16 +96,15 @@ class Detail(QStackedWidget):
     def fit(self, *, is_wide: bool) -> None:
         """Is the table beside it? Else there is a way back to it."""
         self._is_wide = is_wide
-        for back in (self.about.back, self.entry.back, *([self.bulk.back] if "bulk" in vars(self) else [])):
-            back.setVisible(not is_wide)
+        made = [self.about, *(vars(self)[name] for name in ("entry", "bulk") if name in vars(self))]
+        for form in made:
+            form.back.setVisible(not is_wide)
 
     def begin(self) -> None:
         """Put the cursor where one begins to write."""
         form = self.currentWidget()
-        if form is self.entry:
-            self.entry.begin()
-        elif form is self.about:
-            self.about.begin()
+        if isinstance(form, EntryForm | WorldForm):
+            form.begin()
 
     async def show_owners(self) -> None:
         """The names of those who could have a world; they are looked up anew each time the page is opened."""
@@ -104,11 +116,11 @@ class Detail(QStackedWidget):
 
     async def _check(self) -> None:
         """Look over the keys of the entry on display; a world may be large."""
-        world, entry, said = self._book.world, self.entry.entry, self._said
+        world, entry, said = self._book.world, self._shown_entry, self._said
         if world is None or entry is None:
             return
         if self._index[0] is not world:
             self._index = (world, await asyncio.to_thread(Index.of, world))
         findings = await asyncio.to_thread(check, entry, self._index[1], said)
-        if self.entry.entry is entry:
+        if self._shown_entry is entry:
             self.entry.show_findings(findings)

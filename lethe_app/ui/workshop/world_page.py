@@ -36,15 +36,15 @@ class WorldPage(Page):
         self.rows = EntryRows(self.theme, lambda texts: place.bridge.spawn(self._count(list(texts))))
         self.list = WorldList(self.theme, self._takes_part)
         self.table = EntryTable(self.theme, self.book, self.rows)
-        self.detail, self.bench = Detail(place, self.book), Bench(self.theme)
+        self.detail = Detail(place, self.book)
         self._wants_name = False
         self._remembering = Remembering(place, self.undo)
-        self.trying = Trying(place, self.book, self.bench)
         self._build()
+        self.trying = Trying(place, self.book, self.desk)
         self._add_keys()
         self._connect()
         self._forget = place.house.models.changed.add(lambda _state: self.rows.forget_tokens())
-        place.bridge.spawn(self._open(), lane="worlds")
+        self._opening = place.bridge.spawn(self._open(), lane="worlds")
 
     def _build(self) -> None:
         self.panes = Panes(self.theme, self.list, self.table, self.detail)
@@ -52,16 +52,18 @@ class WorldPage(Page):
         self.desk.setChildrenCollapsible(False)
         self.desk.setHandleWidth(1)
         self.desk.addWidget(self.panes)
-        self.desk.addWidget(self.bench)
         self.desk.setStretchFactor(0, 1)
-        self.desk.setSizes([420, 230])
-        self.bench.hide()
         self.body.addWidget(self.desk, 1)
         self.worlds_button = self.add_button(self.tr("Worlds"), self.panes.show_list, "globe")
         self.try_button = self.add_button(self.tr("Try it"), self._toggle_bench, "play")
         self.try_button.setToolTip(self.tr("Test bench: see which entries wake at a text  Ctrl+T"))
         self.panes.fitted.connect(self._fit)
         self._fit()
+
+    @property
+    def bench(self) -> Bench:
+        """Built when something is first to be tried."""
+        return self.trying.bench
 
     def _add_keys(self) -> None:
         keys: list[tuple[str, QWidget, Callable[[], object]]] = [
@@ -107,6 +109,12 @@ class WorldPage(Page):
         await self.trying.load()
         self.rows.set_fired(await self._worlds.counts())
 
+    async def open_entry(self, stem: str, guid: UUID) -> None:
+        """Go to an entry, once everything is read."""
+        if self._opening is not None:
+            await self._opening
+        self._open_tried(stem, guid)
+
     # the page itself
 
     def first_focus(self) -> QWidget:
@@ -130,7 +138,7 @@ class WorldPage(Page):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Esc closes the innermost thing first."""
         focus = self.focusWidget()
-        if event.key() == Qt.Key.Key_Escape and focus is not None and self.bench.isAncestorOf(focus):
+        if event.key() == Qt.Key.Key_Escape and self.trying.holds(focus):
             self._toggle_bench()
         elif event.key() == Qt.Key.Key_Escape and self.panes.is_detail_over:
             self._back_to_table()
@@ -148,7 +156,7 @@ class WorldPage(Page):
 
     def _make_room(self) -> None:
         """Where there is not room for both, the bench stands in the place of everything else."""
-        self.panes.setVisible(self.bench.isHidden() or self.bench.fits_beside(self.width()))
+        self.panes.setVisible(not self.trying.is_open or self.bench.fits_beside(self.width()))
 
     async def _save(self) -> None:
         await self._worlds.flush()
@@ -192,7 +200,7 @@ class WorldPage(Page):
         self.detail.show_world(world)
         self.subtitle.set_full(world.description if world is not None else "")
         self._show_detail()
-        self.bench.soon()
+        self.trying.soon()
         if self._wants_name and world is not None:
             self._wants_name = False
             self._rename()
@@ -203,7 +211,7 @@ class WorldPage(Page):
         self.table.show_world(world, anew=False)
         self.detail.show_world(world)
         self._show_detail()
-        self.bench.soon()
+        self.trying.soon()
 
     def _create(self) -> None:
         self._wants_name = True
@@ -280,7 +288,7 @@ class WorldPage(Page):
         """Open the bench and begin to write, or put it away."""
         self.trying.toggle()
         self._make_room()
-        if self.bench.isHidden():
+        if not self.trying.is_open:
             self.table.table.setFocus()
 
     def _open_tried(self, stem: str, guid: UUID) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +19,8 @@ from lethe_app.ui.workshop.world_words import keys_in_words, place_in_words
 MIME = "application/x-lethe-entries"
 AT_ONCE = 200
 """Texts whose tokens are asked for together."""
+AHEAD_MS, FOLDED_AT_ONCE = 5, 250
+"""How many texts are made ready to be searched, and how often, until all of them are."""
 FEW = 20
 """Changed rows up to which they are shown one by one."""
 ON, NAME, KEYS, PLACE, TOKENS, PRIORITY, ORDER, FIRED = range(8)
@@ -44,7 +48,12 @@ class EntryRows(Rows[WorldEntry]):
         self._wanted: dict[str, None] = {}
         self._fired: Mapping[UUID, int] = {}
         self._entries: list[WorldEntry] = []
-        super().__init__(self._made_columns(), lambda entry: entry.guid, searched)
+        self._folds: dict[int, tuple[WorldEntry, str]] = {}
+        """By the identity of an entry, which another version of it does not have: what it is searched in."""
+        super().__init__(self._made_columns(), attrgetter("guid"), self._fold, is_folded=True)
+        self._unfolded: Iterator[WorldEntry] = iter(())
+        self._ahead = QTimer(self, interval=AHEAD_MS)
+        self._ahead.timeout.connect(self._fold_ahead)
         self._soon = QTimer(self, singleShot=True, interval=30)
         self._soon.timeout.connect(self._ask)
 
@@ -70,6 +79,10 @@ class EntryRows(Rows[WorldEntry]):
         """Show its entries; those that are the same objects as before need no new drawing."""
         entries = list(world.entries) if world is not None else []
         old, self._entries = self._entries, entries
+        if anew or len(self._folds) > 2 * len(entries):  # every version that was has left its text
+            self._folds.clear()
+        self._unfolded = iter(entries)
+        self._ahead.start()
         if not anew and len(old) == len(entries):
             changed = [(was, now) for was, now in zip(old, entries, strict=True) if was is not now]
             if len(changed) <= FEW and all(_stay(was, now) for was, now in changed):
@@ -77,6 +90,20 @@ class EntryRows(Rows[WorldEntry]):
                     self.replace(now)
                 return
         self.fill(in_order(entries))
+
+    def _fold(self, entry: WorldEntry) -> str:
+        known = self._folds.get(id(entry))
+        if known is None:
+            known = self._folds[id(entry)] = (entry, searched(entry).casefold())
+        return known[1]
+
+    def _fold_ahead(self) -> None:
+        """A few entries at a time, so that the first letter in the filter finds every text ready."""
+        some = list(islice(self._unfolded, FOLDED_AT_ONCE))
+        for entry in some:
+            self._fold(entry)
+        if not some:
+            self._ahead.stop()
 
     def set_fired(self, counts: Mapping[UUID, int]) -> None:
         """How many turns each entry came in."""
