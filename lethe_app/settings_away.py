@@ -55,7 +55,7 @@ class AwaySettings(BaseModel):
         Section.WEB,
         False,
         "Search the internet",
-        "Off, nothing is ever searched. On, your words may become questions to a search engine; each time it is shown below.",
+        "Off, nothing is ever searched. On, your words may become questions to a search engine; each is shown and listed.",
     )
     web_in_chat: bool = setting(
         Section.WEB, False, "Search while you talk", "Look something up when you ask for it, before the reply."
@@ -69,7 +69,7 @@ class AwaySettings(BaseModel):
     )
     web_results: int = setting(Section.WEB, 3, "Results", "Pages that are read for each question.", ge=1, le=10)
     web_page_tokens: int = setting(
-        Section.WEB, 3000, "Longest page", "Tokens; of a longer one only what the engine says of it is read.", ge=200, le=20_000
+        Section.WEB, 3000, "Longest page", "A longer one is read up to there.", ge=200, le=20_000
     )
     web_private_addresses: bool = setting(
         Section.WEB, False, "Addresses at home", "Read pages from this computer and your own network, too."

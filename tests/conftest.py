@@ -12,8 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.fence import LEFT, put_up
+
 TESTS = pytest.StashKey[int]()
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+put_up()
 
 
 gc.disable()  # as in the program: a Qt object in a cycle must not be freed by the database's thread, see ui/sweeper.py
@@ -47,6 +50,14 @@ def quiet_log(request: pytest.FixtureRequest) -> Iterator[Silence]:
     yield heard
     logging.getLogger().removeHandler(heard)
     assert not heard.records, [record.getMessage() for record in heard.records]
+
+
+@pytest.fixture(autouse=True)
+def stays_at_home() -> Iterator[list[str]]:
+    """Any socket or name beyond this machine fails the test, even where the program swallowed the refusal; see `fence`."""
+    LEFT.clear()
+    yield LEFT
+    assert not LEFT, f"it tried to leave this machine: {LEFT}"
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QElapsedTimer, QLocale, QSize, Qt, QTimer
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from lethe_app.ui.words import memories_in_words, rounded
@@ -20,7 +20,7 @@ class StatusLine(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._resting = self.tr("Opening …")
-        self._passing = self._background = ""
+        self._passing = self._background = self._outgoing = ""
         self._thinking = QElapsedTimer()
         self._second = QTimer(self, interval=1000)
         self._second.timeout.connect(self._tell_thinking)
@@ -31,7 +31,7 @@ class StatusLine(QPushButton):
     @property
     def words(self) -> str:
         """The whole sentence, also where the line is too narrow for it."""
-        return self._passing or " · ".join(part for part in (self._resting, self._background) if part)
+        return self._outgoing or self._passing or " · ".join(part for part in (self._resting, self._background) if part)
 
     # what the model is
 
@@ -54,6 +54,18 @@ class StatusLine(QPushButton):
 
     def show_failed(self, name: str) -> None:
         self._rest(self.tr("{name} is not running: choose or reload").format(name=name or self.tr("The model")))
+
+    # the internet
+
+    def show_internet(self, sign: QIcon | None) -> None:
+        """A sign before the words says that the internet may be used; None takes it away."""
+        self.setIcon(sign or QIcon())
+        self._tell()
+
+    def show_outgoing(self, words: str) -> None:
+        """What leaves for the internet now: nothing else covers it. Empty when nothing does."""
+        self._outgoing = words
+        self._tell()
 
     # what happens now
 
@@ -95,16 +107,27 @@ class StatusLine(QPushButton):
         self._tell()
 
     def _tell(self) -> None:
-        self.setAccessibleName(self.tr("Model: {words}").format(words=self.words))
-        self.setToolTip(self.words if not self._passing else f"{self._passing}\n{self._resting}")
+        said = self.tr("Internet: {words}") if self._outgoing else self.tr("Model: {words}")
+        parts = [said.format(words=self.words)]
+        lines = [self.words] if not self._outgoing and not self._passing else [self._outgoing, self._passing, self._resting]
+        if not self.icon().isNull():
+            parts.append(self.tr("The internet may be used."))
+            lines.append(parts[-1])
+        self.setAccessibleName(". ".join(parts))
+        self.setToolTip("\n".join(line for line in lines if line))
         self.updateGeometry()
         self._elide()
 
     def _elide(self) -> None:
-        self.setText(self.fontMetrics().elidedText(self.words, Qt.TextElideMode.ElideRight, max(40, self.width() - 18)))
+        room = max(40, self.width() - 18 - self._for_sign)
+        self.setText(self.fontMetrics().elidedText(self.words, Qt.TextElideMode.ElideRight, room))
+
+    @property
+    def _for_sign(self) -> int:
+        return 0 if self.icon().isNull() else self.iconSize().width() + 6
 
     def sizeHint(self) -> QSize:
-        return QSize(self.fontMetrics().horizontalAdvance(self.words) + 22, super().sizeHint().height())
+        return QSize(self.fontMetrics().horizontalAdvance(self.words) + 22 + self._for_sign, super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
         return QSize(96, super().minimumSizeHint().height())

@@ -1,0 +1,89 @@
+"""Hands words of strangers to a model as what they are: quoted, fenced in, named by their source, and unable to give orders.
+
+The fence carries a number drawn for this one use, so that no text can know it; every line of the quote begins with a mark, so
+that no line can begin anything else; and the spellings by which any format of ours opens a role are broken up invisibly.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from lethe_app.domain.plain import cleaned
+from lethe_app.domain.presets import InstructPreset
+from lethe_app.domain.web import PageText
+from lethe_app.errors import FileError
+from lethe_app.prompt.disarm import Disarmer
+
+QUOTED = "> "
+LONGEST_SITE, LONGEST_TITLE, LONGEST_ADDRESS = 80, 200, 300
+_GAP = re.compile(r"\{(site|mark|quote)\}")
+_TOKEN = re.compile(r"<<?/?[^<>\s]{1,60}>>?|\[/?\w{1,40}\]")
+"""How control tokens of all formats look."""
+_HEADERS = ("system", "user", "human", "assistant", "model", "developer", "tool", "instruction", "response", "input", "ai")
+"""Who or what is announced by formats that have no control tokens."""
+_NO_SITE = "an unknown page"
+
+
+class Quoter:
+    """Made once, out of the frame in `resources/prompts/quoted.md` and all formats there are."""
+
+    def __init__(self, frame: Path, formats: Iterable[InstructPreset], draw: Callable[[], str] | None = None) -> None:
+        """`draw` makes the number of a fence. Raises FileError."""
+        try:
+            self._frame = frame.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise FileError(frame, f"it cannot be read: {error}") from error
+        if set(_GAP.findall(self._frame)) != {"site", "mark", "quote"}:
+            raise FileError(frame, "{site}, {mark} and {quote} must all occur in it")
+        self._disarm = Disarmer(spellings(formats))
+        self._draw = draw or (lambda: secrets.token_hex(4))
+
+    def quoted(self, page: PageText) -> str:
+        """The page between its fences, with its source. Works on a snippet of a search engine just as well."""
+        title, address = _one_line(page.title, LONGEST_TITLE), _one_line(page.address, LONGEST_ADDRESS)
+        body = cleaned(page.text) + ("\n…" if page.is_cut else "")
+        lines = [f"Title: {title}", f"Address: {address}", *body.split("\n")]
+        quote = "\n".join(f"{QUOTED}{self._disarm(line)}".rstrip() for line in lines)
+        gaps = {"site": site_of(page.address), "mark": self._unused(quote), "quote": quote}
+        return _GAP.sub(lambda gap: gaps[gap[1]], self._frame)
+
+    def quoted_all(self, pages: Iterable[PageText]) -> str:
+        """One after the other, each within fences of its own."""
+        return "\n\n".join(map(self.quoted, pages))
+
+    def _unused(self, quote: str) -> str:
+        """A number that does not occur in it."""
+        mark = self._draw()
+        while mark in quote:
+            mark = self._draw()
+        return mark
+
+
+def site_of(address: str) -> str:
+    """The name of the site, of which a stranger can choose no more than letters, digits, dots and hyphens."""
+    try:
+        host = urlsplit(address).hostname or ""
+    except ValueError:
+        return _NO_SITE
+    return host[:LONGEST_SITE] if re.fullmatch(r"[a-z0-9.:-]+", host) else _NO_SITE
+
+
+def spellings(formats: Iterable[InstructPreset]) -> set[str]:
+    """Everything by which a format opens or closes what somebody says."""
+    found = {f"{written}:" for header in _HEADERS for written in (header, header.upper(), header.title())}
+    for preset in formats:
+        opening = (preset.system_start, preset.user_start, preset.bot_start, preset.reply_start)
+        closing = (preset.system_end, preset.user_end, preset.bot_end, preset.thinking_start, preset.thinking_end)
+        for text in (preset.bos, *opening, *closing, *preset.stop_strings):
+            found.update(_TOKEN.findall(text))
+        found.update(line.strip() for text in (*opening, *preset.stop_strings) for line in text.splitlines())
+    return {spelling for spelling in found if len(spelling) > 2}
+
+
+def _one_line(text: str, most: int) -> str:
+    line = " ".join(cleaned(text).split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -1,0 +1,141 @@
+"""What leaves for the internet is seen while it leaves, found again in a list, and stopped with one switch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
+
+from lethe_app.domain.clock import now
+from lethe_app.domain.web import DayOut, Outgoing, Purpose
+from lethe_app.ui.dialogs import Question
+from lethe_app.ui.workshop.outgoing_page import OutgoingPage
+from lethe_app.ui.workshop.outgoing_words import day_in_words, happening_in_words, result_in_words, told_in_full
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+SEARCH = Outgoing(
+    purpose=Purpose.SEARCH, to="DuckDuckGo", host="html.duckduckgo.com", what="lighthouse lamps", why="You asked about lamps."
+)
+PAGE = Outgoing(purpose=Purpose.PAGE, to="one.example.com", host="one.example.com", what="https://one.example.com/a", why="So.")
+
+
+async def leave(scene: Scene, one: Outgoing, **end: object) -> None:
+    """It leaves and comes back."""
+    await scene.house.surfing.write_down(one)
+    await scene.house.surfing.write_down(one.model_copy(update={"ended": now(), **end}))
+
+
+async def page_of(scene: Scene) -> OutgoingPage:
+    scene.window.actions_["outgoing"].trigger()
+    await until(lambda: isinstance(scene.host.workshop.page, OutgoingPage))
+    page = scene.host.workshop.page
+    assert isinstance(page, OutgoingPage)
+    await until(page.told.text)
+    return page
+
+
+async def test_what_leaves_is_told_in_the_status_line_and_covers_everything_else(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        status = scene.window.chat.status
+        status.show_busy("Writing…")
+
+        await scene.house.surfing.write_down(SEARCH)
+        assert status.words == "Searching DuckDuckGo for “lighthouse lamps”"
+        assert "Internet" in status.accessibleName()
+        await scene.house.surfing.write_down(PAGE)
+        assert status.words == "Reading a page of one.example.com"
+        for one in (SEARCH, PAGE):
+            await scene.house.surfing.write_down(one.model_copy(update={"ended": now()}))
+        assert status.words == "Reading a page of one.example.com"  # long enough to be read
+        scene.host.outgoing._end.start(1)
+        await until(lambda: status.words == "Writing…")
+
+
+async def test_a_sign_says_that_the_internet_may_be_used(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        status = scene.window.chat.status
+        assert status.icon().isNull()
+
+        await scene.house.preferences.set(web_allowed=True)
+        assert not status.icon().isNull()
+        assert "internet may be used" in status.toolTip()
+        await scene.house.preferences.set(web_allowed=False)
+
+        assert status.icon().isNull()
+        assert "internet" not in status.accessibleName()
+
+
+async def test_the_list_shows_what_left_with_its_reason(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        await leave(scene, SEARCH, received=2400)
+        page = await page_of(scene)
+        await until(lambda: page.rows.total == 1)
+
+        assert page.told.text() == "Today 1 request left this computer, and 2 kB came back."
+        page.table.go_to(SEARCH.id)
+        assert page.detail.text() == "lighthouse lamps\nSearched at html.duckduckgo.com\nWhy: You asked about lamps."
+        await leave(scene, PAGE, trouble="There is no such page.")
+        await until(lambda: page.rows.total == 2)
+
+        assert [one.what for one in page.rows.shown] == [PAGE.what, SEARCH.what]
+        page.search.setText("lamps")
+        assert [one.what for one in page.rows.shown] == [SEARCH.what]
+
+
+async def test_the_switch_stops_everything_and_can_be_undone(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        preferences = scene.house.preferences
+        page = await page_of(scene)
+
+        QTest.keyClick(page.allowed, Qt.Key.Key_Space)
+        await until(lambda: preferences.current.web_allowed)
+        page.undo.undo()
+        await until(lambda: not preferences.current.web_allowed)
+        assert not page.allowed.isChecked()
+        page.undo.redo()
+        await until(lambda: preferences.current.web_allowed and page.allowed.isChecked())
+
+
+async def test_the_list_is_forgotten_after_a_question(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        await leave(scene, SEARCH)
+        page = await page_of(scene)
+        await until(lambda: page.rows.total == 1)
+
+        page.forget_button.click()
+        dialog = await scene.dialog()
+        assert isinstance(dialog, Question)
+        button = next(each for each in dialog.findChildren(QPushButton) if each.text().startswith("Forget"))
+        button.click()
+        await until(lambda: page.rows.total == 0)
+
+        assert await scene.house.surfing.outgoing() == []
+        assert page.told.text() == "Nothing left this computer today."
+        assert not page.forget_button.isEnabled()
+
+
+@pytest.mark.parametrize(
+    ("one", "words"),
+    [
+        (SEARCH, "under way"),
+        (SEARCH.model_copy(update={"ended": now()}), "an answer"),
+        (PAGE.model_copy(update={"ended": now(), "received": 12_345}), "12 kB"),
+        (PAGE.model_copy(update={"ended": now(), "trouble": "Gone."}), "nothing"),
+    ],
+    ids=range(4),
+)
+def test_what_came_of_it_is_told_in_words(one: Outgoing, words: str):
+    assert result_in_words(one) == words
+
+
+def test_every_request_has_its_words():
+    rules = PAGE.model_copy(update={"purpose": Purpose.ROBOTS})
+
+    assert happening_in_words(rules) == "Asking one.example.com whether it may be read"
+    assert len(happening_in_words(SEARCH.model_copy(update={"what": "x" * 200}))) < 100
+    assert "What went wrong: Gone." in told_in_full(PAGE.model_copy(update={"trouble": "Gone."}))
+    assert day_in_words(DayOut(requests=3, received=1500)) == "Today 3 requests left this computer, and 2 kB came back."

@@ -1,0 +1,271 @@
+"""Whoever is asked, the question is clean, the hits are plain, and trouble is told in a sentence with a remedy."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import threading
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from lethe_app.domain.web import Found
+from lethe_app.errors import SearchFailed
+from lethe_app.web import duckduckgo as duckduckgo_module
+from lethe_app.web.duckduckgo import DuckDuckGo, by_library
+from lethe_app.web.engines import Brave, SearXNG
+from lethe_app.web.fetching import Meter, Way
+from lethe_app.web.search import clean_query, gathered
+from tests.web.server import Reply, Site, moved, serving
+
+HOME = Way(allow_private=True)
+HITS = [
+    {"title": "One", "url": "https://one.example/a", "description": "The <strong>first</strong> &amp; best"},
+    {"title": "Again", "url": "http://www.one.example/a/?utm_source=x", "description": ""},
+    {"title": "Trap", "url": "javascript:alert(1)", "description": "x"},
+    {"title": "Two\u202e\u200b", "url": "https://two.example/", "description": None},
+    {"title": "Three", "url": "https://three.example/", "description": "third"},
+]
+PLAIN = [Found("One", "https://one.example/a", "The first & best"), Found("Two", "https://two.example/", "")]
+
+
+def answer(value: object, **reply: Any) -> Reply:
+    return Reply(json.dumps(value).encode(), **{"kind": "application/json", **reply})
+
+
+@pytest.mark.parametrize(
+    ("asked", "cleaned"),
+    [
+        ("What is a sheepshank?!", "What is a sheepshank"),
+        ('site:example.com -inurl:x "exact" (a OR b)', "site example.com inurl x exact a OR b"),
+        ("don't stop, node.js & C++ or C#", "don't stop node.js C++ or C#"),
+        ("well-known  \n fact\u200b\x00s", "well-known facts"),
+        ("!g bang {braces} <b>bold</b>", "g bang braces b bold b"),
+        ("灯台 と 船", "灯台 と 船"),
+        ("über_alles", "über alles"),
+    ],
+)
+def test_a_question_is_only_its_words(asked: str, cleaned: str):
+    assert clean_query(asked) == cleaned
+
+
+def test_a_question_is_no_longer_than_two_hundred_letters_and_ends_with_a_word():
+    query = clean_query("lighthouse " * 50)
+
+    assert len(query) <= 200
+    assert query.split()[-1] == "lighthouse"
+    assert len(clean_query("x" * 500)) == 200
+
+
+@pytest.mark.parametrize("nothing", ["", "   ", "?!…", "\u200b", "--"])
+def test_nothing_is_not_searched(nothing: str):
+    with pytest.raises(SearchFailed, match="nothing to search"):
+        clean_query(nothing)
+
+
+def test_hits_are_plain_bounded_and_none_comes_twice():
+    hits = [(hit["title"], hit["url"], hit["description"] or "") for hit in HITS]
+
+    assert gathered(hits, 2) == PLAIN
+    assert [found.title for found in gathered(hits, 10)] == ["One", "Two", "Three"]
+    assert len(gathered([("t" * 999, "https://a.example", "d" * 9999)], 1)[0].description) <= 600
+
+
+# Brave
+
+
+async def test_brave_is_asked_with_the_key_and_nothing_else_of_the_user():
+    meter = Meter()
+    async with serving(Site({"/res/v1/web/search": answer({"web": {"results": HITS}})})) as site:
+        found = await Brave("secret", HOME, site.url, meter).search("light-house, keeper?", 2)
+
+    assert found == PLAIN
+    assert site.query_of("/res/v1/web/search") == {"q": "light-house keeper", "count": "2"}
+    sent = site.headers_of("/res/v1/web/search")
+    assert sent["x-subscription-token"] == "secret"
+    assert not sent.keys() & {"cookie", "referer"}
+    assert meter.received > 0
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        (answer({}, status=401), "key"),
+        (answer({}, status=403), "key"),
+        (answer({}, status=429), "too often"),
+        (answer({}, status=500), "500"),
+        (Reply(b"<html>", status=200), "nobody understands"),
+        (answer({"web": {"results": "many"}}), "nobody understands"),
+        (answer([1, 2]), "nobody understands"),
+        (moved("http://127.0.0.1:1/"), "moved"),
+        (Reply(raw=b"\x00"), "could not be asked"),
+        (Reply(b"x", length=3_000_000), "too long"),
+    ],
+    ids=range(10),
+)
+async def test_braves_troubles_are_told(reply: Reply, told: str):
+    async with serving(Site({"/res/v1/web/search": reply})) as site:
+        with pytest.raises(SearchFailed, match=told):
+            await Brave("secret", HOME, site.url).search("anything", 3)
+
+
+async def test_the_key_goes_nowhere_else():
+    async with serving(Site()) as thief, serving(Site({"/res/v1/web/search": moved(thief.url)})) as site:
+        with pytest.raises(SearchFailed):
+            await Brave("secret", HOME, site.url).search("anything", 3)
+
+    assert not thief.asked
+
+
+async def test_no_hits_are_no_failure():
+    empty = {"/res/v1/web/search": answer({"type": "search"}), "/search": answer({"results": []})}
+    async with serving(Site(empty)) as site:
+        assert await Brave("secret", HOME, site.url).search("anything", 3) == []
+        assert await SearXNG(site.url).search("anything", 3) == []
+
+
+@pytest.mark.parametrize("key", ["", "   ", "ke\ny", "schlüssel"])
+def test_without_a_usable_key_brave_is_not_asked(key: str):
+    with pytest.raises(SearchFailed, match="key"):
+        Brave(key)
+
+
+# SearXNG
+
+
+async def test_searxng_may_stand_at_home_since_the_user_named_it():
+    hits = {"query": "x", "results": [{**hit, "content": hit["description"], "engine": "y"} for hit in HITS]}
+    for address in ("{}", "{}/", "{}/search"):
+        async with serving(Site({"/search": answer(hits)})) as site:
+            engine = SearXNG(address.format(site.url))
+            assert await engine.search("lighthouse", 2) == PLAIN
+        assert site.query_of("/search") == {"q": "lighthouse", "format": "json"}
+        assert engine.host == "127.0.0.1"
+
+
+@pytest.mark.parametrize("reply", [Reply(b"Forbidden", status=403), Reply(b"<html>results</html>")], ids=["403", "html"])
+async def test_a_searxng_without_json_says_what_to_switch_on(reply: Reply):
+    async with serving(Site({"/search": reply})) as site:
+        with pytest.raises(SearchFailed) as caught:
+            await SearXNG(site.url).search("lighthouse", 3)
+
+    assert "search.formats" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        (answer({}, status=429), "too often"),
+        (answer({}, status=502), "502"),
+        (Reply(b"{", kind="application/json"), "understands"),
+    ],
+    ids=range(3),
+)
+async def test_searxngs_troubles_are_told(reply: Reply, told: str):
+    async with serving(Site({"/search": reply})) as site:
+        with pytest.raises(SearchFailed, match=told):
+            await SearXNG(site.url).search("lighthouse", 3)
+
+
+@pytest.mark.parametrize("address", ["", "http://", "nonsense"])
+def test_without_an_address_searxng_is_not_asked(address: str):
+    with pytest.raises(SearchFailed, match="address"):
+        SearXNG(address)
+
+
+async def test_a_server_at_home_is_not_asked_through_the_proxy():
+    async with serving(Site()) as proxy, serving(Site({"/search": answer({"results": []})})) as site:
+        await SearXNG(site.url, Way(proxy=proxy.url)).search("lighthouse", 3)
+
+    assert not proxy.asked
+    assert site.paths == ["/search"]
+
+
+# DuckDuckGo, whose library is never run here
+
+
+async def test_duckduckgo_is_asked_in_a_thread_with_the_clean_words():
+    asked = list[tuple[str, int, str, str]]()
+
+    def ask(words: str, count: int, proxy: str) -> list[dict[str, object]]:
+        asked.append((words, count, proxy, threading.current_thread().name))
+        return [{"title": hit["title"], "href": hit["url"], "body": hit["description"]} for hit in HITS] + [{"href": 7}]
+
+    assert await DuckDuckGo("http://proxy:1", ask).search("light-house, keeper?", 2) == PLAIN
+    assert asked == [("light-house keeper", 2, "http://proxy:1", "web")]
+
+
+async def test_duckduckgo_may_be_given_up(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(duckduckgo_module, "SECONDS", 0)
+    monkeypatch.setattr(duckduckgo_module, "GRACE", 0.02)
+    free = threading.Event()
+
+    def ask(_words: str, _count: int, _proxy: str) -> list[dict[str, object]]:
+        free.wait()
+        return []
+
+    with pytest.raises(SearchFailed, match="too long"):
+        await DuckDuckGo(ask=ask).search("anything", 3)
+    free.set()
+
+
+async def test_duckduckgo_may_be_cancelled():
+    free = threading.Event()
+    task = asyncio.ensure_future(DuckDuckGo(ask=lambda *_asked: free.wait() and []).search("anything", 3))  # type: ignore[func-returns-value]
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    free.set()
+
+
+class FakeLibrary(ModuleType):
+    """Stands where the library would be, and fails as it does."""
+
+
+@pytest.fixture
+def library(monkeypatch: pytest.MonkeyPatch):
+    """Sets what the library does when it is asked."""
+    errors = ModuleType("ddgs.exceptions")
+    kinds = {"DDGSException": Exception}
+    for name in ("DDGSException", "RatelimitException", "TimeoutException"):
+        kinds[name] = type(name, (kinds["DDGSException"],), {})
+        setattr(errors, name, kinds[name])
+
+    def put(outcome: object) -> dict[str, type[BaseException]]:
+        def text(_self: object, *_asked: object, **_how: object) -> list[dict[str, str]]:
+            if isinstance(outcome, str):
+                raise kinds.get(outcome.partition(":")[0], ValueError)(outcome)
+            return outcome  # type: ignore[return-value]
+
+        module = ModuleType("ddgs")
+        module.DDGS = type("DDGS", (), {"__init__": lambda self, **_how: None, "text": text})  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "ddgs", module)
+        monkeypatch.setitem(sys.modules, "ddgs.exceptions", errors)
+        return kinds
+
+    return put
+
+
+@pytest.mark.parametrize(
+    ("trouble", "told"),
+    [
+        ("RatelimitException", "too often"),
+        ("TimeoutException", "too long"),
+        ("DDGSException: engine broke", "could not be asked"),
+        ("something nobody thought of", "nobody understands"),
+    ],
+)
+async def test_the_librarys_troubles_are_told(library: Any, trouble: str, told: str):
+    library(trouble)
+
+    with pytest.raises(SearchFailed, match=told):
+        await DuckDuckGo().search("anything", 3)
+
+
+def test_the_library_finding_nothing_is_no_failure(library: Any):
+    library("DDGSException: No results found.")
+
+    assert by_library("anything", 3, "") == []
