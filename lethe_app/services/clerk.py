@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager, suppress
+from contextvars import ContextVar
 from typing import TypeVar
 
 from lethe_app.brain.answers import Answer
@@ -15,9 +17,9 @@ from lethe_app.domain.model import LoadedModel, StopReason
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError, ModelMissing, PromptTooLong
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.protocol import Chunk, Done, Lane
+from lethe_app.llm.protocol import Chunk, Done, Lane, Reading
 from lethe_app.prompt.disarm import Disarmer
-from lethe_app.prompt.errands import Errands, Task
+from lethe_app.prompt.errands import Errand, Errands
 from lethe_app.prompt.instruct import Choice
 
 T = TypeVar("T", bound=Answer)
@@ -33,6 +35,22 @@ LEAST_ROOM = 64
 REST_AFTER = 30.0
 """Seconds without an errand after which the model gives back the memory it holds for them; the next one takes it anew."""
 LOG = logging.getLogger(__name__)
+_METER: ContextVar[Callable[[int], None] | None] = ContextVar("meter", default=None)
+
+
+@contextmanager
+def metered(add: Callable[[int], None]) -> Iterator[None]:
+    """While this lasts, `add` is told the tokens, read and written, of every errand asked from here, whoever passes it on."""
+    token = _METER.set(add)
+    try:
+        yield
+    finally:
+        _METER.reset(token)
+
+
+def called(answer: type[Answer]) -> str:
+    """The name of a shape as a person says it: “own thoughts”."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", answer.__name__).lower()
 
 
 class AnswerUnusable(ModelError):
@@ -72,8 +90,10 @@ class Clerk:
         """Who would do the work now."""
         return self._ready()
 
-    async def ask(self, task: Task, answer: type[T], **material: str) -> T:
+    async def ask(self, task: str | Errand, answer: type[T], **material: str) -> T:
         """The model's answer to an errand whose gaps `material` fills. Cancelling frees the model at once.
+
+        An errand is named by its file, or is one that somebody parsed from words of their own.
 
         Waits for a free model and begins again when the chat wanted it. Raises AnswerUnusable after three useless answers, and
         whatever ModelError there is: no model, no room, no memory, a dead process.
@@ -82,15 +102,15 @@ class Clerk:
             async with self._desk:
                 return await self._answered(task, answer, material)
 
-    async def room(self, task: Task, answer: type[Answer], **material: str) -> int:
+    async def room(self, task: str | Errand, answer: type[Answer], **material: str) -> int:
         """Tokens that the gaps of an errand not named in `material` may take together. Raises ModelError."""
         model = self._loaded()
-        gaps = dict.fromkeys(self._errands.of(task).gaps, "")
+        gaps = dict.fromkeys(self._errand(task).gaps, "")
         (fixed,) = await self._count([await self._prompt(model, task, gaps | material)])
         return min(model.options.quiet_context, model.context) - fixed - answer.most_tokens - MARGIN
 
     async def portions(
-        self, task: Task, answer: type[Answer], lines: Sequence[Said], most: int = 0, spare: int = 0, **material: str
+        self, task: str | Errand, answer: type[Answer], lines: Sequence[Said], most: int = 0, spare: int = 0, **material: str
     ) -> list[list[Said]]:
         """All of `lines`, in portions that the errand can take; at most `most` in each unless that is 0.
 
@@ -106,7 +126,7 @@ class Clerk:
         """Tokens of each text."""
         return await self._count(texts)
 
-    async def _answered(self, task: Task, answer: type[T], material: dict[str, str]) -> T:
+    async def _answered(self, task: str | Errand, answer: type[T], material: dict[str, str]) -> T:
         tries = 0
         while True:
             await self._wait()
@@ -117,10 +137,10 @@ class Clerk:
             try:
                 return answer.read(text)
             except ValueError as problem:
-                LOG.info("errand %s, try %d: %s", task, tries + 1, type(problem).__name__)
+                LOG.info("errand %s, try %d: %s", self._errand(task).name, tries + 1, type(problem).__name__)
                 tries += 1
                 if tries == len(TEMPERATURES):
-                    raise AnswerUnusable(f"The model gave no usable {answer.__name__.lower()}.") from problem
+                    raise AnswerUnusable(f"The model gave no usable {called(answer)}.") from problem
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:
@@ -146,30 +166,42 @@ class Clerk:
         while self._busy():  # noqa: ASYNC110 - a turn of the chat sets no event, and nobody waits for this
             await asyncio.sleep(WAIT)
 
+    def _errand(self, task: str | Errand) -> Errand:
+        return task if isinstance(task, Errand) else self._errands.of(task)
+
     def _loaded(self) -> LoadedModel:
         model = self._ready()
         if model is None:
             raise ModelMissing("No model is loaded.")
         return model
 
-    async def _prompt(self, model: LoadedModel, task: Task, material: dict[str, str]) -> str:
+    async def _prompt(self, model: LoadedModel, task: str | Errand, material: dict[str, str]) -> str:
         if self._disarm[0] is not model:
             self._disarm = (model, Disarmer(model.control_tokens))  # takes a while with thousands of control tokens
         disarm = self._disarm[1]
-        turns = self._errands.of(task).turns({gap: disarm(text) for gap, text in material.items()})
+        turns = self._errand(task).turns({gap: disarm(text) for gap, text in material.items()})
         return (await self._form(model)).renderer.render(turns, thinking=False)
 
-    async def _hear(self, task: Task, answer: type[Answer], material: dict[str, str], tries: int) -> tuple[str, StopReason]:
+    async def _hear(
+        self, task: str | Errand, answer: type[Answer], material: dict[str, str], tries: int
+    ) -> tuple[str, StopReason]:
         """What the model says, and why it ended. No stop strings: the schema ends the answer, and they may occur in it."""
         prompt = await self._prompt(self._loaded(), task, material)
         sampler = SamplerPreset(name="clerk", temperature=TEMPERATURES[tries], top_p=0.9, seed=SEED + tries)
         said: list[str] = []
-        reason = StopReason.STOPPED
+        read, written, reason = 0, 0, StopReason.STOPPED
         stream = self._client.generate(prompt, sampler, answer.most_tokens, schema=answer.schema_text(), lane=Lane.QUIET)
-        async with aclosing(stream) as reports:
-            async for report in reports:
-                if isinstance(report, Chunk):
-                    said.append(report.text)
-                elif isinstance(report, Done):
-                    reason = report.usage.reason
+        try:
+            async with aclosing(stream) as reports:
+                async for report in reports:
+                    if isinstance(report, Reading):
+                        read = report.done
+                    elif isinstance(report, Chunk):
+                        said.append(report.text)
+                    elif isinstance(report, Done):
+                        usage = report.usage
+                        read, written, reason = usage.evaluated_tokens, usage.reply_tokens, usage.reason
+        finally:
+            if meter := _METER.get():
+                meter(read + (written or len(said)))  # of an answer that was cut off, each piece was a token or so
         return "".join(said), reason

@@ -6,11 +6,15 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from lethe_app.services.events import Listeners
+
 
 class Quiet:
     """Background work asks before every step; the user's turn holds it off while it lasts."""
 
     def __init__(self) -> None:
+        self.broken: Listeners[None] = Listeners()
+        """Told when somebody begins to wait."""
         self._held = 0
         self._free = asyncio.Event()
         self._free.set()
@@ -25,6 +29,7 @@ class Quiet:
         """While this lasts, nothing is begun in the background."""
         self._held += 1
         self._free.clear()
+        self.broken.tell(None)
         try:
             yield
         finally:

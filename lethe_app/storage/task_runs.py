@@ -16,7 +16,11 @@ from lethe_app.storage.text import storable
 
 COLUMNS = tuple(TaskRun.model_fields)
 _ALL = f"SELECT {', '.join(COLUMNS)} FROM task_runs"  # noqa: S608 - names are ours
-_PUT = f"INSERT OR REPLACE INTO task_runs ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
+_SET = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS if name != "id")
+# not INSERT OR REPLACE: that deletes the row first, and the changes of a run would forget whose they are
+_PUT = f"""
+INSERT INTO task_runs ({", ".join(COLUMNS)}) VALUES ({", ".join("?" * len(COLUMNS))}) ON CONFLICT (id) DO UPDATE SET {_SET}
+"""  # noqa: S608
 
 
 class TaskRuns:

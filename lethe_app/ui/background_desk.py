@@ -32,14 +32,16 @@ class BackgroundDesk(QObject):
         super().__init__(window)
         self._status, self._button = window.chat.status, window.sidebar.activity
         self._archiving, self._indexing, self._models = house.archiving, house.indexing, house.models
-        self._bridge, self._downloads = bridge, house.downloads
+        self._bridge, self._downloads, self._busy = bridge, house.downloads, house.away
         self._most = 0
-        self._sources: list[Source] = [self._loading, self._fetched, self._archive, self._index]
+        self._sources: list[Source] = [self._loading, self._fetched, self._away, self._archive, self._index]
         self._forget = [
             house.archiving.changed.add(lambda _progress: self.tell()),
             house.indexing.changed.add(lambda _progress: self.tell()),
             house.models.changed.add(lambda _state: self.tell()),
             house.downloads.changed.add(lambda _progress: self.tell()),
+            house.away.changed.add(lambda _none: self.tell()),
+            house.away.told.add(window.notifier.tell),
         ]
         self.tell()
 
@@ -54,7 +56,7 @@ class BackgroundDesk(QObject):
 
     def tell(self) -> None:
         """Show how things stand."""
-        self._status.show_background(self._archive_words() or self._index_words())
+        self._status.show_background(self._away_words() or self._archive_words() or self._index_words())
         self._button.show_activities([one for source in self._sources for one in source()])
 
     # what is going on
@@ -75,6 +77,17 @@ class BackgroundDesk(QObject):
         title = self.tr("Fetching {name}").format(name=one.model.name)
         fraction = one.done / one.total if one.total else None
         return Activity(one.model.file, title, download_in_words(one), fraction, self.tr("Stop"), stop)
+
+    def _away(self) -> list[Activity]:
+        underway = self._busy.underway
+        if underway is None:
+            return []
+        title = self.tr("{name}: {task}").format(name=underway.persona, task=underway.title)
+        return [Activity("away", title, underway.words, button=self.tr("Stop"), act=self._busy.stop)]
+
+    def _away_words(self) -> str:
+        underway = self._busy.underway
+        return self.tr("{name}: {task}").format(name=underway.persona, task=underway.title) if underway is not None else ""
 
     def _archive(self) -> list[Activity]:
         progress = self._archiving.progress

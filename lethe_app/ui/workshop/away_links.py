@@ -1,0 +1,30 @@
+"""The ways from a run to what it made: for each kind the page that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import UUID
+
+from lethe_app.domain.agents import Made, MadeKind, TaskRun
+from lethe_app.ui.workshop import doors
+from lethe_app.ui.workshop.place import Place
+
+Opener = Callable[[Place, TaskRun, Made], None]
+
+
+def memory(place: Place, run: TaskRun, made: Made) -> None:
+    """The list of memories, with the cursor on it."""
+    from lethe_app.ui.workshop.memory_page import MemoryPage  # noqa: PLC0415 - no page delays another
+
+    page = place.desk.open(lambda: MemoryPage(place), made_by=doors.memories)
+    if isinstance(page, MemoryPage):
+        page.show_memory(run.persona_id, UUID(made.id))
+
+
+def persona(place: Place, run: TaskRun, _made: Made) -> None:
+    """Her editor."""
+    doors.edit_persona(place, run.persona_id)
+
+
+OPENERS: dict[MadeKind, Opener] = {MadeKind.MEMORY: memory, MadeKind.PERSONA: persona}
+"""What is not here is only named."""

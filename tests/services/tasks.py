@@ -1,0 +1,92 @@
+"""Tasks for tests, a user who goes away, and a clock of our own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from lethe_app.agents.registry import Known
+from lethe_app.agents.task import NOTHING, Need, Result, Scene, Sight, Task
+from lethe_app.brain.answers import Title
+from lethe_app.domain.agents import TaskRun
+from lethe_app.domain.clock import by_the_system
+from lethe_app.house import House
+from tests.services.stage import MIRA, change_persona
+
+Deed = Callable[[Scene], Awaitable[Result]]
+LONG = timedelta(minutes=20)
+
+
+@dataclass
+class Clock:
+    """Shows what it is set to."""
+
+    shown: datetime = field(default_factory=lambda: by_the_system().replace(hour=12, minute=0, second=0, microsecond=0))
+
+    def __call__(self) -> datetime:
+        return self.shown
+
+    def go_on(self, **span: float) -> None:
+        self.shown += timedelta(**span)
+
+
+class Scripted(Task):
+    """Does what a test wants."""
+
+    title = "A little something"
+    every = timedelta(hours=6)
+
+    def __init__(self, deed: Deed, name: str = "something", *needs: Need) -> None:
+        self.name, self.needs = name, frozenset(needs)  # type: ignore[misc] - each of these is a class of its own
+        self.deed = deed
+        self.sees = True
+        self.began = 0
+        self.ended = 0
+
+    async def observe(self, sight: Sight) -> bool:
+        return self.sees
+
+    async def execute(self, scene: Scene) -> Result:
+        self.began += 1
+        result = await self.deed(scene)
+        self.ended += 1
+        return result
+
+
+async def nothing(_scene: Scene) -> Result:
+    return NOTHING
+
+
+async def for_ever(scene: Scene) -> Result:
+    scene.progress("Waiting for the tide")
+    await asyncio.Event().wait()
+    return NOTHING
+
+
+async def ask_for_a_title(scene: Scene) -> Result:
+    """Something for which a model is needed."""
+    title = await scene.ask("title", Title, conversation="Tomas: I saw a green boat.")
+    return Result(f"It is called {title.title}.")
+
+
+async def employ(house: House, *tasks: Task, plugin: str = "") -> None:
+    """Mira does these, and nothing else, while the user is away."""
+    for task in tasks:
+        house.away.registry._known[task.name] = Known(task, plugin)
+    await change_persona(house, MIRA, agent_mode=True, agent_tasks=[task.name for task in tasks])
+
+
+def leave(house: House, clock: Clock, span: timedelta = LONG) -> None:
+    """The user was here, and then nothing was heard of them for so long."""
+    house.idleness.watch()
+    clock.shown += span
+
+
+async def newest(house: House) -> TaskRun:
+    return (await house.away.runs())[0]
+
+
+async def kept_runs(house: House) -> list[TaskRun]:
+    return await house.away.runs()

@@ -1,0 +1,244 @@
+"""What a persona does while nobody writes, as the user lives it: they come back and wait for nothing, and nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from lethe_app.agents.task import Result, Scene
+from lethe_app.agents.thoughts import Thoughts
+from lethe_app.app import build
+from lethe_app.brain.answers import Title
+from lethe_app.domain.agents import Outcome
+from lethe_app.domain.clock import told_by
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.house import House
+from lethe_app.paths import Paths
+from lethe_app.services.events import Said
+from tests.services.past import NUTS, chats_of, copy_home, hold, opened, trusted
+from tests.services.stage import MIRA, change_persona, heard, until
+from tests.services.tasks import Clock, Scripted, employ, leave, newest
+
+PERSONAS = {
+    "mira-test": {"name": "Mira", "bio": "She is the navigator of the Petrel."},
+    "tomas": {"is_user": True, "name": "Tomas", "bio": "The captain."},
+}
+THOUGHTS = {"paragraphs": ["Tomas misses his sister Ines. I would like to meet her one day."]}
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    clock = Clock()
+    with told_by(clock):
+        yield clock
+
+
+def settle(home: Path) -> None:
+    paths = Paths.standard(home)
+    paths.personas.mkdir(parents=True)
+    for name, persona in PERSONAS.items():
+        (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    settle(tmp_path / "home")
+    return tmp_path / "home"
+
+
+@asynccontextmanager
+async def busy(home: Path, tmp_path: Path, **script: object) -> AsyncIterator[House]:
+    """Mira has something to think about, a model she may use for it, and the user has gone."""
+    async with opened(home) as house:
+        await house.preferences.set(user_persona="tomas")
+        session = await hold(house, *NUTS)
+        told = {"name": "Peanuts and Porto", "content": "They spoke of Ines."}
+        await chats_of(house).change_session(session.guid, archived=True, **told)
+        await employ(house, Thoughts())
+        await change_persona(house, MIRA, self_edit_tokens=200)
+        await trusted(house, tmp_path / "model.json", **script)
+        yield house
+
+
+async def test_the_user_comes_back_in_the_middle_and_is_answered_first(home: Path, tmp_path: Path, clock: Clock):
+    slow = json.dumps(THOUGHTS) + " " * 50 + "x " * 2000
+    async with busy(home, tmp_path, answers=[slow, THOUGHTS], replies=["Welcome back, Tomas."], delay=0.02) as house:
+        talk = await hold(house)
+        leave(house, clock)
+        order: list[str] = []
+        house.away.changed.add(lambda _none: order.append("ended") if house.away.underway is None else None)
+        looking = asyncio.create_task(house.away.look())
+
+        async def is_thinking() -> bool:
+            return house.away.underway is not None and "Thinking" in house.away.underway.words
+
+        await until(is_thinking)
+        await asyncio.sleep(0.3)  # the model is in the middle of a word
+        house.idleness.touch()  # the first key
+        async with aclosing(house.chat.send(talk.guid, "I am back.")) as events:
+            async for event in events:
+                if isinstance(event, Said) and "reply" not in order:
+                    order.append("reply")
+        await looking
+        run = await newest(house)
+
+        assert order.index("ended") < order.index("reply")
+        assert run.outcome is Outcome.GAVE_WAY
+        assert (await house.library.persona(MIRA)).self_edit_field == ""
+
+        leave(house, clock)
+        await house.away.look()
+        assert (await house.library.persona(MIRA)).self_edit_field == THOUGHTS["paragraphs"][0]
+
+
+async def test_whoever_sends_something_without_a_key_is_back_too(home: Path, tmp_path: Path, clock: Clock):
+    async def ask(scene: Scene) -> Result:
+        await scene.ask("title", Title, conversation="Tomas: Hello.")
+        return Result("Asked.")
+
+    async with busy(home, tmp_path, answers=["x " * 2000], replies=["Welcome back."], delay=0.02) as house:
+        await employ(house, Scripted(ask))
+        talk = await hold(house)
+        leave(house, clock)
+        looking = asyncio.create_task(house.away.look())
+
+        async def is_at_it() -> bool:
+            return house.away._task is not None
+
+        await until(is_at_it)
+        played = await heard(house.chat.send(talk.guid, "I am back."))
+        await looking
+
+        assert played.reply.content == "Welcome back."
+        assert (await newest(house)).outcome is Outcome.GAVE_WAY
+
+
+async def test_what_was_thought_of_once_is_not_thought_of_again_though_days_pass(home: Path, tmp_path: Path, clock: Clock):
+    async with busy(home, tmp_path, answers=[THOUGHTS] * 20) as house:
+        leave(house, clock)
+
+        for _hour in range(24 * 10):
+            await house.away.look()
+            clock.go_on(hours=1)
+
+        assert len(await house.away.runs()) == 1
+
+
+async def test_the_next_start_tells_what_was_cut_off_and_does_it_again(home: Path, tmp_path: Path, clock: Clock):
+    async def half(scene: Scene) -> Result:
+        await scene.memorize(MemoryUnit(name="The tide", content="The tide turns at six."))
+        await asyncio.Event().wait()
+        return Result()
+
+    async with busy(home, tmp_path) as house:
+        await employ(house, Scripted(half))
+        leave(house, clock)
+        looking = asyncio.create_task(house.away.look())
+
+        async def is_half_done() -> bool:
+            return bool(await house.brain.memories(MIRA))
+
+        await until(is_half_done)
+        copy = await copy_home(house, tmp_path / "as it was")
+        looking.cancel()
+        await asyncio.gather(looking, return_exceptions=True)
+
+    async with opened(copy) as house:
+        await house.away.look()
+        (run,) = await house.away.runs()
+        assert run.outcome is Outcome.LOST
+        assert [one.title for one in run.made] == ["The tide"]
+        assert [one.content for one in await house.brain.memories(MIRA)] == ["The tide turns at six."]
+
+        await house.away.undo(run.id)
+        assert not await house.brain.memories(MIRA)
+
+
+KILLED = """
+import asyncio, sys
+from pathlib import Path
+from lethe_app.agents.registry import Known
+from lethe_app.agents.task import Result
+from lethe_app.app import build
+from lethe_app.domain.clock import now, told_by
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.paths import Paths
+from tests.services.tasks import Clock, Scripted, employ, leave
+
+async def half(scene):
+    await scene.memorize(MemoryUnit(name="The tide", content="The tide turns at six."))
+    print("half done", flush=True)
+    await asyncio.Event().wait()
+    return Result()
+
+async def main():
+    clock = Clock()
+    with told_by(clock):
+        house = await build(Paths.standard(Path(sys.argv[1])), engine="echo")
+        await employ(house, Scripted(half))
+        leave(house, clock)
+        await house.away.look()
+
+if __name__ == "__main__":
+    asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+async def test_a_kill_in_the_middle_loses_nothing(home: Path, tmp_path: Path):
+    script = tmp_path / "killed.py"
+    script.write_text(KILLED, encoding="utf-8")
+    root = Path(__file__).parent.parent.parent
+    environment = {**os.environ, "PYTHONPATH": str(root), "HOME": str(tmp_path / "nobody")}
+    command = [sys.executable, str(script), str(home)]
+    program = await asyncio.create_subprocess_exec(*command, env=environment, stdout=subprocess.PIPE)
+    assert program.stdout is not None
+    assert (await program.stdout.readline()).strip() == b"half done"
+    program.send_signal(signal.SIGKILL)
+    await program.wait()
+
+    house = await build(Paths.standard(home), engine="echo")
+    try:
+        await house.away.look()
+        (run,) = await house.away.runs()
+        kept = [one.content for one in await house.brain.memories(MIRA)]
+    finally:
+        await house.close()
+
+    assert run.outcome is Outcome.LOST
+    assert run.ended is not None
+    assert [one.title for one in run.made] == ["The tide"]
+    assert kept == ["The tide turns at six."]
+
+
+async def test_quiet_hours_are_kept_every_night(home: Path, tmp_path: Path, clock: Clock):
+    done: list[int] = []
+
+    async def note(scene: Scene) -> Result:
+        done.append(scene.moment.hour)
+        return Result("Looked at the clock.")
+
+    class Hourly(Scripted):
+        every = timedelta(minutes=30)
+
+    async with busy(home, tmp_path) as house:
+        await employ(house, Hourly(note))
+        await house.preferences.set(agent_quiet_from="22:00", agent_quiet_until="07:00")
+        leave(house, clock)
+
+        for _hour in range(24 * 3):
+            await house.away.look()
+            clock.go_on(hours=1)
+
+    assert set(done) == set(range(7, 22))

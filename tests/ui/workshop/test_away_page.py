@@ -1,0 +1,233 @@
+"""“While you were away”: what was done, day by day; taking it back, having it done now, and a window that tells who is here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from PySide6.QtCore import QLocale, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMenu, QPushButton
+
+from lethe_app.agents.registry import Known
+from lethe_app.agents.task import Result
+from lethe_app.agents.task import Scene as Hands
+from lethe_app.domain.agents import Made, MadeKind, Outcome, TaskRun
+from lethe_app.domain.clock import now
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.ui.workshop.away_page import AwayPage
+from lethe_app.ui.workshop.memory_page import MemoryPage
+from lethe_app.ui.workshop.persona_page import PersonaPage
+from tests.services.tasks import Scripted
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+@pytest.fixture
+def script(echo_model) -> Path:
+    return echo_model("Indeed.")
+
+
+async def page_of(scene: Scene) -> AwayPage:
+    scene.window.actions_["away"].trigger()
+    page = scene.host.workshop.page
+    assert isinstance(page, AwayPage)
+    await until(lambda: page._today)
+    return page
+
+
+@asynccontextmanager
+async def told(home: Path, script: Path) -> AsyncIterator[tuple[Scene, AwayPage, MemoryUnit]]:
+    """Mira looked at the tide an hour ago, and failed at it yesterday."""
+    async with opened(home, script) as scene:
+        written = MemoryUnit(name="The tide", content="It turns at six.", made_by="something")
+        memory = (await scene.house.brain.memorize("mira", written)).record
+        made = Made(kind=MadeKind.MEMORY, id=str(memory.guid), title=memory.name)
+        began = now() - timedelta(hours=1)
+        runs = scene.house.away._runs
+        values = {"persona_id": "mira", "task": "thoughts"}
+        await runs.put(
+            TaskRun(
+                **values,
+                began=began,
+                ended=began + timedelta(minutes=2),
+                outcome=Outcome.MADE,
+                tokens=2840,
+                summary="Looked at the tide.",
+                made=(made,),
+            )
+        )
+        before = began - timedelta(days=1)
+        await runs.put(TaskRun(**values, began=before, ended=before, outcome=Outcome.FAILED, trouble="The well is dry."))
+        yield scene, await page_of(scene), memory
+
+
+def cell(page: AwayPage, row: int, title: str) -> str:
+    place = next(number for number, column in enumerate(page.rows.columns) if column.title == title)
+    return str(page.rows.data(page.rows.index(row, place)))
+
+
+async def test_runs_are_told_newest_first_with_what_came_of_them_and_what_they_cost(tmp_path: Path, script: Path):
+    async with told(tmp_path / "home", script) as (_scene, page, _memory):
+        assert [cell(page, row, "What came of it") for row in range(2)] == ["Looked at the tide.", "The well is dry."]
+        assert cell(page, 0, "Task") == "Personal thoughts"
+        assert cell(page, 0, "Who") == "Mira"
+        assert cell(page, 0, "Tokens") == "2.8k"
+        assert f"of {QLocale().toString(100_000)} tokens" in page.hint.text()
+        assert "when you have been away for 15 minutes" in page.hint.text()
+        assert "Looked at the tide." in page.detail.words.text()
+
+
+async def test_a_run_can_be_taken_back(tmp_path: Path, script: Path):
+    async with told(tmp_path / "home", script) as (scene, page, _memory):
+        QTest.mouseClick(page.detail.undo_button, Qt.MouseButton.LeftButton)
+        await until(lambda: "Taken back" in page.detail.when.text())
+
+        assert not await scene.house.brain.memories("mira")
+        assert page.detail.undo_button.isHidden()
+
+
+async def test_what_it_made_leads_to_the_memory(tmp_path: Path, script: Path):
+    async with told(tmp_path / "home", script) as (scene, page, memory):
+        show = next(button for button in page.detail.findChildren(QPushButton) if "The tide" in button.accessibleName())
+        QTest.mouseClick(show, Qt.MouseButton.LeftButton)
+        opened_page = scene.host.workshop.page
+        assert isinstance(opened_page, MemoryPage)
+
+        await until(lambda: opened_page.table.current is not None and opened_page.table.current.guid == str(memory.guid))
+
+
+async def test_the_switch_is_kept_with_the_persona_and_can_be_undone(tmp_path: Path, script: Path):
+    async with told(tmp_path / "home", script) as (scene, page, _memory):
+        QTest.mouseClick(page.busy, Qt.MouseButton.LeftButton, pos=page.busy.rect().center() / 4)
+        if not page.busy.isChecked():
+            QTest.keyClick(page.busy, Qt.Key.Key_Space)
+        for wanted in (True, False):
+            end = asyncio.get_running_loop().time() + 10
+            while (await scene.house.library.persona("mira")).agent_mode is not wanted:
+                assert asyncio.get_running_loop().time() < end
+                await asyncio.sleep(0.01)
+            if wanted:
+                page.undo.undo()
+
+
+async def test_something_can_be_done_now_and_is_seen_while_it_lasts(tmp_path: Path, script: Path):
+    async with told(tmp_path / "home", script) as (scene, page, _memory):
+        go = asyncio.Event()
+
+        async def wait(hands: Hands) -> Result:
+            hands.progress("Waiting for the tide")
+            await go.wait()
+            return Result("Saw the tide turn.")
+
+        scene.house.away.registry._known["something"] = Known(Scripted(wait))
+        scene.house.away.start()
+        page.choose_task()
+        menu = next(menu for menu in page.findChildren(QMenu) if menu.isVisible())
+        next(action for action in menu.actions() if action.text() == "A little something").trigger()
+        await until(lambda: page.subtitle.accessibleName().endswith("Waiting for the tide"))
+        activities = scene.host.background._away()
+        assert [(one.title, one.detail, one.button) for one in activities] == [
+            ("Mira: A little something", "Waiting for the tide", "Stop")
+        ]
+        assert not page.stop_button.isHidden()
+
+        go.set()
+        await until(lambda: page.rows.total == 3)
+
+        assert cell(page, 0, "What came of it") == "Saw the tide turn."
+        assert page.stop_button.isHidden()
+
+
+async def test_stop_ends_it(tmp_path: Path, script: Path):
+    async with told(tmp_path / "home", script) as (scene, page, _memory):
+
+        async def wait(_hands: Hands) -> Result:
+            await asyncio.Event().wait()
+            return Result()
+
+        scene.house.away.registry._known["something"] = Known(Scripted(wait))
+        scene.house.away.start()
+        page.ask("something")
+        await until(lambda: not page.stop_button.isHidden() and scene.house.away._task is not None)
+
+        QTest.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
+        await until(lambda: page.rows.total == 3)
+
+        assert cell(page, 0, "What came of it") == "Stopped by you"
+
+
+async def test_what_cannot_be_done_now_says_why(tmp_path: Path, script: Path):
+    async with told(tmp_path / "home", script) as (scene, page, _memory):
+        page.ask("thoughts")
+        await until(lambda: scene.toasts)
+
+        assert not scene.house.away._asked
+
+
+async def test_keys_clicks_and_words_in_the_writing_field_say_that_the_user_is_here(tmp_path: Path, script: Path):
+    async with opened(tmp_path / "home", script) as scene:
+        idleness, window = scene.house.idleness, scene.window.windowHandle()
+        heard: list[str] = []
+
+        def after(act: str) -> None:
+            assert idleness._last is not None
+            idleness._last = now() - timedelta(hours=1)
+            if act == "key":
+                QTest.keyClick(window, Qt.Key.Key_Shift)
+            elif act == "click":
+                QTest.mouseClick(window, Qt.MouseButton.LeftButton, pos=scene.window.rect().center())
+            if idleness.idle is not None and idleness.idle < timedelta(minutes=1):
+                heard.append(act)
+
+        for act in ("nothing", "key", "click"):
+            after(act)
+        scene.draft.setPlainText("I was about to")
+        idleness._last = now() - timedelta(hours=1)
+        while_writing = idleness.idle
+        scene.draft.clear()
+        idleness._last = now() - timedelta(hours=1)
+
+        assert heard == ["key", "click"]
+        assert while_writing == timedelta()
+        assert idleness.idle is not None
+        assert idleness.idle >= timedelta(hours=1)
+
+
+async def test_after_the_window_is_closed_nobody_counts_as_away(tmp_path: Path, script: Path):
+    async with opened(tmp_path / "home", script) as scene:
+        await scene.window.detach()
+
+        assert scene.house.idleness.idle is None
+
+
+async def test_tasks_are_chosen_by_ticking_them_and_an_unknown_one_stays(tmp_path: Path, script: Path):
+    async with opened(tmp_path / "home", script) as scene:
+        mira = await scene.house.library.persona("mira")
+        await scene.house.library.save_persona(mira.model_copy(update={"agent_tasks": ["gardening"]}))
+        scene.window.actions_["persona_editor"].trigger()
+        page = scene.host.workshop.page
+        assert isinstance(page, PersonaPage)
+        await until(lambda: page.is_loaded)
+
+        page.sheet.tasks.box("thoughts").click()
+        await page.save()
+
+        assert (await scene.house.library.persona("mira")).agent_tasks == ["gardening", "thoughts"]
+
+
+async def test_a_run_of_a_task_and_a_persona_that_are_gone_is_still_told(tmp_path: Path, script: Path):
+    async with opened(tmp_path / "home", script) as scene:
+        made = (Made(kind=MadeKind.NOTEBOOK, id=str(uuid4()), title="Bees"),)
+        gone = TaskRun(persona_id="nobody", task="weaving", ended=now(), outcome=Outcome.MADE, made=made)
+        await scene.house.away._runs.put(gone)
+        page = await page_of(scene)
+        await until(lambda: page.rows.total)
+
+        assert (cell(page, 0, "Who"), cell(page, 0, "Task")) == ("nobody", "weaving")
