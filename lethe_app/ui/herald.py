@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
@@ -33,6 +34,7 @@ class Herald(QObject):
         self._forget = [
             house.preferences.changed.add(lambda _settings: self._appear()),
             house.archiving.changed.add(self._archived),
+            house.mind.reminders.due.add(lambda found: self._remind([memory.content for _persona_id, memory in found])),
         ]
         self._appear()
 
@@ -53,6 +55,15 @@ class Herald(QObject):
         self._window.show()
         self._window.raise_()
         self._window.activateWindow()
+
+    def _remind(self, texts: Sequence[str]) -> None:
+        """The hour of these has come: on the desktop, or in the window if that is looked at; in one piece, however many."""
+        first, others = " ".join(texts[0].split()), len(texts) - 1
+        words = self.tr("{first} (and {n} more)") if others else "{first}"
+        if self.is_out_of_sight:
+            self._call(self.tr("A reminder"), words.format(first=first[:LONGEST], n=others))
+        else:
+            self._window.notifier.tell(words.format(first=first, n=others))
 
     def _archived(self, progress: Archived) -> None:
         """Told once a conversation is through, not for each part of it."""

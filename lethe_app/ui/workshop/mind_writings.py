@@ -1,0 +1,155 @@
+"""What a persona wrote or wants, as titled texts below each other that can be changed and deleted: her journal, her goals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.ui.icons import icon
+from lethe_app.ui.palette import ICON, SPACE_1, SPACE_2, SPACE_4
+from lethe_app.ui.theme import Theme
+from lethe_app.ui.workshop.page import explanation
+from lethe_app.ui.workshop.prose_field import ProseField
+
+FIRST, MORE = 3, 10
+
+
+@dataclass(frozen=True)
+class Writing:
+    """A memory as it is shown: with a title, and a few quiet words about when."""
+
+    memory: MemoryUnit
+    title: str
+    note: str
+
+
+class WritingRow(QWidget):
+    """Title and note, and the text in a field that grows."""
+
+    written = Signal(object, str)
+    forget_wanted = Signal(object)
+
+    def __init__(self, theme: Theme, writing: Writing, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.writing, self._theme = writing, theme
+        self._title, self._note = QLabel(writing.title), QLabel(writing.note)
+        self._title.setProperty("field", True)
+        self._title.setWordWrap(True)
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
+        self._note.setProperty("small", True)
+        self.bin = QToolButton()
+        self.bin.setIconSize(QSize(ICON, ICON))
+        self.bin.setAccessibleName(self.tr("Delete “{name}”").format(name=writing.title))
+        self.bin.setToolTip(self.tr("Delete “{name}”").format(name=writing.title))
+        self.bin.clicked.connect(lambda: self.forget_wanted.emit(self.writing))
+        self.field = ProseField(writing.title, 1, 16)
+        self.field.set_text(writing.memory.content)
+        self.field.edited.connect(lambda text: self.written.emit(self.writing, text))
+        words = QVBoxLayout()
+        words.setSpacing(0)
+        words.addWidget(self._title)
+        words.addWidget(self._note)
+        head = QHBoxLayout()
+        head.setSpacing(SPACE_2)
+        head.addLayout(words, 1)
+        head.addWidget(self.bin, 0, Qt.AlignmentFlag.AlignTop)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(SPACE_1)
+        column.addLayout(head)
+        column.addWidget(self.field)
+        self.dress()
+
+    def show_writing(self, writing: Writing) -> None:
+        """What it is called and when it was; its text is put by whoever knows what is being typed."""
+        self.writing = writing
+        self._title.setText(writing.title)
+        self._note.setText(writing.note)
+
+    def dress(self) -> None:
+        """In the colours of the theme."""
+        self.bin.setIcon(icon("trash", self._theme.palette.muted))
+
+
+class Writings(QWidget):
+    """The first few, and a button that brings more; of thousands no more are made than are looked at."""
+
+    written = Signal(object, str)
+    """A `Writing`, and the text it has now."""
+    forget_wanted = Signal(object)
+
+    def __init__(self, theme: Theme, more_words: str, parent: QWidget | None = None) -> None:
+        """`more_words` stand on the button that brings more; {n} in them is how many there still are."""
+        super().__init__(parent)
+        self._theme, self._more_words = theme, more_words
+        self._all: list[Writing] = []
+        self._shown = FIRST
+        self.rows: list[WritingRow] = []
+        self.nothing = explanation("")
+        self._list = QVBoxLayout()
+        self._list.setSpacing(SPACE_4)
+        self.more = QPushButton()
+        self.more.setProperty("link", True)
+        self.more.clicked.connect(self._show_more)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(SPACE_4)
+        column.addWidget(self.nothing)
+        column.addLayout(self._list)
+        column.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def show_writings(self, writings: Sequence[Writing], nothing: str, is_unsaved: Callable[[str], bool]) -> None:
+        """`nothing` is said where there is none; a text that is being typed is left alone."""
+        self._all = list(writings)
+        self.nothing.setText(nothing)
+        self.nothing.setVisible(not writings)
+        self._fit(is_unsaved)
+
+    def put(self, guid: str, text: str) -> None:
+        """Show a text, silently, if it is there."""
+        for row in self.rows:
+            if str(row.writing.memory.guid) == guid:
+                row.field.set_text(text)
+
+    def begin_anew(self) -> None:
+        """Somebody else's: only the first few again."""
+        self._shown = FIRST
+
+    def _show_more(self) -> None:
+        before = len(self.rows)
+        self._shown += MORE
+        self._fit(lambda _key: True)
+        if before < len(self.rows):
+            self.rows[before].field.setFocus()
+
+    def _fit(self, is_unsaved: Callable[[str], bool]) -> None:
+        wanted = self._all[: self._shown]
+        kept = [row.writing.memory.guid for row in self.rows]
+        if kept != [one.memory.guid for one in wanted][: len(kept)] or len(kept) > len(wanted):
+            for row in self.rows:
+                row.hide()
+                row.deleteLater()
+            self.rows = []
+        for row, writing in zip(self.rows, wanted, strict=False):
+            row.show_writing(writing)
+            if not is_unsaved(str(writing.memory.guid)):
+                row.field.set_text(writing.memory.content)
+        for writing in wanted[len(self.rows) :]:
+            row = WritingRow(self._theme, writing)
+            row.written.connect(self.written)
+            row.forget_wanted.connect(self.forget_wanted)
+            self._list.addWidget(row)
+            before = self.rows[-1].field if self.rows else self.nothing
+            if self.rows:
+                QWidget.setTabOrder(before, row.bin)
+            QWidget.setTabOrder(row.bin, row.field)
+            self.rows.append(row)
+        if self.rows:
+            QWidget.setTabOrder(self.rows[-1].field, self.more)
+        left = len(self._all) - len(self.rows)
+        self.more.setVisible(left > 0)
+        self.more.setText(self._more_words.format(n=left))

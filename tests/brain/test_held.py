@@ -1,0 +1,66 @@
+"""Memories at hand are sorted as if each turn went through them all."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as some
+
+from lethe_app.brain.decay import is_prunable
+from lethe_app.brain.guidance import WAITING
+from lethe_app.brain.held import Held
+from lethe_app.domain.clock import now
+from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+
+MOMENT = now() + timedelta(days=1)
+KINDS = [kind for kind in MemoryType if kind is not MemoryType.CHAT_SESSION]
+units = some.builds(
+    MemoryUnit,
+    guid=some.uuids(),
+    category=some.sampled_from(KINDS),
+    insertion=some.sampled_from(MemoryInsertion),
+    sticky=some.booleans(),
+    protected=some.booleans(),
+    content=some.sampled_from(("The lamp.", "The tide.")),
+    added=some.just(now()),
+    last_trigger=some.just(now()),
+)
+homes = some.lists(units, max_size=12, unique_by=lambda unit: unit.guid)
+
+
+def agree(held: Held, memories: list[MemoryUnit]) -> bool:
+    """Is every part of it what a look at each memory finds, in the same order?"""
+    return (
+        list(held) == memories
+        and [held[place] for place in range(len(held))] == memories
+        and held[:3] == memories[:3]
+        and held.by_guid == {one.guid: one for one in memories}
+        and held.waiting == [one for one in memories if one.insertion in WAITING]
+        and held.returning == [one for one in memories if one.insertion is MemoryInsertion.USER_RETURN]
+        and held.triggers == [one for one in memories if one.insertion is MemoryInsertion.TRIGGER]
+        and held.sticky == [one for one in memories if one.sticky]
+        and held.mortal == [one for one in memories if is_prunable(one)]
+    )
+
+
+@given(homes)
+def test_every_part_is_what_a_look_at_each_finds(memories: list[MemoryUnit]):
+    assert agree(Held(memories), memories)
+
+
+@given(homes, some.data())
+def test_after_any_touch_and_loss_too(memories: list[MemoryUnit], data: some.DataObject):
+    guids = [one.guid for one in memories]
+    named = data.draw(some.sets(some.sampled_from(guids)) if guids else some.just(set()))
+    before = Held(memories)
+
+    touched = before.touched(named, MOMENT)
+    left = touched.without(named)
+
+    counts = [one.trigger_count + (one.guid in named) for one in memories]
+    assert [one.trigger_count for one in touched] == counts
+    assert agree(touched, list(touched))
+    assert agree(left, [one for one in memories if one.guid not in named])
+    assert before.some(named) == [one for one in memories if one.guid in named]
+    assert agree(before, memories)

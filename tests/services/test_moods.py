@@ -1,0 +1,224 @@
+"""Moods in a turn: moved once, told once, kept with everything else, and never where they are not wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from lethe_app.domain.archive import SessionPart
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.clock import now, told_by
+from lethe_app.domain.mood import Cause, MoodReading
+from lethe_app.house import House
+from lethe_app.services.moods import MOST_SAMPLES
+from tests.services.past import answers, hold, trusted
+from tests.services.stage import MIRA, Played, back_in_time, change_persona, heard, log, prompt_of, say, until
+
+LOWER, SAME, HIGHER = {"change": "lower"}, {"change": "same"}, {"change": "much higher"}
+
+
+@pytest.fixture
+async def session(house: House, says: Callable[..., object]) -> ChatSession:
+    await says(*["“Aye.”"] * 60)
+    await house.preferences.set(recall_without_match=0, rotation_minutes=0)
+    await change_persona(house, mood=True)
+    return await house.sessions.new(MIRA)
+
+
+async def cheer(house: House) -> float:
+    return (await house.mind.moods.mood(MIRA)).feelings["cheer"].value
+
+
+async def praised(house: House, session: ChatSession, times: int) -> list[Played]:
+    return [await say(house, session, "Well done, I love it.") for _time in range(times)]
+
+
+async def test_praise_cheers_her_and_the_prompt_says_so_once(house: House, session: ChatSession):
+    turns = await praised(house, session, 4)
+
+    told = [played.memory.mood for played in turns]
+    assert told == ["Mira feels rested.", "", "Mira feels happy now.", ""]
+    assert "Mira feels happy now." in await prompt_of(house, session, turns[2])
+    assert "happy" not in await prompt_of(house, session, turns[3])
+    assert (await house.mind.moods.mood(MIRA)).feelings["cheer"].why == Cause.PRAISE
+
+
+async def test_what_is_told_of_her_mood_costs_no_stable_part_of_the_prompt(house: House, session: ChatSession):
+    turns = await praised(house, session, 3)
+    prompt, later = await prompt_of(house, session, turns[2]), await prompt_of(house, session, await say(house, session, "Hm."))
+
+    told = prompt.index("Mira feels happy now.")
+    assert later.startswith(prompt[: prompt.rindex("“Aye.”", 0, told)])
+
+
+async def test_a_reply_written_anew_moves_nothing_and_is_told_the_same(house: House, session: ChatSession):
+    turns = await praised(house, session, 3)
+    before = await cheer(house)
+
+    again = await heard(house.chat.regenerate(session.guid, turns[2].reply.id))
+
+    assert again.memory.mood == turns[2].memory.mood == "Mira feels happy now."
+    assert await cheer(house) == pytest.approx(before, abs=1e-4)
+
+
+async def test_an_edited_message_that_is_answered_again_moves_her_no_second_time(house: House, session: ChatSession):
+    turns = await praised(house, session, 2)
+    before = await cheer(house)
+    await house.chat.edit(turns[1].asked.id, "You did great, thank you, well done.")
+
+    again = await heard(house.chat.regenerate(session.guid, turns[1].reply.id))
+
+    assert again.memory.mood == turns[1].memory.mood
+    assert await cheer(house) == pytest.approx(before, abs=1e-4)
+
+
+@pytest.mark.parametrize("switch", ["master", "persona", "guidance"])
+async def test_who_has_no_moods_is_never_moved(house: House, session: ChatSession, switch: str):
+    if switch == "master":
+        await house.preferences.set(mood_handling=False)
+    else:
+        await change_persona(house, **({"mood": False} if switch == "persona" else {"disable_bot_guidance": True}))
+    before = await cheer(house)
+
+    turns = await praised(house, session, 4)
+
+    assert {played.memory.mood for played in turns} == {""}
+    assert await cheer(house) == pytest.approx(before, abs=1e-4)
+
+
+async def test_a_steady_mood_is_told_and_never_moves(house: House, session: ChatSession):
+    await house.preferences.set(static_mood=True)
+    before = (await house.mind.moods.mood(MIRA)).values
+
+    turns = await praised(house, session, 4)
+
+    assert (await house.mind.moods.mood(MIRA)).values == before
+    assert [played.memory.mood for played in turns] == ["Mira feels rested.", "", "", ""]
+
+
+async def test_the_note_at_a_return_says_how_she_feels_and_the_turn_does_not_say_it_twice(
+    house: House, session: ChatSession
+):
+    await change_persona(house, sense_of_time=True)
+    await house.mind.moods.put(MIRA, "cheer", 0.95)
+    await say(house, session, "Hello.")
+    await back_in_time(house, session, timedelta(hours=9))
+
+    played = await say(house, session, "I am back.")
+
+    assert played.note is not None
+    assert "Mira feels rested and joyful." in played.note.content
+    assert played.memory.mood == ""
+
+
+async def test_the_user_can_put_a_mood_by_hand_and_back(house: House):
+    before = (await house.mind.moods.mood(MIRA)).feelings["cheer"]
+    heard_of: list[str] = []
+    house.mind.moods.changed.add(heard_of.append)
+
+    old = await house.mind.moods.put(MIRA, "cheer", 0.95)
+    assert await cheer(house) == pytest.approx(0.95, abs=0.001)
+    assert (await house.mind.moods.mood(MIRA)).feelings["cheer"].why == Cause.HAND
+    await house.mind.moods.put_back(MIRA, "cheer", old)
+
+    assert await cheer(house) == pytest.approx(before.value, abs=0.001)
+    assert heard_of == [MIRA, MIRA]
+
+
+async def test_history_has_a_sample_for_every_day_and_is_bounded(house: House, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lethe_app.services.moods.MOST_SAMPLES", 3)
+    assert MOST_SAMPLES == 400
+    clock = [now()]
+    with told_by(lambda: clock[0]):
+        for _day in range(6):
+            clock[0] += timedelta(days=1)
+            await house.mind.moods.put(MIRA, "cheer", 0.7)
+        history = await house.mind.moods.history(MIRA)
+
+    assert len(history) == 4
+    assert [one.at for one in history] == sorted(one.at for one in history)
+
+
+async def test_what_lies_there_in_another_form_counts_as_nothing(house: House, session: ChatSession):
+    for scope in ("moods", "mood history", "mood readings"):
+        await house.mind.moods._house.set(scope, MIRA, {"feelings": 7})
+
+    assert await cheer(house) == pytest.approx(0.5, abs=1e-4)
+    assert len(await house.mind.moods.history(MIRA)) == 1
+    assert await house.mind.moods.readings(MIRA) == []
+
+
+# After a conversation
+
+
+async def test_a_trusted_model_says_what_a_conversation_did_to_her_once(house: House, tmp_path: Path):
+    await change_persona(house, mood=True)
+    talk = await hold(house, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
+    await trusted(house, tmp_path / "script.json", answers=[LOWER, HIGHER, SAME])
+    await house.archiving._parts.begin(talk.guid)
+    await house.archiving.write(talk.guid, SessionPart.SUMMARY, "Tomas told Mira that he leaves.")
+    before = (await house.mind.moods.mood(MIRA)).values
+
+    await house.mind.reader.read(talk.guid)
+    await house.mind.reader.read(talk.guid)
+
+    after = (await house.mind.moods.mood(MIRA)).values
+    assert after["energy"] - before["energy"] == pytest.approx(-0.1, abs=0.001)
+    assert after["cheer"] - before["cheer"] == pytest.approx(0.2, abs=0.001)
+    assert after["curiosity"] == pytest.approx(before["curiosity"], abs=0.001)
+    (reading,) = await house.mind.moods.readings(MIRA)
+    assert reading.session == talk.guid
+    assert reading.model == "good"
+    assert reading.steps == {"energy": -0.1, "cheer": 0.2, "curiosity": 0.0}
+
+
+async def test_a_conversation_that_was_archived_is_read_by_itself(house: House, tmp_path: Path):
+    await change_persona(house, mood=True)
+    talk = await hold(house, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
+    await trusted(house, tmp_path / "script.json", answers=[*answers(), LOWER, LOWER, LOWER])
+    await house.archiving.begin(talk.guid)
+    await house.archiving.finish()
+
+    house.mind.reader.start()
+
+    await until(lambda: house.mind.moods.readings(MIRA))
+
+
+async def test_a_model_that_may_not_write_is_not_asked(house: House, says: Callable[..., object]):
+    await change_persona(house, mood=True)
+    await says("“Aye.”")
+    talk = await hold(house, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
+    await house.archiving.begin(talk.guid)
+    house.mind.reader._heard.append(talk.guid)
+
+    await house.mind.reader.catch_up()
+
+    assert await house.mind.moods.readings(MIRA) == []
+    assert await house.mind.reader._waiting() == [talk.guid]
+
+
+async def test_an_old_or_an_open_conversation_leaves_no_trace(house: House, tmp_path: Path):
+    await change_persona(house, mood=True)
+    await trusted(house, tmp_path / "script.json", answers=[LOWER] * 6)
+    old = await hold(house, "I am leaving.", "Oh.", "For good.", "I see.", at=now() - timedelta(days=9))
+    await house.archiving.begin(old.guid)
+    still_open = await hold(house, "I am leaving.", "Oh.", "For good.", "I see.")
+
+    for talk in (old, still_open):
+        await house.mind.reader.read(talk.guid)
+
+    assert await house.mind.moods.readings(MIRA) == []
+
+
+async def test_a_steady_mood_is_not_read(house: House):
+    await house.preferences.set(static_mood=True)
+    talk = await hold(house, "Hello.", "Hello.")
+    reading = MoodReading(session=talk.guid, at=datetime.now().astimezone(), model="good", steps={"cheer": 0.2})
+
+    await house.mind.moods.read(MIRA, reading)
+
+    assert await cheer(house) == pytest.approx(0.5, abs=1e-4)
+    assert await log(house, talk)

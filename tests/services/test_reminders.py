@@ -1,0 +1,189 @@
+"""Reminders by date: silent until their hour, told once on the desktop and once in the conversation; and the week's plans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from lethe_app.brain.days_ahead import read
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.clock import now, told_by
+from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.domain.persona import Weekday
+from lethe_app.errors import LetheError
+from lethe_app.house import House
+from tests.services.stage import DAY, MIRA, change_persona, now_held, prompt_of, say
+
+SUNDAY = datetime(2026, 11, 22, 14, tzinfo=UTC)
+
+
+@contextmanager
+def later(by: timedelta) -> Iterator[None]:
+    moment = now() + by
+    with told_by(lambda: moment):
+        yield
+
+
+@pytest.fixture
+async def session(house: House, says: Callable[..., object]) -> ChatSession:
+    await says(*["“Aye.”"] * 60)
+    await house.preferences.set(recall_without_match=0, rotation_minutes=0)
+    return await house.sessions.new(MIRA)
+
+
+async def test_a_reminder_is_silent_until_its_day_and_then_comes_up_once(house: House, session: ChatSession):
+    await say(house, session, "Good evening.")
+    memory = await house.mind.reminders.remind(MIRA, "Call the vet.", (now() + 2 * DAY).astimezone().date())
+    early = await say(house, session, "Anything on your mind?")
+
+    with later(3 * DAY):
+        back = await say(house, session, "I am back.")
+        after = await say(house, session, "And now?")
+        held = await now_held(house, memory)
+
+    assert early.note is None
+    assert back.note is not None
+    assert "It is time for this reminder: Call the vet." in back.note.content
+    assert after.note is None
+    assert held is not None
+    assert held.insertion is MemoryInsertion.NONE
+
+
+async def test_one_that_becomes_due_while_the_user_is_there_comes_at_the_next_message(house: House, session: ChatSession):
+    await say(house, session, "Good evening.")
+    await house.mind.reminders.remind(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
+    with later(timedelta(minutes=10)):
+        early = await say(house, session, "It smells good.")
+    with later(timedelta(minutes=21)):
+        due = await say(house, session, "Hm.")
+
+    assert early.note is None
+    assert due.note is not None
+    assert due.note.content == "It is time for this reminder: Take the cake out."
+    assert "Take the cake out." in await prompt_of(house, session, due)
+
+
+async def test_without_hidden_notes_no_reminder_comes_up(house: House, session: ChatSession):
+    await change_persona(house, disable_bot_guidance=True)
+    await house.mind.reminders.remind(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
+
+    with later(timedelta(minutes=21)):
+        assert (await say(house, session, "Hm.")).note is None
+
+
+async def test_the_desktop_is_told_once_when_the_hour_comes(house: House):
+    told: list[tuple[str, str]] = []
+    house.mind.reminders.due.add(lambda found: told.extend((persona, memory.name) for persona, memory in found))
+    await house.mind.reminders.remind(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
+
+    await house.mind.reminders.look()
+    assert told == []
+    with later(timedelta(minutes=21)):
+        await house.mind.reminders.look()
+        await house.mind.reminders.look()
+
+    assert told == [(MIRA, "Take the cake out.")]
+
+
+async def test_one_that_was_deleted_is_told_nowhere(house: House, session: ChatSession):
+    told: list[object] = []
+    house.mind.reminders.due.add(told.append)
+    memory = await house.mind.reminders.remind(MIRA, "Take the cake out.", now() + timedelta(minutes=20))
+    await house.brain.forget(memory.guid)
+
+    with later(timedelta(minutes=21)):
+        await house.mind.reminders.look()
+        assert (await say(house, session, "Hm.")).note is None
+
+    assert told == []
+    assert await house.mind.reminders.of(MIRA) == []
+
+
+async def test_they_are_listed_the_next_one_first_until_they_were_told(house: House):
+    await house.mind.reminders.remind(MIRA, "Second.", now() + 2 * DAY)
+    await house.mind.reminders.remind(MIRA, "First.", now() + DAY)
+    await house.brain.memorize(MIRA, MemoryUnit(name="No reminder", category=MemoryType.GOAL), check=False)
+
+    assert [one.content for one in await house.mind.reminders.of(MIRA)] == ["First.", "Second."]
+
+
+@pytest.mark.parametrize(
+    ("text", "when"), [("  ", SUNDAY + 9000 * DAY), ("Late.", SUNDAY - 900 * DAY), ("Late.", date(2020, 1, 1))]
+)
+async def test_one_without_words_or_in_the_past_is_refused(house: House, text: str, when: datetime | date):
+    with pytest.raises(LetheError):
+        await house.mind.reminders.remind(MIRA, text, when)
+
+
+async def test_today_is_no_past_day(house: House):
+    memory = await house.mind.reminders.remind(MIRA, "Water the plants.", now().astimezone().date())
+
+    assert memory.is_due(now())
+
+
+@pytest.mark.parametrize(
+    ("words", "day", "hour"),
+    [
+        ("tomorrow", date(2026, 11, 23), None),
+        ("Tomorrow at 9", date(2026, 11, 23), 9),
+        ("tonight", date(2026, 11, 22), 20),
+        ("at 9", date(2026, 11, 23), 9),
+        ("next friday", date(2026, 11, 27), None),
+        ("Sunday", date(2026, 11, 29), None),
+        ("fri 18:00", date(2026, 11, 27), 18),
+        ("in two weeks", date(2026, 12, 6), None),
+        ("in 3 days at noon", date(2026, 11, 25), 12),
+        ("24.12.2026 18:30", date(2026, 12, 24), 18),
+        ("2026-12-24", date(2026, 12, 24), None),
+        ("December 24th at 6pm", date(2026, 12, 24), 18),
+        ("1 jan", date(2027, 1, 1), None),
+        ("29 feb", date(2028, 2, 29), None),
+        ("in a month", date(2026, 12, 22), None),
+        ("day after tomorrow", date(2026, 11, 24), None),
+        ("in 45 minutes", date(2026, 11, 22), 14),
+    ],
+)
+def test_days_ahead_are_understood(words: str, day: date, hour: int | None):
+    when = read(words, SUNDAY)
+
+    assert when is not None
+    assert when.day == day
+    assert (when.hour.hour if when.hour else None) == hour
+
+
+@pytest.mark.parametrize("words", ["", "hello", "yesterday", "3 march 2020", "32 december", "25:99", "in 9999 years"])
+def test_what_names_no_day_to_come_is_not_understood(words: str):
+    assert read(words, SUNDAY) is None
+
+
+def test_the_end_of_a_month_is_the_end_of_a_shorter_one():
+    when = read("in a month", datetime(2027, 1, 31, 8, tzinfo=UTC))
+
+    assert when is not None
+    assert when.day == date(2027, 2, 28)
+
+
+async def test_a_day_of_the_week_is_planned_and_cleared(house: House):
+    before = await house.mind.week.set_plan(MIRA, Weekday.MONDAY, "  Tides and charts. ")
+    await house.mind.week.set_plan(MIRA, Weekday.TUESDAY, "Market.")
+
+    assert before == ""
+    assert await house.mind.week.plan(MIRA, Weekday.MONDAY) == "Tides and charts."
+    assert await house.mind.week.set_plan(MIRA, Weekday.MONDAY, "") == "Tides and charts."
+    assert (await house.library.persona(MIRA)).schedule == {Weekday.TUESDAY: "Market."}
+    assert list(await house.mind.week.plans(MIRA)) == list(Weekday)
+
+
+async def test_the_plan_of_the_day_is_told_at_a_return(house: House, session: ChatSession):
+    await change_persona(house, sense_of_time=True)
+    await house.mind.week.set_plan(MIRA, list(Weekday)[(now() + DAY).astimezone().weekday()], "Tides and charts.")
+    await say(house, session, "Good night.")
+
+    with later(DAY):
+        played = await say(house, session, "Good morning.")
+
+    assert played.note is not None
+    assert "Plans for today: Tides and charts." in played.note.content
