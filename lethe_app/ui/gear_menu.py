@@ -52,6 +52,8 @@ class GearMenu(QObject):
                 action = self._window.actions_[name]
                 action.setIcon(icon(drawing, colour))
                 self.menu.addAction(action)
+        self._window.actions_["meet"].setIcon(icon("download", colour))
+        self.menu.addAction(self._window.actions_["meet"])
         self.menu.addSeparator()
         themes = self.menu.addMenu(icon("moon" if self._window.theme.palette.is_dark else "sun", colour), self.tr("Theme"))
         titles = {Theme.SYSTEM: self.tr("Like the system"), Theme.LIGHT: self.tr("Day"), Theme.DARK: self.tr("Night")}

@@ -31,6 +31,8 @@ Description: talk with personas that remember, on language models of your own
  A very small model comes along; your own are GGUF files. There is no account,
  no server and no telemetry, and no network is needed.
 """
+BUNDLE_ICON = "application-vnd.lethe.persona+zip"
+"""As lethe.xml names it."""
 CHANGES = f"""lethe ({{version}}) unstable; urgency=medium
 
   * See CHANGELOG.md of the source.
@@ -86,9 +88,11 @@ def place_files(tree: Path, icons: Path, version: str) -> None:
     command.parent.mkdir(parents=True)
     command.symlink_to("../lib/lethe/lethe")
     put(HERE / "lethe.desktop", share / "applications" / "lethe.desktop")
-    for picture in icons.glob("*.png"):
-        put(picture, share / "icons" / "hicolor" / f"{picture.stem}x{picture.stem}" / "apps" / "lethe.png")
-    put(ROOT / "resources" / "icons" / "lethe.svg", share / "icons" / "hicolor" / "scalable" / "apps" / "lethe.svg")
+    put(HERE / "lethe.xml", share / "mime" / "packages" / "lethe.xml")
+    drawings = [(picture, f"{picture.stem}x{picture.stem}") for picture in icons.glob("*.png")]
+    for picture, size in [*drawings, (ROOT / "resources" / "icons" / "lethe.svg", "scalable")]:
+        for place in (f"apps/lethe{picture.suffix}", f"mimetypes/{BUNDLE_ICON}{picture.suffix}"):
+            put(picture, share / "icons" / "hicolor" / size / place)
     write(share / "metainfo" / "app.lethe.Lethe.metainfo.xml", filled("app.lethe.Lethe.metainfo.xml", version))
     write(share / "man" / "man1" / "lethe.1.gz", zipped(filled("lethe.1", version)))
     put(HERE / "copyright", share / "doc" / "lethe" / "copyright")

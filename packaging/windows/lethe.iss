@@ -19,6 +19,7 @@ UninstallDisplayIcon={app}\lethe.exe
 OutputDir=..\..\dist
 OutputBaseFilename=lethe-{#Version}-windows-x86_64
 Compression=lzma2/fast
+ChangesAssociations=yes
 
 [Tasks]
 Name: desktopicon; Description: "{cm:CreateDesktopIcon}"; Flags: unchecked
@@ -29,6 +30,12 @@ Source: "..\..\build\package\dist\lethe\*"; DestDir: "{app}"; Flags: recursesubd
 [Icons]
 Name: "{autoprograms}\Lethe"; Filename: "{app}\lethe.exe"
 Name: "{autodesktop}\Lethe"; Filename: "{app}\lethe.exe"; Tasks: desktopicon
+
+[Registry]
+Root: HKA; Subkey: "Software\Classes\.lethe"; ValueType: string; ValueData: "Lethe.persona"; Flags: uninsdeletevalue
+Root: HKA; Subkey: "Software\Classes\Lethe.persona"; ValueType: string; ValueData: "Lethe persona"; Flags: uninsdeletekey
+Root: HKA; Subkey: "Software\Classes\Lethe.persona\DefaultIcon"; ValueType: string; ValueData: "{app}\lethe.exe,0"
+Root: HKA; Subkey: "Software\Classes\Lethe.persona\shell\open\command"; ValueType: string; ValueData: """{app}\lethe.exe"" ""%1"""
 
 [Run]
 Filename: "{app}\lethe.exe"; Description: "{cm:LaunchProgram,Lethe}"; Flags: nowait postinstall skipifsilent

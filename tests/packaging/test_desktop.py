@@ -44,6 +44,17 @@ answer = Llama(model, n_ctx=256, n_threads=1, verbose=False)("The capital of Fra
 print(loaded[0], answer["choices"][0]["text"])
 """
 
+INSIDE_OF_IT = "from multiprocessing.resource_tracker import main\n"
+"""With this the program takes what follows for a helper of its own, and runs it with all that is inside of it."""
+READ_AND_SEARCH = """
+import dateparser, ddgs.engines, tld, trafilatura
+said = "<p>The bees behind the old mill make honey in spring, and Clara sells it on the market.</p>" * 6
+page = f"<html><head><title>Bees</title></head><body><article>{said}<p>3 mars 2024</p></article></body></html>"
+told = trafilatura.extract(page, url="https://example.org/de/bees", with_metadata=True)
+print("honey" in told, "2024-03-03" in told, dateparser.parse("3 mars 2024").day, tld.get_fld("https://a.b.co.uk"))
+print(sorted(ddgs.engines.ENGINES["text"]))
+"""
+
 pytestmark = pytest.mark.skipif(not os.environ.get("LETHE_TEST_PACKAGE"), reason="make test-package runs it: it takes long")
 
 
@@ -142,6 +153,50 @@ def test_everything_is_found_and_the_engine_answers_without_python(debian: Path)
     checks = json.loads(done.stdout)
     assert checks["passed"], checks
     assert not list((debian / "usr" / "bin").glob("python*"))
+
+
+def test_pages_are_read_and_searches_made_with_what_is_inside(debian: Path):
+    """Their libraries read files and import modules by name, which nobody sees who only looks at imports."""
+    done = inside(debian, "lethe", "-B", "-S", "-I", "-c", INSIDE_OF_IT + READ_AND_SEARCH)
+
+    read, engines = done.stdout.splitlines()
+    assert read == "True True 3 b.co.uk"
+    assert "duckduckgo" in engines
+
+
+def test_the_desktop_knows_our_bundles(debian: Path):
+    """Installing shared-mime-info, or the package beside it, sets off what takes the type over."""
+    quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    tools = ("shared-mime-info", "libglib2.0-bin", "desktop-file-utils")
+    subprocess.run(["chroot", debian, "apt-get", "install", "-y", "-qq", *tools], check=True, env=quiet)
+    inside(debian, "lethe", "export", "--home", "/tmp/giver", "--persona", "Edmund", "/tmp/Edmund.lethe")
+
+    kind = inside(debian, "gio", "info", "-a", "standard::content-type", "/tmp/Edmund.lethe").stdout
+    opener = inside(debian, "gio", "mime", "application/vnd.lethe.persona+zip").stdout
+
+    assert "application/vnd.lethe.persona+zip" in kind
+    assert "lethe.desktop" in opener
+    icons = debian / "usr" / "share" / "icons" / "hicolor" / "48x48" / "mimetypes"
+    assert (icons / "application-vnd.lethe.persona+zip.png").is_file()
+
+
+def test_a_bundle_that_is_double_clicked_introduces_somebody(debian: Path):
+    home = debian / "tmp" / "met"
+    home.mkdir(parents=True)
+    (home / "settings.json").write_text(json.dumps({"welcomed": True}), encoding="utf-8")
+    inside(debian, "lethe", "export", "--home", "/tmp/giver", "--persona", "Edmund", "/tmp/Edmund.lethe")
+    with screen() as display:
+        desk = Desk(debian, display, ROOT / "build" / "package" / "pictures")
+        try:
+            desk.start("lethe", "--home", "/tmp/met", "/tmp/Edmund.lethe")
+            desk.window("^Meet Edmund")
+            desk.picture("6-meeting")
+            desk.press("Return")
+            until((home / "personas" / "edmund-2.json").is_file, "he did not come")
+            desk.window("^Edmund 2 — Lethe$")
+            assert desk.close() == 0
+        finally:
+            desk.end()
 
 
 def test_a_person_talks_closes_comes_back_and_removes_it(debian: Path):

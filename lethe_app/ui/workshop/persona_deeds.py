@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QMenu
 
+from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.persona import Persona
 from lethe_app.ui.dialogs import answered
 from lethe_app.ui.icons import icon
@@ -51,6 +52,13 @@ class PersonaDeeds(QObject):
             ours.setEnabled(not page.draft.is_like(self.ours))
         if page.is_user:
             self.menu.addAction(icon("user", colour), self.tr("Be this one from now on"), self.choose)
+        else:
+            self.menu.addSeparator()
+            away = self.menu.addAction(icon("export", colour), self.tr("Give away…"))
+            along = self.menu.addAction(icon("folder", colour), self.tr("Take along…"))
+            for action, scope in ((away, BundleScope.PERSONA), (along, BundleScope.EVERYTHING)):
+                action.setEnabled(saved is not None)
+                action.triggered.connect(lambda _checked=False, scope=scope: self.give(scope))
         self.menu.addSeparator()
         delete = self.menu.addAction(icon("trash", colour), self.tr("Delete…"), self.delete)
         delete.setEnabled(saved is not None and self.ours is None)
@@ -69,6 +77,8 @@ class PersonaDeeds(QObject):
             saved = draft
         else:
             saved = await library.save_persona(draft)
+        if (before := self._page.saved) is not None and not saved.is_user:
+            await self._house.chronicle.greet_anew(before, saved)
         preferences = self._house.preferences
         if saved.is_user and not preferences.current.user_persona:
             await preferences.set(user_persona=saved.unique_name)
@@ -191,6 +201,18 @@ class PersonaDeeds(QObject):
             return
         if self._page.saved is not None:
             await self._house.preferences.set(user_persona=self._page.saved.unique_name)
+
+    def give(self, scope: BundleScope) -> None:
+        """Pack the persona into a file, as it is saved."""
+        self._place.bridge.spawn(self._give(scope), lane="give")
+
+    async def _give(self, scope: BundleScope) -> None:
+        from lethe_app.ui.bundle_desk import give  # noqa: PLC0415 - rarely needed
+
+        if self._page.is_dirty and not await self._page.save():
+            return
+        if self._page.saved is not None:
+            await give(self._place, self._page.saved.unique_name, scope)
 
     def delete(self) -> None:
         if self._page.saved is not None:

@@ -1,0 +1,1 @@
+"""Files that people hand to each other: bytes in, our values out."""

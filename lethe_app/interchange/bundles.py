@@ -1,0 +1,240 @@
+"""Reads and writes bundles: every record in them is understood before any is handed on, and refers only to what is there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO, Protocol, TypeVar
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from lethe_app.domain.bundle import (
+    VERSION,
+    Bundle,
+    Conversation,
+    Forgotten,
+    Habits,
+    KeptMessage,
+    KeptSession,
+    Manifest,
+    Past,
+)
+from lethe_app.domain.facts import ExtractedFact
+from lethe_app.domain.memory import MemoryType, MemoryUnit
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.worldinfo import World
+from lethe_app.errors import FileError
+from lethe_app.interchange import bundle_archive as archive
+from lethe_app.interchange import pictures
+from lethe_app.interchange.bundle_archive import LIMITS, Archive, Limits, Packer
+
+Model = TypeVar("Model", bound=BaseModel)
+SMALL, WORLD = 4 * 1024 * 1024, 20 * 1024 * 1024
+"""Bytes of a manifest or persona, and of a world."""
+LARGEST_NUMBER = 2**62
+
+
+class Understand(Protocol):
+    """Makes a record of an object, or raises FileError with the first field at fault; `storage.files.parse` does so."""
+
+    def __call__(self, path: Path, kind: type[Model], values: dict[str, object], /) -> Model: ...
+
+
+def may_be_packed(world: str) -> bool:
+    """Can a world go by this name in an archive? Some systems allow names that others do not."""
+    return world.isprintable() and archive.NAMES.fullmatch(f"worlds/{world}.json") is not None
+
+
+class BundleReader:
+    """One file, once. Raises FileError that names the file, the member and the field at fault."""
+
+    def __init__(
+        self, file: BinaryIO, name: str, understand: Understand, told: Callable[[float], None], limits: Limits = LIMITS
+    ) -> None:
+        self._understand = understand
+        self._archive = Archive(file, name, told, limits)
+        self._name = name
+        self._made_by = ""
+
+    def read(self) -> Bundle:
+        """The whole of it. What `told` raises ends it."""
+        manifest = self._manifest()
+        persona = self._one(archive.PERSONA, Persona, SMALL)
+        picture, ending = self._picture()
+        worlds = {Path(name).stem: self._one(name, World, WORLD) for name in self._archive.names(r"worlds/.*")}
+        conversations = [self._conversation(name) for name in self._archive.names(r"conversations/.*")]
+        past = Past(
+            memories=self._all(archive.MEMORIES, MemoryUnit),
+            facts=self._all(archive.FACTS, ExtractedFact),
+            forgotten=self._all(archive.FORGOTTEN, Forgotten),
+            conversations=conversations,
+            habits=self._one(archive.HABITS, Habits, SMALL) if archive.HABITS in self._archive else Habits(),
+        )
+        bundle = Bundle(manifest, persona, picture, ending, worlds, past)
+        self._check_ids(past)
+        if manifest.holds is not None and manifest.holds != bundle.holds:
+            raise FileError(self._name, "does not hold all that it says it holds")
+        return bundle
+
+    def _manifest(self) -> Manifest:
+        """Read before anything else: what a newer Lethe wrote is not guessed at."""
+        values = self._object(archive.MANIFEST, self._archive.whole(archive.MANIFEST, SMALL))
+        version = values.get("version")
+        maker = str(values.get("made_by") or "a newer Lethe")[:100]
+        if isinstance(version, int) and version > VERSION:
+            problem = f"was made by {maker}, in a newer form than this Lethe reads"
+            raise FileError(self._name, problem, remedy="Update Lethe, then try again.")
+        self._made_by = maker
+        return self._understand(Path(self._archive.place(archive.MANIFEST)), Manifest, values)
+
+    def _picture(self) -> tuple[bytes, str]:
+        found = self._archive.names(r"avatar\..*")
+        if len(found) > 1:
+            raise FileError(self._name, "holds more than one portrait")
+        if not found:
+            return b"", ""
+        content, ending = self._archive.whole(found[0], pictures.LARGEST), Path(found[0]).suffix
+        if problem := pictures.problem_of(content, ending):
+            raise FileError(self._archive.place(found[0]), problem)
+        return content, ending
+
+    def _conversation(self, member: str) -> Conversation:
+        """The first line is the conversation, every other one a message, after the one that it answers."""
+        lines = self._archive.lines(member)
+        first = next(lines, None)
+        if first is None:
+            raise FileError(self._archive.place(member), "is empty")
+        kept = self._line(member, first, KeptSession)
+        messages = [self._line(member, line, KeptMessage) for line in lines]
+        self._check_conversation(self._archive.place(member), kept, messages)
+        return Conversation(kept, messages)
+
+    def _check_conversation(self, place: str, kept: KeptSession, messages: list[KeptMessage]) -> None:
+        if kept.session.category is not MemoryType.CHAT_SESSION:
+            raise FileError(place, "is not a conversation", "session.category")
+        seen: set[UUID] = set()
+        for message in messages:
+            if message.session_id != kept.session.guid:
+                raise FileError(place, "belongs to another conversation", f"message {message.id}: session_id")
+            if message.parent_id is not None and message.parent_id not in seen:
+                raise FileError(place, "answers a message that does not stand before it", f"message {message.id}: parent_id")
+            seen.add(message.id)
+        if kept.session.leaf_id is not None and kept.session.leaf_id not in seen:
+            raise FileError(place, "is not one of its messages", "session.leaf_id")
+        if len({part.part for part in kept.parts}) < len(kept.parts):
+            raise FileError(place, "holds a part twice", "parts")
+
+    def _check_ids(self, past: Past) -> None:
+        """Nothing comes twice, and a memory is no conversation without its messages."""
+        if any(memory.category is MemoryType.CHAT_SESSION for memory in past.memories):
+            raise FileError(self._archive.place(archive.MEMORIES), "must not be a conversation", "category")
+        remembered = [memory.guid for memory in past.memories] + [talk.kept.session.guid for talk in past.conversations]
+        said = [message.id for talk in past.conversations for message in talk.messages]
+        for ids in (remembered, [fact.guid for fact in past.facts], said):
+            if len(set(ids)) < len(ids):
+                raise FileError(self._name, "holds two things under one id")
+
+    # from bytes to records
+
+    def _one(self, member: str, kind: type[Model], most: int) -> Model:
+        return self._record(member, kind, self._object(member, self._archive.whole(member, most)))
+
+    def _all(self, member: str, kind: type[Model]) -> list[Model]:
+        if member not in self._archive:
+            return []
+        return [self._line(member, line, kind) for line in self._archive.lines(member)]
+
+    def _line(self, member: str, line: tuple[int, bytes], kind: type[Model]) -> Model:
+        number, text = line
+        place = f"{member}, line {number}"
+        record = self._record(place, kind, self._object(place, text))
+        if field := _unbelievable(record):
+            raise FileError(self._archive.place(place), "lies beyond all bounds", field)
+        return record
+
+    def _record(self, place: str, kind: type[Model], values: dict[str, object]) -> Model:
+        try:
+            return self._understand(Path(self._archive.place(place)), kind, values)
+        except FileError as error:
+            if "not a field" in error.problem:
+                raise FileError(error.path, error.problem, error.field, f"It was made by {self._made_by}.") from error
+            raise
+
+    def _object(self, place: str, content: bytes) -> dict[str, object]:
+        try:
+            text = content.decode("utf-8-sig")
+            value = json.loads(text)
+            if "\\ud" in text.lower():  # escapes of surrogates, perhaps of one half only, which no record could hold
+                value = json.loads(_whole_characters(json.dumps(value, ensure_ascii=False)))
+        except (ValueError, RecursionError) as error:  # of which what is not UTF-8 and what is not JSON are kinds
+            raise FileError(self._archive.place(place), "is not valid JSON") from error
+        if not isinstance(value, dict):
+            raise FileError(self._archive.place(place), "does not hold a JSON object, which begins with {")
+        return value
+
+
+class BundleWriter:
+    """One file, once; conversations come one by one, so that they need not all be held at a time."""
+
+    def __init__(self, file: BinaryIO, limits: Limits = LIMITS) -> None:
+        self._packer = Packer(file, limits)
+        self._conversations = 0
+
+    def put_who(self, persona: Persona, picture: bytes, ending: str, worlds: dict[str, World]) -> None:
+        """Her file, her portrait where there is one that may be given away, and her worlds."""
+        self._put(archive.PERSONA, [persona.model_copy(update={"avatar": ""})], indent=2)
+        if picture and ending in pictures.ENDINGS and not pictures.problem_of(picture, ending):
+            self._packer.put(f"avatar{ending}", iter([picture]))
+        for name, world in worlds.items():
+            self._put(f"worlds/{name}.json", [world], indent=2)
+
+    def put_past(self, past: Past) -> None:
+        """All but the conversations."""
+        self._put(archive.MEMORIES, past.memories)
+        self._put(archive.FACTS, past.facts)
+        self._put(archive.FORGOTTEN, past.forgotten)
+        self._put(archive.HABITS, [past.habits])
+
+    def put_conversation(self, conversation: Conversation) -> None:
+        self._conversations += 1
+        self._put(f"conversations/{self._conversations:06}.jsonl", [conversation.kept, *conversation.messages])
+
+    def finish(self, manifest: Manifest) -> None:
+        self._put(archive.MANIFEST, [manifest], indent=2)
+        self._packer.finish()
+
+    def close(self) -> None:
+        """Whether finished or not."""
+        self._packer.finish()
+
+    def _put(self, member: str, records: Iterable[BaseModel], indent: int | None = None) -> None:
+        self._packer.put(member, _lines(records, indent))
+
+
+def _unbelievable(record: BaseModel) -> str:
+    """The field with a number or a moment that no database and no calendar holds; empty where there is none."""
+    for name in type(record).model_fields:
+        value = getattr(record, name)
+        inner = value if isinstance(value, list) else [value]
+        for one in inner:
+            if isinstance(one, BaseModel) and (field := _unbelievable(one)):
+                return f"{name}.{field}"
+            if isinstance(one, int) and abs(one) > LARGEST_NUMBER:
+                return name
+            if isinstance(one, datetime) and not 1 < one.year < 9999:
+                return name
+    return ""
+
+
+def _lines(records: Iterable[BaseModel], indent: int | None) -> Iterator[bytes]:
+    for record in records:
+        values = record.model_dump(mode="json", exclude={"unique_name"} if isinstance(record, Persona | World) else None)
+        yield _whole_characters(json.dumps(values, ensure_ascii=False, indent=indent)).encode() + b"\n"
+
+
+def _whole_characters(text: str) -> str:
+    """Halves of characters joined where they fit together, and marked as lost where not: UTF-8 holds no halves."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,0 +1,397 @@
+"""A persona that was packed in one home and let into another is the same persona, and whoever cannot come leaves no trace."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import re
+import sqlite3
+import zipfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lethe_app.app import build
+from lethe_app.domain.archive import PartRecord, PartState, SessionPart
+from lethe_app.domain.bundle import BundleScope, Holds
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
+from lethe_app.domain.memory import MemoryType, MemoryUnit
+from lethe_app.domain.recollection import Recollection, TurnMemory, Way
+from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.errors import FileError, ReadOnly
+from lethe_app.house import House
+from lethe_app.paths import Paths
+from lethe_app.storage.belongings import Belongings
+from lethe_app.storage.chats import Chats
+from lethe_app.storage.facts import Facts
+from lethe_app.storage.memories import Memories
+from lethe_app.storage.parts import Parts
+from lethe_app.storage.reshaping import Reshaping
+from lethe_app.storage.state import SessionState
+from lethe_app.storage.turns import TurnMemories
+from tests.interchange.packed import archive, lines, members, png
+from tests.services.stage import MIRA
+
+UUIDS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+EVERYTHING = BundleScope.EVERYTHING
+WORDS = re.findall(r"\w+", Path(__file__).read_text(encoding="utf-8"))
+
+
+@asynccontextmanager
+async def another(folder: Path) -> AsyncIterator[House]:
+    """A house in another home, where nobody has been yet."""
+    house = await build(Paths.standard(folder), engine="echo")
+    try:
+        yield house
+    finally:
+        await house.close()
+
+
+async def lived(house: House) -> ChatSession:
+    """Give Mira a world, a portrait and a past with everything in it that a past can have."""
+    database, moment = house._database, now() - timedelta(days=40)
+    world = await house.library.save_world(World(name="The Petrel", entries=[WorldEntry(name="Engine", content="It sulks.")]))
+    mira = await house.library.persona(MIRA)
+    avatar = await house.library.save_picture("Mira", png())
+    told = {"worlds": [world.unique_name, "gone"], "avatar": avatar, "preferred_model": "/x.gguf"}
+    await house.library.save_persona(mira.model_copy(update={**told, "self_edit_field": "He is kind."}))
+    chats = Chats(database)
+    talk = ChatSession(
+        persona_id=MIRA, user_id="tomas", name="First night", content="They met.", archived=True, added=moment, relevance=4,
+        keywords_main=["lighthouse"], future_goals=["Sail north."], sticky=True, path="/etc/passwd",
+    )  # fmt: skip
+    await chats.add_session(talk)
+    own = {"session_id": talk.guid, "role": Role.USER, "speaker": "tomas", "speaker_name": "Tomas"}
+    first = await chats.add_message(Message(**own, alternatives=[Alternative(content="Do you remember?", created=moment)]))
+    hidden = {"role": Role.SYSTEM, "hidden": True, "note": "memory", "alternatives": [Alternative(content="!")]}
+    await Reshaping(database).insert(Message(session_id=talk.guid, **hidden), first.id)
+    wordings = [Alternative(content="Yes.", model="m"), Alternative(content="No…", complete=False, thinking="Hm.")]
+    reply = Message(
+        session_id=talk.guid, role=Role.ASSISTANT, speaker=MIRA, speaker_name="Mira", alternatives=wordings, shown=1
+    )
+    await chats.add_message(reply)
+    await chats.add_message(Message(**own, parent_id=first.id, alternatives=[Alternative(content="Another way.")]))
+    gone = await chats.add_message(Message(**own, alternatives=[Alternative(content="A secret.")]))
+    await chats.add_message(Message(**own, alternatives=[Alternative(content="After it.")]))
+    await chats.delete_message(gone.id)
+    await chats.set_leaf(talk.guid, reply.id)
+    memory = MemoryUnit(name="Peanuts", content="He is allergic.", tags=["health"], filed_under="user/health", added=moment)
+    await Memories(database).put(MIRA, memory, MemoryUnit(name="Thrown away", category=MemoryType.EVENT))
+    await Memories(database).delete([one.guid for one in await Memories(database).of(MIRA) if one.name == "Thrown away"])
+    sources = {"source_memories": [talk.guid, memory.guid], "source_messages": [first.id]}
+    fact = ExtractedFact(fact="Tomas keeps bees.", pinned=True, **sources)
+    old = ExtractedFact(fact="Tomas keeps cats.", superseded=True, superseded_by=fact.guid, first_seen=moment, last_seen=moment)
+    await Facts(database).put(MIRA, old, fact)
+    await Facts(database).forget(MIRA, [], [Tombstone("d1e5", (first.id,))])
+    seen = Recollection(memory=memory.guid, category=MemoryType.GENERAL, text="He is allergic.", way=Way.MEANING)
+    woken = {"category": MemoryType.WORLD_INFO, "way": Way.KEYWORD, "world": "x"}
+    lore = Recollection(memory=world.entries[0].guid, text="It sulks.", **woken)
+    await TurnMemories(database).put(first.id, TurnMemory(recalled=[seen, lore]))
+    done = PartRecord(talk.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER, maker="", tries=2)
+    await Parts(database).put(done)
+    await SessionState(database).set(talk.guid, "worlds", [world.unique_name])
+    await SessionState(database).set(talk.guid, "scratch", {"home": "Porto"})
+    await chats.add_session(ChatSession(persona_id=MIRA, name="Empty"))
+    return talk
+
+
+async def belongings(house: House, persona_id: str) -> list[object]:
+    """All that belongs to her, with ids told by the order in which they first come up, for ids may differ."""
+    kept = Belongings(house._database)
+    past = await kept.past(persona_id, None)
+    talks = [talk for guid in await kept.sessions(persona_id) if (talk := await kept.conversation(guid))]
+    told = [*past.memories, *past.facts, *past.forgotten]
+    told += [one for talk in talks for one in (talk.kept, *talk.messages)]
+    persona = await house.library.persona(persona_id)
+    worlds = [world for name, world in (await house.library.worlds()).items() if name in persona.worlds]
+    text = json.dumps([one.model_dump(mode="json") for one in [persona, *worlds, *told]])
+    text = re.sub(r'"last_trigger": "[^"]*"', "", text).replace(", ,", ",")  # in a file that names none it is always now
+    numbers: dict[str, str] = {}
+    text = UUIDS.sub(lambda found: numbers.setdefault(found[0], f"#{len(numbers)}"), text)
+    return json.loads(text.replace(f'"{persona_id}"', '"her"').replace(f'"{persona.avatar}"', '"picture"'))
+
+
+async def test_everything_taken_along_is_the_same_in_an_empty_home(house: House, tmp_path: Path):
+    talk = await lived(house)
+    file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
+    async with another(tmp_path / "away") as away:
+        await away.library.save_persona((await house.library.persona("tomas")).model_copy(update={"unique_name": "tomas"}))
+        received = await away.bundles.receive(await away.bundles.look(file), "Mira aboard")
+        here, there = await belongings(house, MIRA), await belongings(away, received.persona.unique_name)
+        listed = next(one for one in await away.sessions.list(received.persona.unique_name) if one.title == "First night")
+        session = await away.sessions.open(listed.guid)
+        page = await away.sessions.page(listed.guid, 0, 10)
+        picture = away.library.avatar(received.persona)
+        content = picture.read_bytes() if picture else b""
+        thoughts = [await TurnMemories(away._database).get(message.id) for message in page]
+
+    here[0] |= {"name": "Mira aboard", "worlds": there[0]["worlds"]}
+    assert there == without_paths(here)
+    assert [message.content for message in page] == ["!", "Do you remember?", "No…"]
+    assert (session.persona_id, session.user_id, session.guid == talk.guid) == (received.persona.unique_name, "tomas", False)
+    assert content == png()
+    assert thoughts[1] is not None
+    assert [one.text for one in thoughts[1].recalled] == ["He is allergic.", "It sulks."]
+
+
+def without_paths(value: object) -> object:
+    """A path of this computer means nothing on another."""
+    return json.loads(json.dumps(value).replace("/etc/passwd", ""))
+
+
+async def test_what_lies_in_the_trash_stays_behind(house: House, tmp_path: Path):
+    await lived(house)
+
+    file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
+
+    with zipfile.ZipFile(file) as packed:
+        words = b"".join(packed.read(name) for name in packed.namelist())
+    assert b"Another way." in words
+    assert b"A secret." not in words
+    assert b"Thrown away" not in words
+
+
+async def test_to_give_away_holds_not_a_word_of_what_was_said(house: House, tmp_path: Path):
+    await lived(house)
+
+    file = await house.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "Mira.lethe")
+
+    with zipfile.ZipFile(file) as packed:
+        names = set(packed.namelist())
+        words = b"".join(packed.read(name) for name in names)
+    assert names == {"manifest.json", "persona.json", "avatar.png", "worlds/the-petrel.json"}
+    for word in (b"bees", b"allergic", b"remember", b"kind", b"x.gguf"):
+        assert word not in words
+
+
+async def test_memories_come_without_naming_conversations_that_do_not(house: House, tmp_path: Path):
+    await lived(house)
+
+    file = await house.bundles.export(MIRA, BundleScope.MEMORIES, tmp_path / "Mira.lethe")
+
+    bundle = await house.bundles.look(file)
+    assert bundle.manifest.holds == bundle.holds == Holds(worlds=1, memories=1, facts=2)
+    assert [len(fact.source_memories) for fact in bundle.past.facts] == [0, 1]
+    assert [fact.source_messages for fact in bundle.past.facts] == [[], []]
+
+
+async def test_the_same_bundle_twice_makes_two_personas_who_share_a_world(house: House, tmp_path: Path):
+    await lived(house)
+    file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
+    bundle = await house.bundles.look(file)
+
+    one, two = await house.bundles.receive(bundle), await house.bundles.receive(bundle)
+
+    assert [received.persona.name for received in (one, two)] == ["Mira 2", "Mira 3"]
+    assert (one.came_as, one.new_worlds) == ("Mira", ())
+    assert one.persona.worlds == two.persona.worlds == ["the-petrel"]
+    assert len({MIRA, one.persona.unique_name, two.persona.unique_name}) == 3
+    counts = [len(await house.sessions.list(name)) for name in (MIRA, one.persona.unique_name, two.persona.unique_name)]
+    assert counts == [2, 2, 2]
+    known = [fact.fact for fact in await house.knowing.all(two.persona.unique_name) if not fact.superseded]
+    assert known == ["Tomas keeps bees."]
+
+
+async def test_a_world_of_the_same_name_that_says_something_else_gets_another_name(house: House, tmp_path: Path):
+    await lived(house)
+    file = await house.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "Mira.lethe")
+    known = (await house.library.worlds())["the-petrel"]
+    await house.library.save_world(known.model_copy(update={"description": "Mine."}))
+
+    received = await house.bundles.receive(await house.bundles.look(file))
+
+    assert [world.name for world in received.new_worlds] == ["The Petrel 2"]
+    assert received.persona.worlds == ["the-petrel-2"]
+    worlds = await house.library.worlds()
+    assert worlds["the-petrel"].description == "Mine."
+    assert worlds["the-petrel"].entries[0].guid != worlds["the-petrel-2"].entries[0].guid
+
+
+async def test_what_came_is_found_by_its_words(house: House, tmp_path: Path):
+    await lived(house)
+    file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
+    async with another(tmp_path / "away") as away:
+        received = await away.bundles.receive(await away.bundles.look(file))
+        await away.indexing.catch_up()
+        found = await away.brain.search(received.persona.unique_name, "who keeps bees", 5)
+
+    assert any("Tomas keeps bees." in one.text for one in found)
+
+
+async def test_taken_back_she_and_her_world_are_in_the_trash(house: House, tmp_path: Path):
+    await lived(house)
+    file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
+    async with another(tmp_path / "away") as away:
+        before = {persona.unique_name for persona in await away.library.personas()}, set(await away.library.worlds())
+        received = await away.bundles.receive(await away.bundles.look(file))
+        await away.bundles.take_back(received)
+        after = {persona.unique_name for persona in await away.library.personas()}, set(await away.library.worlds())
+        trash = {item.title for item in await away.trash.all()}
+
+    assert after == before
+    assert {received.persona.name, "The Petrel"} <= trash
+
+
+@pytest.mark.parametrize("after", [0, 1, 2])
+async def test_a_disk_that_fails_half_way_leaves_neither_rows_nor_files(house: House, tmp_path: Path, after: int):
+    await lived(house)
+    file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
+    bundle = await house.bundles.look(file)
+    await house.library.delete_world("the-petrel")
+    before = traces(house)
+    table = ("memories", "messages", "turn_memories")[after]
+    stumble = f"CREATE TRIGGER stumble BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
+    await house._database.run(lambda connection: connection.execute(stumble))
+
+    with pytest.raises(sqlite3.IntegrityError):
+        await house.bundles.receive(bundle)
+
+    assert traces(house) == before
+
+
+def traces(house: House) -> tuple[list[str], list[tuple[int]]]:
+    """Every file of hers that there is, and how many rows each table has."""
+    folders = (house.paths.personas, house.paths.worlds)
+    files = sorted(str(file) for folder in folders for file in folder.rglob("*"))
+    tables = ("memories", "sessions", "messages", "alternatives", "facts", "house_state", "session_state")
+    with closing(sqlite3.connect(f"file:{house.paths.database}?mode=ro", uri=True)) as database:
+        return files, [database.execute(f"SELECT count(*) FROM {table}").fetchone() for table in tables]
+
+
+async def test_stopping_while_it_is_stored_leaves_nothing(house: House, tmp_path: Path):
+    await lived(house)
+    bundle = await house.bundles.look(await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe"))
+    before = traces(house)
+    held = asyncio.Event()
+    waiting = asyncio.ensure_future(house.bundles.receive(bundle))
+    asyncio.get_running_loop().call_soon(held.set)
+    await held.wait()
+    waiting.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+
+    assert traces(house) == before
+
+
+async def test_stopping_while_it_is_written_leaves_the_old_file(house: House, tmp_path: Path):
+    await lived(house)
+    target = tmp_path / "Mira.lethe"
+    target.write_bytes(b"old")
+    waiting = asyncio.ensure_future(house.bundles.export(MIRA, EVERYTHING, target, lambda _done: waiting.cancel()))
+
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+
+    assert target.read_bytes() == b"old"
+    assert names_in(tmp_path) == ["Mira.lethe"]
+
+
+def names_in(folder: Path) -> list[str]:
+    return [file.name for file in folder.iterdir() if file.is_file()]
+
+
+async def test_a_folder_that_cannot_be_written_is_told(house: House, tmp_path: Path):
+    with pytest.raises(Exception, match="could not be read or written"):
+        await house.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "nowhere" / "Mira.lethe")
+
+
+async def test_a_file_that_is_not_there_is_told(house: House, tmp_path: Path):
+    with pytest.raises(FileError, match="is not there"):
+        await house.bundles.look(tmp_path / "Mira.lethe")
+
+
+async def test_nothing_is_stored_of_a_bundle_that_is_not_understood_to_its_end(house: House, tmp_path: Path):
+    file = tmp_path / "Mira.lethe"
+    file.write_bytes(archive(members() | {"facts.jsonl": lines({"fact": "One."}, {"fact": ""})}))
+    before = traces(house)
+
+    with pytest.raises(FileError) as refused:
+        await house.bundles.look(file)
+
+    assert refused.value.message == "Mira.lethe › facts.jsonl, line 2, field “fact”: must not be empty"
+    assert traces(house) == before
+
+
+async def test_the_offer_says_what_would_be_inside_and_about_how_large_that_is(house: House, tmp_path: Path):
+    await lived(house)
+    chats = Chats(house._database)
+    (talk, *_rest) = await house.sessions.list(MIRA)
+    chance = random.Random(7)
+    for _ in range(300):
+        said = [Alternative(content=" ".join(chance.choices(WORDS, k=60)))]
+        await chats.add_message(Message(session_id=talk.guid, role=Role.USER, alternatives=said))
+
+    offer = await house.bundles.offer(MIRA)
+    sizes = [(await house.bundles.export(MIRA, scope, tmp_path / f"{scope}.lethe")).stat().st_size for scope in BundleScope]
+
+    assert offer.holds == Holds(worlds=1, memories=1, facts=2, conversations=2, messages=305)
+    assert offer.giver == "Tomas"
+    for guessed, real in zip(offer.sizes.values(), sizes, strict=True):
+        assert real / 4 < guessed < real * 4
+
+
+async def test_a_persona_of_ours_can_be_given_away_with_her_drawn_portrait(house: House, tmp_path: Path):
+    file = await house.bundles.export("edmund", BundleScope.PERSONA, tmp_path / "Edmund")
+
+    bundle = await house.bundles.look(file)
+
+    assert (file.name, bundle.picture_ending) == ("Edmund.lethe", ".svg")
+
+
+async def test_the_home_of_another_program_is_not_written(house: House, tmp_path: Path):
+    """A read-only place gives its own sentence; nothing else is left there."""
+    (tmp_path / "locked").mkdir(mode=0o500)
+    if (tmp_path / "locked").stat().st_uid == 0:
+        pytest.skip("root may write anywhere")
+
+    with pytest.raises(ReadOnly):
+        await house.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "locked" / "Mira.lethe")
+
+
+DEEDS = st.sampled_from(["say", "swipe", "branch", "hide", "show"])
+STEPS = st.lists(st.tuples(DEEDS, st.integers(0, 99), st.text(max_size=12)))
+
+
+async def played(house: House, steps: list[tuple[str, int, str]]) -> None:
+    """Say, swipe, branch and hide, as told."""
+    chats = Chats(house._database)
+    talk = await chats.add_session(ChatSession(persona_id=MIRA, name="Played"))
+    said: list[Message] = []
+    for what, pick, words in steps:
+        chosen = said[pick % len(said)] if said else None
+        if what in {"say", "hide"} or chosen is None:
+            own = {"hidden": what == "hide", "alternatives": [Alternative(content=words)]}
+            said.append(await chats.add_message(Message(session_id=talk.guid, role=Role.USER, **own)))
+        elif what == "branch":
+            own = {"parent_id": chosen.id, "alternatives": [Alternative(content=words)]}
+            said.append(await chats.add_message(Message(session_id=talk.guid, role=Role.ASSISTANT, **own)))
+        elif what == "swipe":
+            await chats.save_alternative(chosen.id, Alternative(content=words))
+        else:
+            await chats.set_leaf(talk.guid, chosen.id)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS)
+def test_any_conversation_survives_the_journey(tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, str]]):
+    async def journey() -> tuple[list[object], list[object]]:
+        folder = tmp_path_factory.mktemp("journey")
+        async with another(folder / "here") as here, another(folder / "away") as away:
+            await here.library.save_persona((await here.library.persona("mira")).model_copy(update={"unique_name": MIRA}))
+            await played(here, steps)
+            file = await here.bundles.export(MIRA, EVERYTHING, folder / "Mira.lethe")
+            received = await away.bundles.receive(await away.bundles.look(file))
+            return (await belongings(here, MIRA))[1:], (await belongings(away, received.persona.unique_name))[1:]
+
+    here, there = asyncio.run(journey())
+
+    assert there == here

@@ -1,0 +1,220 @@
+"""A persona is given away, taken along and met in the window: by menu, by a dropped or by a double-clicked file."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QWidget
+
+from lethe_app.domain.bundle import BundleScope
+from lethe_app.domain.facts import ExtractedFact
+from lethe_app.services import handing
+from lethe_app.storage.facts import Facts
+from lethe_app.ui.bundle_giving import GivingDialog
+from lethe_app.ui.bundle_meeting import MeetingDialog
+from lethe_app.ui.bundle_pieces import Waiting, watched
+from lethe_app.ui.workshop import doors
+from tests.interchange.packed import PERSONA, archive, members, packed
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+def visible(scene: Scene, kind: type[QWidget]) -> list[QWidget]:
+    return [dialog for dialog in scene.window.findChildren(kind) if dialog.isVisible()]
+
+
+async def shown(scene: Scene, kind: type[QWidget]):
+    await until(lambda: visible(scene, kind))
+    return visible(scene, kind)[0]
+
+
+def nerys(folder: Path, **changed: object) -> Path:
+    """A bundle of somebody who is not here yet."""
+    file = folder / "Nerys.lethe"
+    persona = {**PERSONA, "name": "Nerys", "bio": "{{char}} mends nets and keeps {{user}} company.", **changed}
+    file.write_bytes(archive(members(name="Nerys") | {"persona.json": packed(persona)}))
+    return file
+
+
+def dropped(target: QWidget, *files: Path) -> bool:
+    """Drag the files onto a part of the window and let go; was it taken?"""
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(file)) for file in files])
+    buttons, keys, copy = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, Qt.DropAction.CopyAction
+    enter = QDragEnterEvent(QPoint(5, 5), copy, data, buttons, keys)
+    enter.ignore()
+    QApplication.sendEvent(target, enter)
+    if not enter.isAccepted():
+        return False
+    drop = QDropEvent(QPointF(5, 5), copy, data, buttons, keys)
+    QApplication.sendEvent(target, drop)
+    return drop.isAccepted()
+
+
+async def test_a_dropped_file_introduces_somebody_and_enter_lets_them_in(tmp_path: Path):
+    async with opened(tmp_path / "home") as scene:
+        assert dropped(scene.window, nerys(tmp_path))
+        dialog = await shown(scene, MeetingDialog)
+        told = [label.text() for label in dialog.findChildren(type(dialog.inside))]
+
+        QTest.keyClick(dialog, Qt.Key.Key_Return)
+        await until(lambda: scene.window.windowTitle().startswith("Nerys"))
+
+        assert "Meet Nerys?" in told
+        assert "Nerys mends nets and keeps you company." in told
+        assert any("From Sam, packed on" in text for text in told)
+        assert "Nerys" in [persona.name for persona in await scene.house.library.personas()]
+
+
+async def test_a_dropped_file_is_not_written_into_the_field(tmp_path: Path):
+    async with opened(tmp_path / "home") as scene:
+        assert dropped(scene.draft.viewport(), nerys(tmp_path))
+        dialog = await shown(scene, MeetingDialog)
+        QTest.keyClick(dialog, Qt.Key.Key_Escape)
+        await until(lambda: not visible(scene, MeetingDialog))
+
+        assert scene.draft.toPlainText() == ""
+        assert "Nerys" not in [persona.name for persona in await scene.house.library.personas()]
+
+
+async def test_other_files_are_left_alone(tmp_path: Path):
+    async with opened(tmp_path / "home") as scene:
+        assert not dropped(scene.window, tmp_path / "notes.txt")
+
+
+async def test_taken_back_she_is_gone_and_somebody_else_is_shown(tmp_path: Path):
+    async with opened(tmp_path / "home") as scene:
+        scene.host.bundles.meet(nerys(tmp_path))
+        (await shown(scene, MeetingDialog)).accept()
+        await until(lambda: scene.window.windowTitle().startswith("Nerys"))
+        await until(lambda: any("Nerys has come" in toast.text for toast in scene.toasts))
+
+        toast = next(toast for toast in scene.toasts if "Nerys has come" in toast.text)
+        next(button for button in toast.findChildren(QPushButton) if button.text() == "Take it back").click()
+        await until(lambda: not scene.window.windowTitle().startswith("Nerys"))
+
+        assert "Nerys" not in [persona.name for persona in await scene.house.library.personas()]
+
+
+async def test_a_second_mira_is_given_another_name_that_can_be_changed(tmp_path: Path):
+    async with opened(tmp_path / "home") as scene:
+        scene.host.bundles.meet(nerys(tmp_path, name="Mira"))
+        dialog = await shown(scene, MeetingDialog)
+        assert dialog.name.text() == "Mira 2"
+        dialog.name.clear()
+        assert not dialog.primary.isEnabled()
+        QTest.keyClicks(dialog.name, "Mira of the nets")
+        QTest.keyClick(dialog.name, Qt.Key.Key_Return)
+        await until(lambda: scene.window.windowTitle().startswith("Mira of the nets"))
+
+
+async def test_a_file_that_was_double_clicked_reaches_the_open_window(tmp_path: Path):
+    async with opened(tmp_path / "home") as scene:
+        note = handing.hand_over(scene.house.paths, nerys(tmp_path))
+        dialog = await shown(scene, MeetingDialog)
+
+        assert not note.exists()
+        dialog.reject()
+
+
+async def test_a_file_that_waited_for_the_window_is_asked_about_when_it_opens(tmp_path: Path):
+    async with opened(tmp_path / "home") as scene:
+        paths = scene.house.paths
+    handing.hand_over(paths, nerys(tmp_path))
+    async with opened(tmp_path / "home") as scene:
+        (await shown(scene, MeetingDialog)).reject()
+
+
+async def test_whoever_is_here_for_the_first_time_is_greeted_first(tmp_path: Path):
+    async with opened(tmp_path / "home", welcomed=False) as scene:
+        handing.hand_over(scene.house.paths, nerys(tmp_path))
+        for _ in range(20):
+            QApplication.processEvents()
+        assert not visible(scene, MeetingDialog)
+
+        await scene.house.preferences.set(welcomed=True)
+        (await shown(scene, MeetingDialog)).reject()
+
+
+async def test_a_file_that_is_no_bundle_is_told_and_nothing_asked(tmp_path: Path):
+    (tmp_path / "Bad.lethe").write_bytes(b"hello")
+    async with opened(tmp_path / "home") as scene:
+        scene.host.bundles.meet(tmp_path / "Bad.lethe")
+        await until(lambda: scene.toasts)
+
+        assert scene.toasts[0].text == "Bad.lethe: is not a bundle of Lethe, or only a part of one"
+        assert not visible(scene, MeetingDialog)
+
+
+async def test_two_files_are_asked_about_one_after_the_other(tmp_path: Path):
+    (tmp_path / "b").mkdir()
+    async with opened(tmp_path / "home") as scene:
+        assert dropped(scene.window, nerys(tmp_path), nerys(tmp_path / "b", name="Brân"))
+        first = await shown(scene, MeetingDialog)
+        assert len(visible(scene, MeetingDialog)) == 1
+        first.reject()
+        await until(lambda: first not in visible(scene, MeetingDialog))
+        second = await shown(scene, MeetingDialog)
+        assert {first.windowTitle(), second.windowTitle()} == {"Meet Nerys?", "Meet Brân?"}
+        second.reject()
+
+
+@pytest.mark.parametrize(("entry", "scope"), [("Give away…", BundleScope.PERSONA), ("Take along…", BundleScope.EVERYTHING)])
+async def test_the_editors_menu_packs_her_and_says_what_is_inside(tmp_path: Path, entry: str, scope: BundleScope):
+    async with opened(tmp_path / "home") as scene:
+        await Facts(scene.house._database).put("mira", ExtractedFact(fact="Tomas keeps bees."))
+        doors.edit_persona(scene.host.place, "mira")
+        page = scene.host.workshop.page
+        await until(lambda: page.is_loaded)
+        page.deeds.fill_menu()
+        next(action for action in page.deeds.menu.actions() if action.text() == entry).trigger()
+        dialog = await shown(scene, GivingDialog)
+        assert dialog.scope is scope
+        assert "1 fact" in dialog.cards[BundleScope.MEMORIES].accessibleName()
+        assert ("stay here" in dialog.warning.text()) == (scope is BundleScope.PERSONA)
+
+        dialog.primary.click()
+        chooser = await shown(scene, QFileDialog)
+        chooser.setDirectory(str(tmp_path))
+        chooser.accept()
+        file = tmp_path / "Mira.lethe"
+        await until(lambda: any("Mira.lethe" in toast.text for toast in scene.toasts))
+
+        bundle = await scene.house.bundles.look(file)
+        assert bundle.manifest.scope is scope
+        assert (bundle.holds.facts, bundle.holds.messages) == ((0, 0) if scope is BundleScope.PERSONA else (1, 1))
+
+
+async def test_arrows_choose_how_much_goes_along(tmp_path: Path):
+    async with opened(tmp_path / "home") as scene:
+        offer = await scene.house.bundles.offer("mira")
+        face = scene.window.grab().scaled(48, 48)
+        dialog = GivingDialog(scene.window, scene.window.theme, offer, face, BundleScope.PERSONA)
+        dialog.open()
+        await until(dialog.cards[BundleScope.PERSONA].hasFocus)
+        QTest.keyClick(dialog.cards[BundleScope.PERSONA], Qt.Key.Key_Down)
+
+        assert dialog.scope is BundleScope.MEMORIES
+        assert "can read all of this" in dialog.warning.text()
+        dialog.close()
+
+
+async def test_what_takes_long_shows_a_bar_and_can_be_ended(tmp_path: Path):
+    async with opened(tmp_path / "home") as scene:
+
+        async def work(told):
+            told(0.5)
+            await asyncio.sleep(3600)
+
+        waiting = asyncio.ensure_future(watched(scene.window, "Packing Mira…", work))
+        dialog = await shown(scene, Waiting)
+        assert dialog.bar.value() == 50
+        QTest.keyClick(dialog, Qt.Key.Key_Escape)
+
+        assert await waiting is None
