@@ -19,6 +19,7 @@ from lethe_app.services.trash import Trash
 from lethe_app.services.trying import Trying
 from lethe_app.storage.database import Database
 from lethe_app.wiring import Wiring
+from lethe_app.wiring_away import AwayWiring
 
 
 def furnish(
@@ -33,6 +34,8 @@ def furnish(
     """All rooms of a home whose database is open; without `by_meaning` memories are found by words alone."""
     made = Wiring(paths, engine, preferences, database, by_meaning=by_meaning)
     _introduce(made)
+    away = AwayWiring(made)
+    made.remembering.look_up = away.looking_up.of_turn
     probe, safekeeping = ModelClient("embed"), Safekeeping(database.path)
     downloads = Downloads(paths, preferences)
     presets = Presets(paths, database, made.library.changed)
@@ -51,6 +54,7 @@ def furnish(
         doctor=Doctor(paths, made.library, made.models, probe, made.calibration, check_window),
         brain=made.brain,
         browsing=made.browsing,
+        bundles=made.bundles,
         knowing=made.knowing,
         archiving=made.archiving,
         indexing=made.indexing,
@@ -58,18 +62,24 @@ def furnish(
         embedding=made.embedding,
         recapping=made.recapping,
         reconsidering=made.reconsidering,
+        objecting=made.objecting,
         rehearsing=Rehearsing(made.library, made.sessions, made.house_state),
         trust=made.trust,
         presets=presets,
         downloads=downloads,
         trying=Trying(made.client, made.loaded, made.prompting.form),
         worlds=made.worlds,
+        surfing=away.surfing,
+        researching=away.researching,
+        away=away.away,
+        idleness=away.idleness,
+        mind=away.mind,
         warmth=made.warmth,
         _client=made.client,
         _embedder=probe,
         _database=database,
         _ahead=made.ahead,
-        _closing=_closing_order(made, downloads, trash, safekeeping, probe),
+        _closing=(*_closing_away(away), *_closing_order(made, downloads, trash, safekeeping, probe)),
     )
 
 
@@ -80,6 +90,11 @@ def _introduce(made: Wiring) -> None:
     made.holdings.forgotten.add(made.warmth.forget_persona)
     made.library.deleted.add(made.warmth.forget_persona)
     made.withdrawing.told.add(made.warmth.forget_persona)
+
+
+def _closing_away(away: AwayWiring) -> tuple[Callable[[], Awaitable[None]], ...]:
+    """What works while the user is away, before everything it works with."""
+    return (away.mind.reader.close, away.mind.reminders.close, away.away.close, away.researching.close, away.surfing.close)
 
 
 def _closing_order(

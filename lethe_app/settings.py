@@ -214,7 +214,7 @@ class Settings(AwaySettings):
     min_no_recall_days: int = setting(
         Section.NEWS, 10, "Fades after", "Days per step of priority until an unused find or goal is let go.", ge=1, le=3650
     )
-    mood_handling: bool = setting(Section.NEWS, False, "Moods", "Let the persona's mood change and colour what she says.")
+    mood_handling: bool = setting(Section.NEWS, True, "Moods", "Personas that have moods show them; off stops all of them.")
     static_mood: bool = setting(Section.NEWS, False, "Steady mood", "Show the mood but let nothing change it.")
     tagged_events: bool = setting(
         Section.NEWS, True, "Marked as events", "Mark what is brought up as an event, so that models invent less around it."
@@ -226,7 +226,9 @@ class Settings(AwaySettings):
     def for_model(self, file_name: str) -> Settings:
         """The settings as they are for the model in that file."""
         chosen = self.model_choices.get(file_name)
-        return self.model_copy(update=chosen.model_dump(exclude_none=True)) if chosen is not None else self
+        if chosen is None:
+            return self
+        return self.model_copy(update=chosen.model_dump(exclude_none=True, include=set(Settings.model_fields)))
 
 
 def section_of(name: str) -> Section:

@@ -14,6 +14,7 @@ from lethe_app.services.archiving import Archiving
 from lethe_app.services.archivist import Archivist
 from lethe_app.services.brain import Brain
 from lethe_app.services.browsing import Browsing
+from lethe_app.services.bundles import Bundles
 from lethe_app.services.calibration import Calibration
 from lethe_app.services.casting import Casting
 from lethe_app.services.chat import Chat
@@ -35,6 +36,7 @@ from lethe_app.services.lore import LoreKeeping
 from lethe_app.services.minding import Minding
 from lethe_app.services.minutes import Minutes
 from lethe_app.services.models import Models
+from lethe_app.services.moods import Moods, made_moods
 from lethe_app.services.objecting import Objecting
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting import Prompting
@@ -43,6 +45,7 @@ from lethe_app.services.reading_ahead import ReadingAhead
 from lethe_app.services.recapping import Recapping
 from lethe_app.services.recollecting import Recollecting
 from lethe_app.services.reconsidering import Reconsidering
+from lethe_app.services.remembering import Remembering
 from lethe_app.services.reminding import Reminding
 from lethe_app.services.sessions import Sessions
 from lethe_app.services.trust import Trust
@@ -148,9 +151,14 @@ class Wiring:
         return Chronicle(*home, self.frames, self.warmth)
 
     @cached_property
+    def bundles(self) -> Bundles:
+        kept = (self.paths, self.database, self.library, self.house_state)
+        return Bundles(*kept, self.indexing, self.preferences, self.sessions_changed)
+
+    @cached_property
     def finding(self) -> Finding:
         kept = (self.database, self.chats, self.facts, self.memories)
-        return Finding(*kept, self.brain, self.indexing, self.chronicle)
+        return Finding(*kept, self.brain, self.indexing, self.chronicle, self.library)
 
     @cached_property
     def keeping(self) -> LoreKeeping:
@@ -161,6 +169,10 @@ class Wiring:
         return Reminding(self.recall, self.passages, self.chats, self.facts)
 
     @cached_property
+    def moods(self) -> Moods:
+        return made_moods(self.house_state, self.preferences, self.paths)
+
+    @cached_property
     def recollecting(self) -> Recollecting:
         return Recollecting(
             self.chats,
@@ -169,13 +181,17 @@ class Wiring:
             self.holdings,
             self.keeping,
             Minding(self.keeping, self.reminding, self.preferences, self.objecting),
-            Guidance(self.house_state, self.state),
+            Guidance(self.house_state, self.state, self.moods),
             self.frames,
             self.recall,
             self.indexing,
             self.calibration,
             self.preferences,
         )
+
+    @cached_property
+    def remembering(self) -> Remembering:
+        return Remembering(self.chats, self.recollecting)
 
     @cached_property
     def ahead(self) -> ReadingAhead:
@@ -193,7 +209,7 @@ class Wiring:
             self.client,
             self.counting,
             self.prompting,
-            self.recollecting,
+            self.remembering,
             self.frames,
             self.sessions,
             self.ahead,
@@ -251,7 +267,7 @@ class Wiring:
 
     @cached_property
     def objecting(self) -> Objecting:
-        return Objecting(self.house_state, TurnMemories(self.database))
+        return Objecting(self.house_state, TurnMemories(self.database), self.chats)
 
     @cached_property
     def reconsidering(self) -> Reconsidering:

@@ -2,7 +2,35 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
+from lethe_app.agents.gathering import Gathering
+from lethe_app.agents.registry import Registry
+from lethe_app.agents.research import ActiveResearchTask, ResearchTask
+from lethe_app.agents.runtime import Runtime
+from lethe_app.agents.task import Need, Task
+from lethe_app.agents.thoughts import Thoughts
+from lethe_app.domain.agents import MadeKind
+from lethe_app.house import Mind
+from lethe_app.prompt.quoting import Quoter
+from lethe_app.services.away import Away
+from lethe_app.services.clerk import Clerk
+from lethe_app.services.failing import Failing
+from lethe_app.services.guidance import Guidance
+from lethe_app.services.hands import Tools
+from lethe_app.services.idleness import Idleness
+from lethe_app.services.inner_life import InnerLife
+from lethe_app.services.looking_up import LookingUp
+from lethe_app.services.mains import on_battery
+from lethe_app.services.messenger import Messenger
+from lethe_app.services.mood_reading import MoodReader
+from lethe_app.services.reminders import Reminders
+from lethe_app.services.researching import Researching
+from lethe_app.services.surfing import Surfing
+from lethe_app.services.taking_back import Taker, TakingBack
+from lethe_app.services.week import Week
 from lethe_app.storage.changes import Changes
+from lethe_app.storage.reminders import ReminderRows
 from lethe_app.storage.task_runs import TaskRuns
 from lethe_app.wiring import Wiring
 
@@ -14,3 +42,99 @@ class AwayWiring:
         self.made = made
         self.runs = TaskRuns(made.database)
         self.changes = Changes(made.database)
+        self.idleness = Idleness()
+        made.quiet.broken.add(lambda _none: self.idleness.touch())  # whoever sends something is here
+
+    @cached_property
+    def tasks(self) -> list[Task]:
+        """Those of ours, in the order in which they are shown."""
+        return [Thoughts(), ActiveResearchTask(self.gathering), ResearchTask(self.gathering)]
+
+    @cached_property
+    def takers(self) -> dict[MadeKind, Taker]:
+        """What takes back a thing that a task made without the hands of its scene, by kind."""
+        return {}
+
+    @cached_property
+    def tools(self) -> Tools:
+        made = self.made
+        return Tools(
+            brain=made.brain,
+            knowing=made.knowing,
+            chats=made.chats,
+            guidance=Guidance(made.house_state, made.state, made.moods),
+            library=made.library,
+            clerk=made.clerk,
+            changes=self.changes,
+            state=made.house_state,
+            preferences=made.preferences,
+        )
+
+    @cached_property
+    def away(self) -> Away:
+        made = self.made
+        registry = Registry(self.tasks)
+        return Away(
+            Runtime(registry, self.runs, lambda: made.preferences.current, self.provides),
+            self.tools,
+            made.casting,
+            self.runs,
+            self.idleness,
+            Failing(made.house_state, made.preferences),
+            TakingBack(self.tools, self.runs, self.takers),
+            on_battery,
+        )
+
+    def provides(self, need: Need) -> bool:
+        """Is there what a task needs?"""
+        verdict = self.made.trust.verdict
+        match need:
+            case Need.MODEL:
+                return verdict is not None and verdict.may_write_summaries
+            case Need.FACTS:
+                return verdict is not None and verdict.may_write_facts
+            case Need.WEB:
+                return self.made.preferences.current.web_allowed
+
+    @cached_property
+    def surfing(self) -> Surfing:
+        return Surfing(self.made.preferences, self.made.house_state, self.made.counting.count)
+
+    @cached_property
+    def gathering(self) -> Gathering:
+        return Gathering(self.surfing, self.quoter)
+
+    @cached_property
+    def looking_up(self) -> LookingUp:
+        """Its clerk works within the turn, for which the other one makes way; counting ends what that one has under way."""
+        made = self.made
+        clerk = Clerk(made.client, made.errands, made.loaded, made.prompting.form, made.counting.count, lambda: False)
+        messenger = Messenger(clerk, lambda: made.client.count(["."]))
+        return LookingUp(made.preferences, made.chats, self.gathering, messenger, self.has_trusted_model)
+
+    @cached_property
+    def researching(self) -> Researching:
+        made = self.made
+        home = (made.casting, made.brain, made.house_state)
+        return Researching(self.surfing, self.gathering, Messenger(made.clerk), self.has_trusted_model, *home)
+
+    def has_trusted_model(self) -> bool:
+        """May the loaded model put what it read into its own words?"""
+        return self.provides(Need.MODEL)
+
+    @cached_property
+    def mind(self) -> Mind:
+        made = self.made
+        asked = (made.clerk, made.trust, made.quiet, made.house_state)
+        return Mind(
+            moods=made.moods,
+            reader=MoodReader(made.moods, made.chats, made.casting, *asked, made.archiving),
+            reminders=Reminders(made.brain, made.holdings, ReminderRows(made.database), made.house_state),
+            week=Week(made.library),
+            life=InnerLife(made.library, made.holdings, made.preferences),
+        )
+
+    async def quoter(self) -> Quoter:
+        """What hands words of strangers to a model. Raises FileError."""
+        formats = (await self.made.library.instruct_presets()).values()
+        return Quoter(self.made.paths.prompts / "quoted.md", formats)

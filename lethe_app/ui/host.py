@@ -12,6 +12,7 @@ from lethe_app.domain.chat import Role
 from lethe_app.services.events import NoModel
 from lethe_app.ui.background_desk import BackgroundDesk
 from lethe_app.ui.bridge import Bridge
+from lethe_app.ui.bundle_desk import BundleDesk
 from lethe_app.ui.command_palette import CommandPalette
 from lethe_app.ui.conversations import Conversations
 from lethe_app.ui.dialogs import Question, answered
@@ -21,6 +22,8 @@ from lethe_app.ui.herald import Herald
 from lethe_app.ui.look import Look
 from lethe_app.ui.memory_desk import MemoryDesk
 from lethe_app.ui.model_desk import ModelDesk
+from lethe_app.ui.outgoing_desk import OutgoingDesk
+from lethe_app.ui.presence import Presence
 from lethe_app.ui.transcript.model import ChatModel
 from lethe_app.ui.transcript.view import ChatView
 from lethe_app.ui.turns import Turns
@@ -45,6 +48,7 @@ class Host(QObject):
         self.view = ChatView(self.messages)
         self.desk = ModelDesk(window, house, self.bridge)
         self.background = BackgroundDesk(window, house, self.bridge)
+        self.outgoing = OutgoingDesk(window, house)
         self.turns = Turns(window, house, self.messages, self.desk, self.bridge)
         self.conversations = Conversations(window, house, self.turns, self.bridge)
         self.look = Look(window, self.view, self.messages, house.preferences, self.bridge)
@@ -61,6 +65,8 @@ class Host(QObject):
         window.actions_.connect(palette=self.palette.open)
         self.follower = Follower(house, self.conversations, self.turns, self.messages, self.bridge)
         self.memory = MemoryDesk(self.place, self.view, self.messages)
+        self.presence = Presence(window.windowHandle(), window.chat.composer, house.idleness, self)
+        self.bundles = BundleDesk(self.place)
         self._connect_view()
 
     def _go_to(self, session: UUID, message: UUID | None) -> None:
@@ -104,11 +110,14 @@ class Host(QObject):
     async def close(self) -> None:
         """Half a reply is kept, every task has ended, and nobody listens to the services any more."""
         self.workshop.close()
+        self.bundles.close()
         await self.turns.stop_all()
         await self.bridge.close()
         self.follower.close()
+        self.presence.close()
         for part in (self.memory, self.herald, self.conversations, self.desk, self.background, self.look, self.messages):
             part.close()
+        self.outgoing.close()
 
     def _edit_last(self) -> None:
         """Open the newest message of the user's own for editing."""

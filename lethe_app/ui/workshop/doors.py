@@ -33,6 +33,12 @@ def facts(place: Place) -> Page:
     return FactPage(place)
 
 
+def objections(place: Place) -> Page:
+    from lethe_app.ui.workshop.objection_page import ObjectionPage
+
+    return ObjectionPage(place)
+
+
 def timeline(place: Place) -> Page:
     from lethe_app.ui.workshop.timeline_page import TimelinePage
 
@@ -105,14 +111,36 @@ def trash(place: Place) -> Page:
     return TrashPage(place)
 
 
+def mind(place: Place) -> Page:
+    from lethe_app.ui.workshop.mind_page import MindPage
+
+    return MindPage(place)
+
+
+def outgoing(place: Place) -> Page:
+    from lethe_app.ui.workshop.outgoing_page import OutgoingPage
+
+    return OutgoingPage(place)
+
+
+def away(place: Place) -> Page:
+    from lethe_app.ui.workshop.away_page import AwayPage
+
+    return AwayPage(place)
+
+
 DOORS: dict[str, Callable[[Place], Page]] = {
     "inspector": inspector,
     "conversations": conversations,
     "find": find,
     "trash": trash,
+    "away": away,
+    "outgoing": outgoing,
     "memories": memories,
     "facts": facts,
+    "objections": objections,
     "timeline": timeline,
+    "mind": mind,
     "settings": settings,
     "worlds": worlds,
     "presets": presets,
