@@ -52,6 +52,9 @@ class ModelChoices(BaseModel):
     kv_type: str | None = Field(default=None, pattern="^(f16|q8_0|q4_0)$")
     flash_attention: bool | None = None
     instruct: str | None = Field(default=None, max_length=100)
+    thinking_start: str | None = Field(default=None, max_length=100)
+    """What its thoughts begin with, where neither its template nor its format tells; counts together with their end."""
+    thinking_end: str | None = Field(default=None, max_length=100)
 
 
 class SearchProvider(StrEnum):

@@ -33,10 +33,10 @@ from lethe_app.services.knowing import Knowing
 from lethe_app.services.lasting import Lasting
 from lethe_app.services.library import Library
 from lethe_app.services.lore import LoreKeeping
-from lethe_app.services.minding import Minding
 from lethe_app.services.minutes import Minutes
 from lethe_app.services.models import Models
 from lethe_app.services.moods import Moods, made_moods
+from lethe_app.services.notebooks import Notebooks
 from lethe_app.services.objecting import Objecting
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting import Prompting
@@ -48,6 +48,7 @@ from lethe_app.services.reconsidering import Reconsidering
 from lethe_app.services.remembering import Remembering
 from lethe_app.services.reminding import Reminding
 from lethe_app.services.sessions import Sessions
+from lethe_app.services.subjects import Noting, Subjects
 from lethe_app.services.trust import Trust
 from lethe_app.services.warmth import Warmth
 from lethe_app.services.withdrawing import Withdrawing
@@ -91,11 +92,21 @@ class Wiring:
         self.counting = Counting(self.client, TokenCounts(database))
         self.models = Models(self.client, self.counting, preferences, paths)
         self.casting = Casting(self.library, preferences)
-        self.frames = Frames(self.chats, self.facts, self.state, preferences, self.counting)
+        notes = lambda session, context: self.subjects.standing(session, context)  # noqa: E731 - it is built when it is asked
+        self.frames = Frames(self.chats, self.facts, self.state, preferences, self.counting, notes)
         self.holdings = Holdings(self.memories)
         self.embedding = Embedding(ModelClient("embed"), self.recall, preferences, paths, enabled=by_meaning)
         self.calibration = Calibration(self.house_state, self.embedding, paths.calibration)
         self.prompting = Prompting(self.chats, self.frames, self.library, preferences, self.counting)
+
+    @cached_property
+    def notebooks(self) -> Notebooks:
+        return Notebooks(self.paths, self.database, self.frames.renew)
+
+    @cached_property
+    def subjects(self) -> Subjects:
+        counted = (self.counting, self.embedding, self.calibration)
+        return Subjects(self.notebooks, self.state, self.preferences, *counted, self.quiet)
 
     @cached_property
     def indexing(self) -> Indexing:
@@ -180,7 +191,7 @@ class Wiring:
             self.state,
             self.holdings,
             self.keeping,
-            Minding(self.keeping, self.reminding, self.preferences, self.objecting),
+            Noting(self.subjects, self.keeping, self.reminding, self.preferences, self.objecting),
             Guidance(self.house_state, self.state, self.moods),
             self.frames,
             self.recall,

@@ -51,6 +51,7 @@ PAGES = {
     "memories": "memories",
     "facts": "facts",
     "timeline": "timeline",
+    "objections": "objections",
     "conversations": "conversations",
     "find": "find",
     "trash": "trash",

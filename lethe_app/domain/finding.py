@@ -1,4 +1,4 @@
-"""What a search through everything finds: one line of talk, summary, memory or fact, and the marks where the words stand."""
+"""What a search through everything finds: a line of talk, summary, memory, fact or lore, with marks where the words stand."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ class HitKind(StrEnum):
     SUMMARY = "summary"
     FACT = "fact"
     MEMORY = "memory"
+    WORLD = "world"
+    """An entry of a world."""
 
 
 @dataclass(frozen=True)
@@ -26,13 +28,18 @@ class Hit:
 
     kind: HitKind
     id: UUID
-    """The message, fact or memory; of a summary its conversation."""
+    """The message, fact, memory or entry; of a summary its conversation."""
     persona_id: str
+    """Empty for what stands in a world."""
     session: UUID | None
     title: str
-    """Of the conversation or memory; may be empty."""
+    """Of the conversation, memory or world; may be empty."""
     speaker: str
     when: datetime
     text: str
     """In one line, as much of it as belongs in a list."""
     marks: tuple[Mark, ...] = ()
+    world: str = ""
+    """File name of the world it stands in."""
+    is_over: bool = False
+    """A fact whose place a newer one took."""

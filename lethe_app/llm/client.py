@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+from lethe_app.domain.drawing import NextWords
 from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile, Usage
 from lethe_app.domain.passage import Meaning
 from lethe_app.domain.presets import SamplerPreset
@@ -44,13 +45,15 @@ from lethe_app.llm.protocol import (
     Stop,
     Tokenize,
     TokensEmbedded,
+    Weigh,
+    Weighed,
 )
 from lethe_app.llm.resuming import LEAST_NEW
 from lethe_app.llm.splices import SHORTEST
 
 PARTING_SECONDS = 2.0
 """How long closing may take for the sake of the next time."""
-LAST_WORDS = Loaded | Done | Counted | Embedded | TokensEmbedded | Refused | Died
+LAST_WORDS = Loaded | Done | Counted | Weighed | Embedded | TokensEmbedded | Refused | Died
 """After one of these a job has nothing more to say."""
 
 
@@ -167,6 +170,14 @@ class ModelClient:
                 if isinstance(report, Counted):
                     return list(report.counts)
         raise ModelError("The engine did not count.")
+
+    async def weigh(self, prompt: str, most: int) -> NextWords:
+        """What could follow `prompt`; nothing where something else was asked of the model meanwhile."""
+        async with aclosing(self._reports(Weigh(next(self._jobs), prompt, most))) as reports:
+            async for report in reports:
+                if isinstance(report, Weighed):
+                    return report.words
+        return NextWords(())
 
     async def embed(self, texts: Sequence[str]) -> list[array[float]]:
         """A unit vector per text, from a client of the kind `embed`."""

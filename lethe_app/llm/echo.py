@@ -18,13 +18,14 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from lethe_app.domain.drawing import NextWords
 from lethe_app.domain.model import LoadOptions, StopReason, Usage
 from lethe_app.domain.passage import Meaning
 from lethe_app.errors import ModelError, ModelUnreadable, PromptTooLong
 from lethe_app.llm.bookmarks import Bookmark
 from lethe_app.llm.identity import fingerprint
 from lethe_app.llm.joints import Joint, is_too_much, rejoin
-from lethe_app.llm.protocol import Facts, Forget, Generate, Keep, Lane, ReadAhead
+from lethe_app.llm.protocol import Facts, Forget, Generate, Keep, Lane, ReadAhead, Weigh
 from lethe_app.llm.resuming import Resuming
 from lethe_app.llm.shelf import Shelf
 from lethe_app.llm.splices import plan
@@ -102,6 +103,12 @@ class EchoEngine:
             self._answered += 1
         drift = len(self._joints) if job.lane is Lane.CHAT else 0
         return Usage(len(words), evaluated, count, read - started, time.monotonic() - read, reason, drift)
+
+    def weigh(self, job: Weigh) -> NextWords:
+        """Its next line's words, each likelier than the one after it, and many others."""
+        line = self._script.replies[self._said] if self._said < len(self._script.replies) else job.prompt
+        words = dict.fromkeys(word.strip() for word in WORD.findall(line))
+        return NextWords(tuple((word, -float(place)) for place, word in enumerate([*words][: job.most])), ((-9.0, 500),))
 
     def read_ahead(self, job: ReadAhead) -> Usage:
         words = WORD.findall(job.prompt)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from lethe_app.domain.drawing import NextWords
 from lethe_app.domain.model import LoadOptions, Usage
 from lethe_app.domain.passage import Meaning
-from lethe_app.llm.protocol import Facts, Forget, Generate, Keep, ReadAhead
+from lethe_app.llm.protocol import Facts, Forget, Generate, Keep, ReadAhead, Weigh
 
 
 class StopFlag(Protocol):
@@ -67,6 +68,15 @@ class HasQuietLane(Protocol):
 
     def rest(self) -> None:
         """Give it back; the next quiet job makes it anew."""
+        ...
+
+
+@runtime_checkable
+class WeighsWords(Protocol):
+    """An engine that says how likely each next word is; an embedder has none."""
+
+    def weigh(self, job: Weigh) -> NextWords:
+        """Quiet work; nothing where it was stopped."""
         ...
 
 

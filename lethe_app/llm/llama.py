@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from lethe_app.domain.drawing import NextWords
 from lethe_app.domain.model import LoadOptions, Usage
 from lethe_app.domain.passage import Meaning
 from lethe_app.errors import ModelError, ModelMissing
 from lethe_app.llm.llama_lane import LlamaLane
 from lethe_app.llm.llama_schema import grammar_of
 from lethe_app.llm.llama_weights import NativeFlag, Weights
-from lethe_app.llm.protocol import Facts, Forget, Generate, Keep, Lane, ReadAhead
+from lethe_app.llm.protocol import Facts, Forget, Generate, Keep, Lane, ReadAhead, Weigh
 from lethe_app.llm.shelf import Shelf
 
 QUIET_BATCH = 64
@@ -48,6 +49,9 @@ class LlamaEngine:
     def generate(self, job: Generate, reading: Callable[[int, int], None], say: Callable[[str], None]) -> Usage:
         grammar = grammar_of(job.schema) if job.schema else job.grammar
         return self._lane(job.lane).generate(job, grammar, reading, say)
+
+    def weigh(self, job: Weigh) -> NextWords:
+        return self._lane(Lane.QUIET).weigh(job)
 
     def read_ahead(self, job: ReadAhead) -> Usage:
         return self._lane(Lane.CHAT).read_ahead(job)

@@ -7,17 +7,18 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from lethe_app.domain.drawing import NextWords
 from lethe_app.domain.model import StopReason, Usage
 from lethe_app.errors import PromptTooLong
 from lethe_app.llm.llama_cache import Cache
-from lethe_app.llm.llama_sampling import Sampler
+from lethe_app.llm.llama_sampling import Sampler, next_words
 from lethe_app.llm.llama_weights import NativeFlag, Weights
-from lethe_app.llm.protocol import Generate, KeptAt, ReadAhead
+from lethe_app.llm.protocol import Generate, KeptAt, ReadAhead, Weigh
 from lethe_app.llm.resuming import Resuming
 from lethe_app.llm.retokenize import Retokenizer
 from lethe_app.llm.shelf import Shelf
 from lethe_app.llm.stops import StopStrings
-from lethe_app.llm.wishes import Wishes
+from lethe_app.llm.wishes import PLAIN, Wishes
 
 
 class LlamaLane:
@@ -60,6 +61,15 @@ class LlamaLane:
         with Sampler(self._weights, cache.context, job.sampler, grammar, tokens) as sampler:
             count, reason = self._speak(job, sampler, say)
         return Usage(len(tokens), evaluated, count, read - started, time.perf_counter() - read, reason, cache.drift)
+
+    def weigh(self, job: Weigh) -> NextWords:
+        """What could follow a prompt. Raises PromptTooLong."""
+        tokens, cache = self._prompt.tokens(job.prompt), self._cache
+        if len(tokens) >= cache.room:
+            raise PromptTooLong(f"The prompt has {len(tokens)} tokens, the model's context holds {cache.room}.")
+        self._ending = None
+        self._read(tokens, lambda _done, _total: None, PLAIN, None)
+        return NextWords(()) if self._stop.is_set() or not tokens else next_words(self._weights, cache.context, job.most)
 
     def read_ahead(self, job: ReadAhead) -> Usage:
         """Evaluate a prompt that nobody waits for yet."""

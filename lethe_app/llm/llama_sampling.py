@@ -6,16 +6,20 @@ import ctypes
 import math
 import secrets
 from collections.abc import Callable
+from itertools import groupby
 from types import TracebackType
 from typing import Any, Self
 
 import llama_cpp
 
+from lethe_app.domain.drawing import NextWords
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError
 from lethe_app.llm.llama_weights import Weights
 
 NEVER_FEWER_THAN = 1
+LUMP = 0.05
+"""Logits that lie so near count as one."""
 
 
 class Sampler:
@@ -146,6 +150,23 @@ class Sampler:
             return llama_cpp.llama_sampler_init_mirostat_v2(self._seed, preset.mirostat_tau, preset.mirostat_eta)
         size = self._vocabulary_size
         return llama_cpp.llama_sampler_init_mirostat(size, self._seed, preset.mirostat_tau, preset.mirostat_eta, 100)
+
+
+def next_words(weights: Weights, context: Any, most: int) -> NextWords:  # noqa: ANN401 - a pointer of llama.cpp
+    """What could follow the token that was just evaluated: the likeliest one by one, all others in lumps."""
+    size = int(llama_cpp.llama_vocab_n_tokens(weights.vocab))
+    logits = llama_cpp.llama_get_logits_ith(context, -1)[:size]
+    ranked = sorted(range(size), key=lambda token: -logits[token])
+    words = tuple((_spelled(weights, token), logits[token]) for token in ranked[:most])
+    lumps: list[tuple[float, int]] = []
+    for _step, some in groupby((logits[token] for token in ranked[most:]), key=lambda logit: round(logit / LUMP)):
+        alike = list(some)
+        lumps.append((sum(alike) / len(alike), len(alike)))
+    return NextWords(words, tuple(lumps))
+
+
+def _spelled(weights: Weights, token: int) -> str:
+    return "" if weights.is_end(token) else weights.piece(token).decode("utf-8", "replace")
 
 
 def remembers(preset: SamplerPreset) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from lethe_app.domain.drawing import NextWords
 from lethe_app.domain.model import LoadOptions, Usage
 from lethe_app.domain.passage import Meaning
 from lethe_app.domain.presets import SamplerPreset
@@ -111,6 +112,16 @@ class Tokenize:
 
 
 @dataclass(frozen=True)
+class Weigh:
+    """What could follow `prompt`, and how likely each word is; quiet work. Answered by `Weighed`."""
+
+    job: int
+    prompt: str
+    most: int
+    """Words that are spelled out."""
+
+
+@dataclass(frozen=True)
 class Embed:
     """The meaning of each text as a vector; answered by `Embedded`."""
 
@@ -140,7 +151,7 @@ class Stop:
     job: int
 
 
-Request = Load | Generate | ReadAhead | Keep | Forget | Tokenize | Embed | EmbedTokens | Rest | Stop
+Request = Load | Generate | ReadAhead | Keep | Forget | Tokenize | Weigh | Embed | EmbedTokens | Rest | Stop
 
 # From the worker
 
@@ -211,6 +222,14 @@ class Counted:
 
 
 @dataclass(frozen=True)
+class Weighed:
+    """Answer to `Weigh`; without any word where something else came first."""
+
+    job: int
+    words: NextWords
+
+
+@dataclass(frozen=True)
 class Embedded:
     """Answer to `Embed`, in its order: unit vectors of float32 in native byte order."""
 
@@ -236,7 +255,7 @@ class Refused:
     remedy: str = ""
 
 
-Report = LoadProgress | Loaded | Reading | Chunk | Done | Counted | Embedded | TokensEmbedded | Refused
+Report = LoadProgress | Loaded | Reading | Chunk | Done | Counted | Weighed | Embedded | TokensEmbedded | Refused
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import threading
 from collections import deque
 
 from lethe_app.llm.engine import StopFlag
-from lethe_app.llm.protocol import Generate, Keep, Lane, ReadAhead, Request, Rest
+from lethe_app.llm.protocol import Generate, Keep, Lane, ReadAhead, Request, Rest, Weigh
 
 
 class Turnstile:
@@ -67,7 +67,7 @@ class Turnstile:
 def lane_of(request: Request) -> Lane:
     """Whatever is not said to be quiet is waited for by somebody; reading over again what was read is for later."""
     match request:
-        case Rest() | ReadAhead(exact=True) | Keep(parting=False):
+        case Rest() | Weigh() | ReadAhead(exact=True) | Keep(parting=False):
             return Lane.QUIET
         case Generate(lane=lane):
             return lane

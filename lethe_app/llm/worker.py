@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 
 from lethe_app.domain.model import StopReason, Usage
 from lethe_app.errors import LetheError, ModelError, ModelOutOfMemory
-from lethe_app.llm.engine import Engine, HasQuietLane, KeepsConversations
+from lethe_app.llm.engine import Engine, HasQuietLane, KeepsConversations, WeighsWords
 from lethe_app.llm.protocol import (
     Chunk,
     Counted,
@@ -35,6 +35,8 @@ from lethe_app.llm.protocol import (
     Stop,
     Tokenize,
     TokensEmbedded,
+    Weigh,
+    Weighed,
 )
 from lethe_app.llm.turnstile import Turnstile, lane_of
 
@@ -120,8 +122,8 @@ class Worker:
                 return Done(job, self._engine.read_ahead(request))
             case Tokenize(texts=texts):
                 return Counted(job, tuple(self._engine.count(text) for text in texts))
-            case Embed() | EmbedTokens():
-                return self._embed(request)
+            case Weigh() | Embed() | EmbedTokens():
+                return self._measure(request)
             case Rest() | Keep() | Forget():
                 return self._tidy(request)
             case Stop():
@@ -149,7 +151,12 @@ class Worker:
             engine.forget(request)
         return Done(request.job, Usage())
 
-    def _embed(self, request: Embed | EmbedTokens) -> Report:
+    def _measure(self, request: Weigh | Embed | EmbedTokens) -> Report:
+        """What a model tells in numbers."""
+        if isinstance(request, Weigh):
+            if not isinstance(self._engine, WeighsWords):
+                raise ModelError("This model says no words.")
+            return Weighed(request.job, self._engine.weigh(request))
         if isinstance(request, Embed):
             return Embedded(request.job, tuple(self._engine.embed(request.texts)))
         return TokensEmbedded(request.job, tuple(self._engine.embed_tokens(request.texts)))

@@ -13,6 +13,7 @@ from lethe_app.errors import TemplateUnusable
 from lethe_app.prompt.manners import Manners, fit
 from lethe_app.prompt.renderer import Renderer
 from lethe_app.prompt.template import ChatTemplate
+from lethe_app.prompt.thinking import Markers
 
 GUESS = "ChatML"
 _MARKS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -73,9 +74,17 @@ _ARCHITECTURES = {
 class InstructRenderer:
     """Renders conversations with the token strings of a preset."""
 
-    def __init__(self, preset: InstructPreset, *, bos: str = "", adds_bos: bool = False) -> None:
-        """`bos` and `adds_bos` are the model's: a preset does not repeat what the tokenizer adds."""
-        self._preset = preset
+    def __init__(
+        self, preset: InstructPreset, *, bos: str = "", adds_bos: bool = False, thinking: Markers | None = None
+    ) -> None:
+        """`bos` and `adds_bos` are the model's: a preset does not repeat what the tokenizer adds.
+
+        `thinking` replaces what encloses thoughts; a preset that opens none does not begin to.
+        """
+        own = preset
+        if thinking is not None:
+            own = preset.model_copy(update={"thinking_start": thinking.start, "thinking_end": thinking.end})
+        self._preset = own if preset.thinking_start else preset
         self._bos = "" if adds_bos and preset.bos == bos else preset.bos
         lenient = preset.system_role
         self._manners = Manners(
@@ -86,10 +95,10 @@ class InstructRenderer:
             system_start=preset.system_start,
             system_end=preset.system_end,
         )
-        self.thinking_start = preset.thinking_start
-        self.thinking_end = preset.thinking_end
+        self.thinking_start = own.thinking_start
+        self.thinking_end = own.thinking_end
         self.add_names = preset.add_names
-        self.stop_strings = _stop_strings(preset)
+        self.stop_strings = _stop_strings(own)
 
     def render(self, turns: Sequence[Turn], *, continue_last: bool = False, thinking: bool = True) -> str:
         """The prompt up to the opening of the reply; see `Renderer`."""
@@ -149,29 +158,40 @@ class Choice:
     """Why the model's own template is not used, where that is not what the user chose."""
 
 
-def choose_renderer(model: LoadedModel, presets: Sequence[InstructPreset], chosen: str, moment: datetime) -> Choice:
+def choose_renderer(
+    model: LoadedModel,
+    presets: Sequence[InstructPreset],
+    chosen: str,
+    moment: datetime,
+    thinking: Markers | None = None,
+) -> Choice:
     """The preset called `chosen` if there is one; else the model's own template; else the preset that suits it best.
 
     `presets` must hold the shipped ones. `moment` is today, for templates that print it. Takes up to two seconds with a hostile
-    template, so call it in a thread.
+    template, so call it in a thread. `thinking` is what the user says encloses this model's thoughts.
     """
     by_name = {preset.name: preset for preset in presets}
     if chosen in by_name:
-        return Choice(_instruct(by_name[chosen], model), f"chosen: {chosen}")
+        return Choice(_instruct(by_name[chosen], model, thinking), f"chosen: {chosen}")
     problem = f"There is no instruct format called “{chosen}”." if chosen else ""
     if model.template:
         try:
-            template = ChatTemplate(model.template, moment=moment, bos=model.bos, eos=model.eos, adds_bos=model.adds_bos)
-            return Choice(template, "model", problem)
+            return Choice(_template(model, moment, thinking), "model", problem)
         except TemplateUnusable as unusable:
             problem = unusable.message
     else:
         problem = problem or "The model has no chat template."
     name = recognise(model.template, model.file.architecture, model.control_tokens)
     if name in by_name:
-        return Choice(_instruct(by_name[name], model), f"recognised: {name}", problem)
-    return Choice(_instruct(by_name[GUESS], model), f"guessed: {GUESS}", problem)
+        return Choice(_instruct(by_name[name], model, thinking), f"recognised: {name}", problem)
+    return Choice(_instruct(by_name[GUESS], model, thinking), f"guessed: {GUESS}", problem)
 
 
-def _instruct(preset: InstructPreset, model: LoadedModel) -> InstructRenderer:
-    return InstructRenderer(preset, bos=model.bos, adds_bos=model.adds_bos)
+def _template(model: LoadedModel, moment: datetime, thinking: Markers | None) -> ChatTemplate:
+    return ChatTemplate(
+        model.template, moment=moment, bos=model.bos, eos=model.eos, adds_bos=model.adds_bos, thinking=thinking
+    )
+
+
+def _instruct(preset: InstructPreset, model: LoadedModel, thinking: Markers | None) -> InstructRenderer:
+    return InstructRenderer(preset, bos=model.bos, adds_bos=model.adds_bos, thinking=thinking)

@@ -11,7 +11,7 @@ from lethe_app.prompt.ledger import MAX_TEXT, Ledger, Overspent
 from lethe_app.prompt.manners import fit
 from lethe_app.prompt.probe import REMEDY, Probed, probe
 from lethe_app.prompt.sandbox import ChatEnvironment
-from lethe_app.prompt.thinking import closed_thought, find_markers
+from lethe_app.prompt.thinking import Markers, closed_thought, find_markers
 
 MAX_SOURCE = 100_000
 """Characters of a template; the longest in use have about thirty thousand."""
@@ -27,9 +27,17 @@ class ChatTemplate:
     add_names = False
 
     def __init__(
-        self, source: str, *, moment: datetime, bos: str = "", eos: str = "", adds_bos: bool = False, seconds: float = SECONDS
+        self,
+        source: str,
+        *,
+        moment: datetime,
+        bos: str = "",
+        eos: str = "",
+        adds_bos: bool = False,
+        seconds: float = SECONDS,
+        thinking: Markers | None = None,
     ) -> None:
-        """`moment` is today for templates that print a date. Raises TemplateUnusable."""
+        """`moment` is today for templates that print a date, `thinking` what encloses thoughts. Raises TemplateUnusable."""
         if len(source) > MAX_SOURCE:
             raise TemplateUnusable(f"The model's chat template has more than {MAX_SOURCE} characters.")
         self._bos, self._eos, self._adds_bos = bos, eos, adds_bos
@@ -38,7 +46,7 @@ class ChatTemplate:
             self._template = ChatEnvironment(self._ledger, moment).from_string(source)
         except Exception as problem:
             raise _unusable(problem) from problem
-        markers = find_markers(source)
+        markers = thinking or find_markers(source)
         self.thinking_start, self.thinking_end = markers or ("", "")
         self.probed: Probed = probe(self._try)
         self.stop_strings = self.probed.stop_strings
@@ -51,7 +59,7 @@ class ChatTemplate:
         if continue_last:
             return self._render_open(fitted, thinking=thinking)
         text = self._run(fitted, opening=True, thinking=thinking, parts=self.probed.content_in_parts)
-        return text if thinking else closed_thought(text, self.thinking_end)
+        return text if thinking else closed_thought(text, self.thinking_end, self.thinking_start)
 
     def _render_open(self, turns: Sequence[Turn], *, thinking: bool) -> str:
         last = turns[-1]

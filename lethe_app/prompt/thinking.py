@@ -45,17 +45,22 @@ def find_markers(text: str) -> Markers | None:
     return next((pair for pair in MARKERS if pair.start in text), None)
 
 
+def pair(start: str | None, end: str | None) -> Markers | None:
+    """The two as somebody gave them; one alone encloses nothing."""
+    return Markers(start, end) if start and end and start.strip() and end.strip() else None
+
+
 def opens_thought(prompt: str, start: str = "") -> bool:
     """Does the prompt itself end inside a thought?"""
     tail = prompt[-80:].rstrip()
     return any(tail.endswith(marker) for marker in _with_own(Markers(start.strip(), ""), start=True))
 
 
-def closed_thought(prompt: str, end: str) -> str:
+def closed_thought(prompt: str, end: str, start: str = "") -> str:
     """The prompt of a model that shall answer at once: an open thought is closed, an open harmony reply begins its answer."""
     if prompt.endswith("<|start|>assistant"):
         return prompt + HARMONY_ANSWER
-    return f"{prompt.rstrip()}\n\n{end}\n\n" if end and opens_thought(prompt) else prompt
+    return f"{prompt.rstrip()}\n\n{end}\n\n" if end and opens_thought(prompt, start) else prompt
 
 
 class _Stage(Enum):

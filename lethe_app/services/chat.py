@@ -24,7 +24,6 @@ from lethe_app.services.events import (
     Evaluating,
     Finished,
     Moved,
-    Noted,
     Prompted,
     Recalled,
     Said,
@@ -37,7 +36,7 @@ from lethe_app.services.models import Models
 from lethe_app.services.prompting import Prompting
 from lethe_app.services.quiet import Quiet
 from lethe_app.services.reading_ahead import ReadingAhead
-from lethe_app.services.recollecting import Recollecting
+from lethe_app.services.remembering import Remembering
 from lethe_app.services.reply import Reply
 from lethe_app.services.sessions import Sessions
 from lethe_app.services.warmth import Warmth
@@ -47,8 +46,6 @@ from lethe_app.storage.chats import Chats
 WORTH_KEEPING = 256
 """Tokens behind a cut that are worth keeping as they were read: of a note above the last exchange they are fewer, and the
 first word of a reply suffers when it is drawn from what was read with a note that is gone."""
-LOOK_BACK = 8
-"""Messages among which the user's last words are looked for: replies and hidden lines may lie behind them."""
 
 
 class Chat:
@@ -62,7 +59,7 @@ class Chat:
         client: ModelClient,
         counting: Counting,
         prompting: Prompting,
-        recollecting: Recollecting,
+        remembering: Remembering,
         frames: Frames,
         sessions: Sessions,
         ahead: ReadingAhead,
@@ -76,7 +73,7 @@ class Chat:
         self._client = client
         self._counting = counting
         self._prompting = prompting
-        self._recollecting = recollecting
+        self._remembering = remembering
         self._frames = frames
         self._sessions = sessions
         self._ahead = ahead
@@ -191,39 +188,19 @@ class Chat:
         async with self._one_reply_at_a_time:
             with self._quiet.hold_off():
                 model = await self._models.ready()
+                cast = await self._casting.of_session(session)  # who may have been written anew while the model was loaded
+                writing.speak_as(cast.persona)
                 memory: TurnMemory | None = None
                 forgotten = await self._accounts.open(session.persona_id)
-                async for event in self._remember(session, cast, before, model):
-                    memory = event.memory if isinstance(event, Recalled) else memory
-                    yield event
+                async with aclosing(self._remembering.of_turn(session, cast, before, model)) as remembered:
+                    async for event in remembered:
+                        memory = event.memory if isinstance(event, Recalled) else memory
+                        yield event
                 prompt = await self._prompting.build(session, cast, model, before, so_far, memory)
                 yield Prompted(prompt.receipt)
                 async with aclosing(self._speak(session, cast, writing, model, prompt, so_far, forgotten)) as events:
                     async for spoken in events:
                         yield spoken
-
-    async def _remember(
-        self, session: ChatSession, cast: Cast, before: UUID | None, model: LoadedModel
-    ) -> AsyncGenerator[Noted | Recalled]:
-        """What the user's last words bring up: for a reply that is written anew, the same as the first time."""
-        asked = await self._last_words(session, before)
-        if asked is None:
-            return
-        known = await self._recollecting.again(asked.id)
-        if known is not None:
-            yield Recalled(asked.id, known)
-            return
-        remembered = await self._recollecting.of_turn(session, cast, asked, model)
-        if remembered.note is not None:
-            yield Noted(remembered.note, asked.id)
-        yield Recalled(asked.id, remembered.memory)
-
-    async def _last_words(self, session: ChatSession, before: UUID | None) -> Message | None:
-        """The user's newest message above the reply to be."""
-        for message in reversed(await self._chats.tail(session.guid, LOOK_BACK, before)):
-            if message.role is Role.USER and not message.hidden:
-                return message
-        return None
 
     async def _speak(
         self,

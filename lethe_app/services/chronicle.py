@@ -9,14 +9,15 @@ from uuid import UUID
 
 from lethe_app.domain.archive import SessionPart
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.persona import Persona
 from lethe_app.domain.session_line import SessionLine
 from lethe_app.domain.taken_down import Before, Told
 from lethe_app.errors import LetheError
 from lethe_app.services.archiving import Archiving
-from lethe_app.services.casting import Casting
+from lethe_app.services.casting import Cast, Casting
 from lethe_app.services.events import Listeners
 from lethe_app.services.frames import Frames
-from lethe_app.services.sessions import Sessions
+from lethe_app.services.sessions import Sessions, opening
 from lethe_app.services.warmth import Warmth
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.database import Database
@@ -117,6 +118,27 @@ class Chronicle:
         )
         return await self.put_in(message, above)
 
+    async def greet_anew(self, before: Persona, after: Persona) -> None:
+        """Where nobody has answered a persona that was written anew, she opens as she does now.
+
+        Words of hers that were changed in the conversation itself stay.
+        """
+        newest = next(iter(await self._chats.sessions(after.unique_name)), None)
+        if newest is None or newest.messages > 1:
+            return
+        session = await self._chats.session(newest.guid)
+        said = await self._chats.page(newest.guid, 0, 2)
+        user = (await self._casting.of_session(session)).user
+        old, new = (opening(who, session, Cast(who, user).scene(session, session.added)) for who in (before, after))
+        if _words(said[0] if said else None) != _words(old) or len(said) > 1 or _words(old) == _words(new):
+            return
+        await self.still([session.guid])
+        for message in said:
+            await self._reshaping.take_out(message.id)
+        if new is not None:
+            await self._reshaping.insert(new, None)
+        await self.retold([session.guid])
+
     async def put_in(self, message: Message, above: UUID | None) -> Message:
         """Insert a message as it is."""
         await self.still([message.session_id])
@@ -186,6 +208,13 @@ class Chronicle:
     async def _changed(self, persona_id: str) -> None:
         await self._archiving.renew(persona_id)
         self._sessions.changed.tell(persona_id)
+
+
+def _words(greeting: Message | None) -> tuple[str, list[str]] | None:
+    """Who says it, and every wording there is."""
+    if greeting is None:
+        return None
+    return greeting.speaker_name, [wording.content for wording in greeting.alternatives]
 
 
 async def _nothing_to_end(_guids: Sequence[UUID]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -12,10 +14,12 @@ from lethe_app.domain.finding import Hit, HitKind
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.passage import PassageKind
 from lethe_app.domain.recollection import Lead, Recollection
+from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import StorageError
 from lethe_app.services.brain import Brain
 from lethe_app.services.chronicle import Chronicle
 from lethe_app.services.indexing import Indexing
+from lethe_app.services.library import Library
 from lethe_app.services.wanted import Wanted, excerpt
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.database import Database
@@ -26,6 +30,8 @@ from lethe_app.storage.memories import Memories
 
 MOST = 400
 """Places found before it is time to ask for more words."""
+ENTRIES_AT_ONCE = 200
+"""Of a world, looked at before the window gets its turn."""
 NEAREST = 24
 """Memories looked for by their meaning, of each persona."""
 KINDS = {
@@ -49,15 +55,18 @@ class Finding:
         brain: Brain,
         indexing: Indexing,
         chronicle: Chronicle,
+        library: Library,
     ) -> None:
         self._texts = Texts(database)
         self._chats, self._facts, self._memories = chats, facts, memories
         self._brain, self._indexing, self._chronicle = brain, indexing, chronicle
+        self._library = library
 
     async def by_words(self, text: str, persona_id: str | None = None, session: UUID | None = None) -> AsyncIterator[list[Hit]]:
         """Piece by piece, the newest first as far as that is known; of one persona or of all, or in one conversation.
 
-        Every piece is read in a few milliseconds. It ends after `MOST` places.
+        Every piece is read in a few milliseconds. It ends after `MOST` places. Worlds, which are nobody's alone, are looked
+        through last, and only where everybody is asked.
         """
         wanted = Wanted.of(text)
         if not wanted.terms:
@@ -79,13 +88,16 @@ class Finding:
         below, count = LAST, 0
         while below and count < MOST:
             found, below = await self._texts.passages(wanted.match, persona_id, below, is_meant)
+            yield [_hit(one, wanted) for one in found[: MOST - count]]
             count += len(found)
-            yield [_hit(one, wanted) for one in found]
         if count >= MOST:
             return
         others = [*await self._texts.openings(persona_id, is_meant), *await self._texts.not_indexed(persona_id, is_meant)]
-        if others:
-            yield [_hit(one, wanted) for one in others]
+        hits = [_hit(one, wanted) for one in others]
+        hits += [replace(_hit(one, wanted), is_over=True) for one in await self._texts.superseded(persona_id, is_meant)]
+        hits += await self._in_worlds(wanted) if persona_id is None else []
+        if hits:
+            yield hits[: MOST - count]
 
     async def by_meaning(self, text: str, persona_ids: Sequence[str]) -> list[Hit]:
         """What a sentence is nearest to, whatever its words, best first for each persona."""
@@ -113,6 +125,16 @@ class Finding:
                     message = await self._chats.message(message_id)
                     return (await self._chats.session(message.session_id)).guid, message.id
         return None
+
+    async def _in_worlds(self, wanted: Wanted) -> list[Hit]:
+        """Entries, in the order of their worlds."""
+        found: list[Hit] = []
+        for stem, world in (await self._library.worlds()).items():
+            for start in range(0, len(world.entries), ENTRIES_AT_ONCE):
+                some = world.entries[start : start + ENTRIES_AT_ONCE]
+                found += [_lore(stem, world, entry, wanted) for entry in some if wanted.marks(_told(entry))]
+                await asyncio.sleep(0)
+        return found
 
     async def _recalled(self, persona_id: str, one: Recollection, wanted: Wanted) -> list[Hit]:
         if one.category is MemoryType.CHAT_SESSION:
@@ -154,6 +176,15 @@ def _hit(one: Sighting, wanted: Wanted) -> Hit:
     session = UUID(one.source) if one.category == MemoryType.CHAT_SESSION else None
     owner = one.owner.removeprefix("waiting:")
     return _made(kind, UUID(one.origin), owner, session, one.title, one.speaker, one.moment, _body(one), wanted)
+
+
+def _told(entry: WorldEntry) -> str:
+    return f"{entry.name}: {entry.content}" if entry.name else entry.content
+
+
+def _lore(stem: str, world: World, entry: WorldEntry, wanted: Wanted) -> Hit:
+    hit = _made(HitKind.WORLD, entry.guid, "", None, world.name, "", entry.added, _told(entry), wanted)
+    return replace(hit, world=stem)
 
 
 def _made(

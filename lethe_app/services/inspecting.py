@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -192,12 +193,13 @@ class Inspecting:
         return ()
 
     async def _other(self, draft: Persona) -> Persona:
-        """Who is on the other side while a persona is being written."""
+        """Who is on the other side while a persona is being written: a guest, where the user has not named themselves."""
         settings = self._preferences.current
-        try:
-            return await self._library.persona(settings.last_persona if draft.is_user else settings.user_persona)
-        except FileError:
-            return SAMPLE.persona if draft.is_user else NOBODY
+        wanted = settings.last_persona if draft.is_user else settings.user_persona
+        with suppress(FileError):  # deleted or broken, which the library tells by itself
+            if wanted and (other := await self._library.persona(wanted)).is_user is not draft.is_user:
+                return other
+        return SAMPLE.persona if draft.is_user else NOBODY
 
 
 def texts_of(persona: Persona, name: str) -> list[str]:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+from lethe_app.choices import ModelChoices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadedModel
@@ -18,6 +19,7 @@ from lethe_app.errors import PromptTooLong, StorageError
 from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.disarm import Disarmer
 from lethe_app.prompt.instruct import Choice, choose_renderer
+from lethe_app.prompt.thinking import Markers, pair
 from lethe_app.services.casting import Cast
 from lethe_app.services.counting import Counting
 from lethe_app.services.frames import SHORTEST_TURN, Frame, Frames
@@ -42,6 +44,8 @@ class Format:
 
     model: LoadedModel
     instruct: str
+    thinking: Markers | None
+    """What encloses its thoughts, where the user said so."""
     choice: Choice
     disarm: Disarmer
 
@@ -184,12 +188,15 @@ class Prompting:
 
     async def _form(self, model: LoadedModel) -> Format:
         """Worked out once per model and chosen format; a hostile template may take its two seconds elsewhere."""
-        instruct = self._preferences.current.for_model(model.file.path.name).instruct
+        name = model.file.path.name
+        instruct = self._preferences.current.for_model(name).instruct
+        own = self._preferences.current.model_choices.get(name, ModelChoices())
+        thinking = pair(own.thinking_start, own.thinking_end)
         form = self._format
-        if form is None or form.model is not model or form.instruct != instruct:
+        if form is None or form.model is not model or (form.instruct, form.thinking) != (instruct, thinking):
             presets = list((await self._library.instruct_presets()).values())
-            choice = await asyncio.to_thread(choose_renderer, model, presets, instruct, now())
-            form = self._format = Format(model, instruct, choice, Disarmer(model.control_tokens))
+            choice = await asyncio.to_thread(choose_renderer, model, presets, instruct, now(), thinking)
+            form = self._format = Format(model, instruct, thinking, choice, Disarmer(model.control_tokens))
         return form
 
     async def _history(self, session: ChatSession, frame: Frame, before: UUID | None, context: int) -> list[Message]:
@@ -243,4 +250,5 @@ def notes(memory: TurnMemory) -> list[Note]:
     ranked = [
         Note(one.text, one.role.value, one.order, one.position_index) for one in sorted(chosen, key=lambda one: -one.priority)
     ]
-    return [*ranked, Note(memory.scratch, order=1000)] if memory.scratch else ranked
+    told = [Note(memory.mood, order=900)] if memory.mood else []
+    return [*ranked, *told, Note(memory.scratch, order=1000)] if memory.scratch else [*ranked, *told]

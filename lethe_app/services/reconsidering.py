@@ -152,7 +152,7 @@ class Reconsidering:
     async def withdraw(self, memory: UUID, behind: Behind) -> None:
         """It did belong there after all."""
         if behind.asked is not None:
-            await self._objecting.withdraw(behind.persona_id, memory, behind.asked)
+            await self._objecting.withdraw(behind.persona_id, memory, behind.asked.id)
 
     # where it came from
 

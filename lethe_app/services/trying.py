@@ -1,11 +1,12 @@
-"""Tries whether the loaded model is spoken to in a format it understands: says good evening and listens how it ends."""
+"""Tries the loaded model: whether it is spoken to in a format it understands, and what it would say next with a sampler."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from lethe_app.domain.drawing import NextWords
 from lethe_app.domain.model import LoadedModel, StopReason
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.domain.prompt import Turn
@@ -17,6 +18,10 @@ from lethe_app.prompt.instruct import Choice
 LONGEST = 96
 """Tokens within which a greeting ends by itself."""
 GREETING = (Turn("system", "You are polite and brief."), Turn("user", "Good evening! Answer with one short sentence."))
+MOST_WORDS = 40
+"""Told one by one of those that could come next."""
+SHORT = 40
+"""Tokens of a continuation that is written to show what a sampler does."""
 SAMPLER = SamplerPreset(name="trying", temperature=0.3, seed=5)
 
 
@@ -46,9 +51,7 @@ class Trying:
 
     async def greet(self) -> Heard:
         """Raises ModelError, also where no model is loaded."""
-        model = self._ready()
-        if model is None:
-            raise ModelMissing("No model is loaded.", "Load one first.")
+        model = self._loaded()
         choice = await self._form(model)
         prompt = choice.renderer.render(list(GREETING), thinking=False)
         words, reason = "", StopReason.LENGTH
@@ -61,3 +64,26 @@ class Trying:
                     reason = piece.usage.reason
         spelled = [sign for sign in (*model.control_tokens, *choice.renderer.stop_strings) if sign.strip() and sign in words]
         return Heard(choice.template_source, words.strip(), bool(words.strip()) and reason is StopReason.END and not spelled)
+
+    async def next_words(self, beginning: str) -> NextWords:
+        """What could follow, as the model itself has it; nothing where the conversation wanted it meanwhile.
+
+        Raises ModelError, also where no model is loaded.
+        """
+        self._loaded()
+        return await self._client.weigh(beginning.rstrip(), MOST_WORDS)
+
+    async def go_on(self, beginning: str, sampler: SamplerPreset) -> AsyncGenerator[str]:
+        """A short continuation, piece by piece. Raises ModelError, also where no model is loaded."""
+        self._loaded()
+        stream = self._client.generate(beginning.rstrip(), sampler, SHORT, lane=Lane.QUIET)
+        async with aclosing(stream) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Chunk):
+                    yield piece.text
+
+    def _loaded(self) -> LoadedModel:
+        model = self._ready()
+        if model is None:
+            raise ModelMissing("No model is loaded.", "Load one first.")
+        return model

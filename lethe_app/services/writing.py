@@ -7,6 +7,7 @@ import time
 from enum import Enum, auto
 
 from lethe_app.domain.chat import Alternative, Message
+from lethe_app.domain.persona import Persona
 from lethe_app.storage.chats import Chats
 
 CHECKPOINT_SECONDS = 2.0
@@ -34,6 +35,11 @@ class Writing:
         self._position = message.shown if kind is Kind.CONTINUATION else -1
         self._kept_at = 0.0
         self._underway: asyncio.Task[None] | None = None
+
+    def speak_as(self, persona: Persona) -> None:
+        """A new reply bears the name that its speaker has when it begins."""
+        if self._kind is Kind.REPLY:
+            self.message = self.message.model_copy(update={"speaker_name": persona.name})
 
     async def checkpoint(self, wording: Alternative) -> None:
         """Store the wording unless that was done a moment ago."""

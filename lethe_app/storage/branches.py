@@ -1,8 +1,9 @@
 """Finds the messages of the branch on display.
 
-Every message keeps the parent it was written under for as long as that exists, even in the trash; a branch is the chain of
-parents from the session's tip upwards, without what is in the trash. So deleting and restoring change one cell each, in any
-order, and a parent always has a smaller `seq` than its children. A session that never branched is simply ordered by `seq`.
+Every message names the one above it as its parent, be that in the trash or not; a branch is the chain of parents from the
+session's tip upwards, without what is in the trash. So deleting and restoring change one cell each, in any order. Another
+parent is named only where a message is put in above or erased for good, and where conversations are split or joined. A parent
+always has a smaller `seq` than its children; a session that never branched is simply ordered by `seq`.
 """
 
 from __future__ import annotations

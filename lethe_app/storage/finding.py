@@ -50,6 +50,10 @@ SELECT 'memory', persona_id, guid, guid, name, category, '', added, iif(name = '
 FROM memories WHERE category <> 'chat_session' AND deleted_at IS NULL AND (?1 IS NULL OR persona_id = ?1)
     AND (enabled = 0 OR insertion IN ('none', 'user_return') OR category IN ('image', 'file')) ORDER BY rowid DESC
 """
+SUPERSEDED = """
+SELECT 'fact', persona_id, guid, guid, '', NULL, '', last_seen, fact FROM facts
+WHERE superseded = 1 AND deleted_at IS NULL AND (?1 IS NULL OR persona_id = ?1) ORDER BY rowid DESC
+"""
 LOWEST = """
 WITH RECURSIVE down (id, seq) AS (
     SELECT id, seq FROM messages WHERE id = ?
@@ -131,6 +135,14 @@ class Finding:
 
         def work(connection: sqlite3.Connection) -> list[Sighting]:
             return [one for one in map(Sighting._make, connection.execute(NOT_INDEXED, (owner,))) if keep(one)]
+
+        return await self._database.run(work)
+
+    async def superseded(self, owner: str | None, keep: Keep) -> list[Sighting]:
+        """Facts in whose place others came; the index holds only what is still true."""
+
+        def work(connection: sqlite3.Connection) -> list[Sighting]:
+            return [one for one in map(Sighting._make, connection.execute(SUPERSEDED, (owner,))) if keep(one)]
 
         return await self._database.run(work)
 

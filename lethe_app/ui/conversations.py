@@ -182,6 +182,7 @@ class Conversations(QObject):
         if self._open is not None and self._open.persona_id in self._personas:
             present = self._personas[self._open.persona_id]  # which may have been written anew
             self._window.set_persona(present.name, present.tagline)
+            self._turns.meet(present)
         for persona in personas:
             await self.refresh_sessions(persona.unique_name)
 

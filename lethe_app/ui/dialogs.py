@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 
-from PySide6.QtCore import Qt, qVersion
+from PySide6.QtCore import QCoreApplication, Qt, qVersion
 from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.ui.icons import application_icon
@@ -26,37 +26,45 @@ async def answered(dialog: QDialog) -> bool:
         dialog.deleteLater()
 
 
-class Question(QDialog):
+class Asking(QDialog):
+    """A title, what there is to say or to fill in, and two buttons: Enter takes the primary one, Esc the other."""
+
+    def __init__(self, parent: QWidget, title: str, button: str, *, danger: bool = False, spacing: int = SPACE_4) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.cancel = foot_button(QCoreApplication.translate("Dialog", "Cancel"), "filled", self.reject)
+        self.primary = foot_button(button, "danger" if danger else "primary", self.accept)
+        self.primary.setDefault(True)
+        self.buttons = QHBoxLayout()
+        self.buttons.setSpacing(SPACE_2)
+        self.buttons.addStretch(1)
+        self.buttons.addWidget(self.cancel)
+        self.buttons.addWidget(self.primary)
+        self.column = QVBoxLayout()
+        """Where what is asked goes."""
+        self.column.setSpacing(spacing)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
+        whole.setSpacing(spacing)
+        whole.addWidget(titled(title))
+        whole.addLayout(self.column)
+        whole.addLayout(self.buttons)
+
+    def say(self, text: str) -> None:
+        """A sentence or two."""
+        words = QLabel(text)
+        words.setWordWrap(True)
+        words.setTextFormat(Qt.TextFormat.PlainText)
+        words.setMinimumWidth(372)  # not the dialog itself: its own minimum would hide that of its buttons
+        self.column.addWidget(words)
+
+
+class Question(Asking):
     """Asks before something that cannot be undone; the button names its object."""
 
     def __init__(self, parent: QWidget, title: str, text: str, button: str) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(title)
-        headline = QLabel(title)
-        headline.setProperty("title", True)
-        words = QLabel(text)
-        words.setWordWrap(True)
-        for label in (headline, words):
-            label.setTextFormat(Qt.TextFormat.PlainText)
-        cancel = QPushButton(self.tr("Cancel"))
-        cancel.setProperty("filled", True)
-        cancel.clicked.connect(self.reject)
-        self.primary = QPushButton(button)
-        self.primary.setProperty("danger", True)
-        self.primary.setDefault(True)
-        self.primary.clicked.connect(self.accept)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(SPACE_2)
-        buttons.addStretch(1)
-        buttons.addWidget(cancel)
-        buttons.addWidget(self.primary)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
-        column.setSpacing(SPACE_4)
-        column.addWidget(headline)
-        column.addWidget(words)
-        column.addLayout(buttons)
-        words.setMinimumWidth(372)  # not the dialog itself: its own minimum would hide that of its buttons
+        super().__init__(parent, title, button, danger=True)
+        self.say(text)
         self.primary.setFocus()
 
 
@@ -68,8 +76,7 @@ class About(QDialog):
         self.setWindowTitle(self.tr("About Lethe"))
         sign = QLabel()
         sign.setPixmap(application_icon().pixmap(64, 64))
-        headline = QLabel(f"Lethe {own_version()}".strip())
-        headline.setProperty("title", True)
+        headline = titled(f"Lethe {own_version()}".strip())
         words = QLabel(
             self.tr(
                 "Conversations with personas who remember. The model, the words, the memory: everything stays on this computer."
@@ -78,10 +85,8 @@ class About(QDialog):
         words.setWordWrap(True)
         small = QLabel(self.tr("MIT licence · Qt {qt}").format(qt=qVersion()))
         small.setProperty("small", True)
-        close = QPushButton(self.tr("Close"))
-        close.setProperty("filled", True)
+        close = foot_button(QCoreApplication.translate("Dialog", "Close"), "filled", self.accept)
         close.setDefault(True)
-        close.clicked.connect(self.accept)
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
         column.setSpacing(SPACE_3)
@@ -97,8 +102,7 @@ class Keys(QDialog):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(title_of("keys"))
-        headline = QLabel(title_of("keys"))
-        headline.setProperty("title", True)
+        headline = titled(title_of("keys"))
         inside = QWidget()
         inside.setObjectName("keys")
         tables = QHBoxLayout(inside)
@@ -107,16 +111,30 @@ class Keys(QDialog):
         half = (len(WISHES) + 1) // 2
         for wishes in (WISHES[:half], WISHES[half:]):
             tables.addLayout(_table_of(wishes))
-        close = QPushButton(self.tr("Close"))
-        close.setProperty("filled", True)
+        close = foot_button(QCoreApplication.translate("Dialog", "Close"), "filled", self.accept)
         close.setDefault(True)
-        close.clicked.connect(self.accept)
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
         column.setSpacing(SPACE_4)
         column.addWidget(headline)
         column.addWidget(inside)
         column.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
+
+
+def titled(words: str) -> QLabel:
+    """What stands at the top of a dialog."""
+    label = QLabel(words)
+    label.setProperty("title", True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    return label
+
+
+def foot_button(words: str, look: str, do: Callable[[], object]) -> QPushButton:
+    """One of those at the foot of a dialog; `look` is the style sheet's."""
+    button = QPushButton(words)
+    button.setProperty(look, True)
+    button.clicked.connect(lambda _checked=False: do())
+    return button
 
 
 def _table_of(wishes: Sequence[Wish]) -> QFormLayout:

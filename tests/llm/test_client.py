@@ -193,3 +193,12 @@ async def test_a_note_that_is_gone_is_cut_out_and_then_computed_anew(client: Mod
     assert (cut.evaluated_tokens, cut.drift) == (1, 1)
     assert (anew.evaluated_tokens, anew.drift) == (61, 0)
     assert (whole.evaluated_tokens, whole.drift) == (60, 0)
+
+
+async def test_a_model_tells_what_could_come_next(client: ModelClient, echo_model: Callable[..., Path]):
+    await load(client, echo_model("Green doors open."))
+
+    words = await client.weigh("She saw", 2)
+
+    assert [word for word, _logit in words.words] == ["Green", "doors"]
+    assert words.rest

@@ -284,3 +284,13 @@ def test_without_memory_for_it_quiet_work_is_refused_and_the_chat_lives_on(
     engine.close()
 
     assert usage.reply_tokens > 0
+
+
+async def test_the_starter_model_tells_what_could_come_next(starter: ModelClient):
+    words = await starter.weigh("The cat sat on the", 30)
+
+    logits = [logit for _word, logit in words.words]
+    assert len(words.words) == 30
+    assert logits == sorted(logits, reverse=True)
+    assert all(logit <= logits[-1] for logit, _count in words.rest)
+    assert {" couch", " floor", " edge", " bed", " table", " mat", " ground"} & {word for word, _logit in words.words}

@@ -13,6 +13,7 @@ from lethe_app.domain.presets import InstructPreset
 from lethe_app.domain.prompt import Turn
 from lethe_app.paths import shipped_root
 from lethe_app.prompt.instruct import _ARCHITECTURES, _MARKS, InstructRenderer, choose_renderer, recognise
+from lethe_app.prompt.thinking import Markers
 from tests.prompt import templates
 
 FILES = sorted((shipped_root() / "resources" / "presets" / "instruct").glob("*.json"))
@@ -182,3 +183,21 @@ def test_families_are_recognised(template: str, architecture: str, control: tupl
 
 def test_every_recognised_family_has_a_preset():
     assert {name for name, _ in _MARKS} | set(_ARCHITECTURES.values()) <= set(PRESETS)
+
+
+OWN = Markers("<hm>", "</hm>")
+
+
+def test_a_models_own_marks_of_thinking_replace_those_of_its_template_and_of_a_format_that_thinks():
+    by_template = choose_renderer(model(templates.CHATML), list(PRESETS.values()), "", MOMENT, OWN)
+    by_format = choose_renderer(model(), list(PRESETS.values()), "ChatML Thinking", MOMENT, OWN)
+
+    assert (by_template.renderer.thinking_start, by_template.renderer.thinking_end) == OWN
+    assert by_format.renderer.render(DIALOGUE).endswith("<hm>")
+
+
+def test_marks_of_thinking_make_no_format_open_a_thought_that_did_not_before():
+    renderer = choose_renderer(model(), list(PRESETS.values()), "ChatML", MOMENT, OWN).renderer
+
+    assert renderer.thinking_end == "</hm>"
+    assert renderer.render(DIALOGUE) == InstructRenderer(PRESETS["ChatML"]).render(DIALOGUE)

@@ -10,6 +10,7 @@ from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.session_line import Maker
 from lethe_app.errors import LetheError
 from lethe_app.house import House
+from lethe_app.services.chronicle import Reshaped
 from lethe_app.storage.chats import Chats
 from tests.services.stage import MIRA, before_now, log, spoke
 
@@ -142,3 +143,39 @@ async def test_replies_are_ended_before_a_conversation_changes(house: House):
 
     assert ended == [session.guid]
     assert await house.sessions.list(MIRA) == []
+
+
+async def rewritten(house: House, *greetings: str, name: str = "Mira") -> None:
+    before = await house.library.persona(MIRA)
+    after = await house.library.save_persona(before.model_copy(update={"first_messages": list(greetings), "name": name}))
+    await house.chronicle.greet_anew(before, after)
+
+
+async def test_where_nobody_answered_yet_a_persona_written_anew_greets_anew(house: House):
+    session = await house.sessions.new(MIRA)
+    news: list[Reshaped] = []
+    house.chronicle.reshaped.add(news.append)
+
+    await rewritten(house, "You are late, {{user}}.", name="Mirabel")
+
+    (greeting,) = await house.sessions.page(session.guid, 0, 9)
+    assert (greeting.speaker_name, greeting.content) == ("Mirabel", "You are late, Tomas.")
+    assert [one.sessions for one in news] == [(session.guid,)]
+    assert await Chats(house._database).deleted_messages(session.guid) == []
+    await rewritten(house)
+    assert await said(house, session) == []
+    await rewritten(house, "Again, then.")
+    assert await said(house, session) == ["Again, then."]
+
+
+async def test_a_greeting_that_was_answered_or_changed_by_hand_stays(house: House):
+    answered = await house.sessions.new(MIRA)
+    await spoke(house, answered, "Good evening.", before_now(days=0))
+    before = await said(house, answered)
+    await rewritten(house, "You are late.")
+    assert await said(house, answered) == before
+
+    untouched = await house.sessions.new(MIRA)
+    await house.chat.edit((await house.sessions.outline(untouched.guid))[0].id, "My own words.")
+    await rewritten(house, "Once more.")
+    assert await said(house, untouched) == ["My own words."]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -9,11 +10,15 @@ import pytest
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.finding import Hit, HitKind
 from lethe_app.domain.memory import MemoryInsertion
+from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.house import House
+from lethe_app.services.finding import MOST
 from lethe_app.services.wanted import Wanted, excerpt
 from lethe_app.storage.chats import Chats
+from lethe_app.storage.facts import Facts
 from tests.services.stage import MIRA, before_now, keep, spoke
 
 
@@ -61,7 +66,7 @@ def test_a_long_line_is_shown_around_the_first_mark():
 async def test_nothing_that_is_typed_breaks_the_search(house: House, text: str):
     await talk(house, "Something was said.")
 
-    assert await found(house, text) == []
+    assert [hit for hit in await found(house, text) if hit.kind is not HitKind.WORLD] == []
 
 
 async def test_a_sentence_from_months_ago_is_found_among_all_personas(house: House):
@@ -80,8 +85,8 @@ async def test_a_sentence_from_months_ago_is_found_among_all_personas(house: Hou
 async def test_the_date_and_the_speaker_of_a_message_are_not_its_words(house: House):
     _session, (line,) = await talk(house, "The tide turned.")
 
-    assert await found(house, f"{line.time:%B}") == []
-    assert await found(house, "Tomas") == []
+    assert await found(house, f"{line.time:%B}", MIRA) == []
+    assert await found(house, "Tomas", MIRA) == []
 
 
 async def test_facts_memories_and_summaries_are_found_too(house: House):
@@ -97,6 +102,38 @@ async def test_facts_memories_and_summaries_are_found_too(house: House):
 
     assert sorted(hit.kind for hit in hits) == ["fact", "memory", "memory", "memory", "summary"]
     assert all(hit.marks and hit.persona_id == MIRA for hit in hits)
+
+
+async def test_facts_that_were_replaced_are_found_and_marked(house: House):
+    old = ExtractedFact(fact="Tomas hates marmalade.", superseded=True)
+    await Facts(house._database).put(MIRA, old)
+    await house.knowing.add(MIRA, "Tomas loves marmalade.")
+    await house.indexing.settle_all()
+
+    hits = await found(house, "marmalade")
+
+    assert {hit.text: hit.is_over for hit in hits} == {"Tomas hates marmalade.": True, "Tomas loves marmalade.": False}
+    assert await found(house, "marmalade hates", "edmund") == []
+
+
+async def test_entries_of_worlds_are_found_where_everybody_is_asked(house: House):
+    entry = WorldEntry(name="The Quillon", content="A ketch with a mauve hull.")
+    world = await house.library.save_world(World(name="Velm", entries=[entry]))
+
+    (hit,) = await found(house, "mauve hull")
+
+    assert (hit.kind, hit.id, hit.world, hit.title) == (HitKind.WORLD, entry.guid, world.unique_name, "Velm")
+    assert [hit.text[start : start + length] for start, length in hit.marks] == ["mauve", "hull"]
+    assert await found(house, "quillon ketch") == [replace(hit, marks=((4, 7), (15, 5)))]
+    assert await found(house, "mauve hull", MIRA) == []
+
+
+async def test_no_more_is_found_than_can_be_looked_through(house: House):
+    lines = [f"Lantern number {number}." for number in range(MOST + 60)]
+    await talk(house, *lines)
+    await house.indexing.settle_all()
+
+    assert len(await found(house, "lantern")) == MOST
 
 
 async def test_a_greeting_is_found_once(house: House):

@@ -42,7 +42,7 @@ async def session(house: House, says: Callable[..., object]) -> ChatSession:
 
 @pytest.fixture
 def guidance(house: House) -> Guidance:
-    return house.chat._recollecting._guidance
+    return house.chat._remembering._recollecting._guidance
 
 
 async def let_half_an_hour_pass(house: House, session: ChatSession, messages: int) -> None:

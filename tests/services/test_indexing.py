@@ -10,6 +10,7 @@ import sqlite3
 import struct
 import tempfile
 from collections import defaultdict
+from collections.abc import Collection
 from contextlib import closing, suppress
 from datetime import timedelta
 from pathlib import Path
@@ -18,12 +19,12 @@ from uuid import UUID, uuid4
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from lethe_app.app import build
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
-from lethe_app.domain.facts import ExtractedFact
+from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.passage import Meaning
 from lethe_app.errors import ModelCrashed, StorageError
@@ -36,6 +37,7 @@ from lethe_app.storage.facts import Facts
 from lethe_app.storage.memories import Memories
 from lethe_app.storage.migrations import MIGRATIONS, migrate
 from tests.services.stage import MIRA, before_now, keep, spoke, unit, until, write_world
+from tests.storage.scenes import put_above
 
 ROWS = "SELECT kind, owner, source, origin, text, searched, time, speaker, place FROM passages ORDER BY source, place, text"
 Row = tuple[str, str, str, str, str, str, str, str, int]
@@ -69,6 +71,12 @@ async def from_nothing(house: House) -> list[Row]:
     await Debts(house._database).owe_all()
     await house.brain.reload()
     return await passages(house)
+
+
+def rests(fact: ExtractedFact, alive: Collection[UUID], in_trash: Collection[UUID]) -> bool:
+    """Is all that is left of where it was said in the trash, and does nobody want it kept?"""
+    left = [source for source in fact.source_memories if source in alive or source in in_trash]
+    return bool(left) and not (fact.pinned or fact.made_by is MadeBy.USER) and all(source in in_trash for source in left)
 
 
 class AnyLife(RuleBasedStateMachine):
@@ -121,7 +129,7 @@ class AnyLife(RuleBasedStateMachine):
         line = [Alternative(content="A hidden line.")]
         note = Message(session_id=below.session_id, role=Role.SYSTEM, hidden=True, alternatives=line)
         self.messages.append(note)
-        self.do(self.chats.insert_above(below.id, note))
+        self.do(put_above(self.house._database, below.id, note))
 
     @rule(act=st.sampled_from(["edit", "swipe", "show", "delete", "restore"]))
     def change_message(self, act: str) -> None:
@@ -178,20 +186,47 @@ class AnyLife(RuleBasedStateMachine):
             case _:
                 await self.store.put(MIRA, (await self.store.get(guid)).model_copy(update=changes[act]))
 
-    @rule(act=st.sampled_from(["add", "add", "supersede", "forget"]))
+    @rule(act=st.sampled_from(["add", "add", "supersede", "forget", "pin", "take over", "say again"]))
     def change_facts(self, act: str) -> None:
         if act == "add" or not self.facts:
-            sources = self.random.sample(self.sessions, k=min(len(self.sessions), 2))
+            sources = self.random.sample(self.sessions, k=min(len(self.sessions), self.random.choice([0, 1, 1, 2])))
             self.facts.append(ExtractedFact(fact=f"Tomas counts to {self.random.random():.6f}.", source_memories=sources))
             self.do(self.known.put(MIRA, self.facts[-1]))
+        else:
+            self.do(self._change_fact(self.random.choice(self.facts).guid, act))
+
+    async def _change_fact(self, guid: UUID, act: str) -> None:
+        fact = next((one for one in await self.known.learnt(MIRA) if one.guid == guid), None)
+        if fact is None:
             return
-        fact = self.random.choice(self.facts)
-        superseded = fact.model_copy(update={"superseded": True})
-        self.do(self.known.put(MIRA, superseded) if act == "supersede" else self.known.forget(MIRA, [fact.guid], []))
+        elsewhere = [*fact.source_memories, self.random.choice(self.sessions)]
+        changes = {
+            "supersede": {"superseded": True},
+            "pin": {"pinned": not fact.pinned},
+            "take over": {"made_by": MadeBy.USER, "last_seen": now()},
+            "say again": {"source_memories": list(dict.fromkeys(elsewhere)), "last_seen": now()},
+        }
+        if act == "forget":
+            await self.known.forget(MIRA, [guid], [])
+        else:
+            await self.known.put(MIRA, fact.model_copy(update=changes[act]))
+
+    @invariant()
+    def what_is_known_hangs_on_the_conversations_it_is_from(self) -> None:
+        async def compare() -> tuple[set[UUID], set[UUID]]:
+            alive = {one.guid for one in await self.chats.sessions(MIRA)}
+            in_trash = {one.guid for one in await self.chats.sessions(MIRA, deleted=True)}
+            learnt = await self.known.learnt(MIRA)
+            expected = {fact.guid for fact in learnt if not rests(fact, alive, in_trash)}
+            return {fact.guid for fact in await self.known.of(MIRA)}, expected
+
+        known, expected = self.runner.run(compare())
+        assert known == expected
 
     @rule()
     def purge(self) -> None:
         self.do(self.chats.purge(days=0, moment=now() + timedelta(seconds=1)))
+        assert self.runner.run(self.known.learnt(MIRA)) == self.runner.run(self.known.of(MIRA))  # what rested went along
 
     @rule()
     def settle(self) -> None:
@@ -232,7 +267,7 @@ async def test_a_hidden_line_does_not_part_what_was_said_before_and_after_it(hou
     await house.indexing.settle_all()
     asked = await spoke(house, session, "Three.", before_now(minutes=1))
     note = Message(session_id=session.guid, role=Role.SYSTEM, hidden=True, alternatives=[Alternative(content="(rain)")])
-    await Chats(house._database).insert_above(asked.id, note)
+    await put_above(house._database, asked.id, note)
     await spoke(house, session, "Four.", now(), Role.ASSISTANT)
     await house.indexing.settle_all()
     places = [row[-1] for row in await passages(house) if row[1] == MIRA]

@@ -282,6 +282,13 @@ async def test_a_draft_of_the_users_own_self_is_seen_from_the_other_side(house: 
     assert "Kit never sleeps." in text_of(shown.spans, Part.USER)
 
 
+async def test_a_draft_speaks_with_a_guest_where_the_user_is_nobody_in_particular(house: House):
+    await house.preferences.set(user_persona="")
+    shown = await house.inspecting.preview(Persona(name="Ada", bio="{{char}} waits for {{user}}."))
+
+    assert "Ada waits for Guest." in shown.text
+
+
 async def test_a_draft_with_its_own_system_prompt_is_shown_with_it(house: House):
     shown = await house.inspecting.preview(Persona(name="Ines", bio="Mends.", system_prompt="Be {{char}}. {{mood_of_day}}"))
 

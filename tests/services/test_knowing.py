@@ -281,13 +281,15 @@ async def test_what_the_user_does_while_somebody_learns_is_not_lost(house: House
     assert (await known(house))["Tomas has cats, and nobody knows how many."].guid == old.guid
 
 
-async def test_facts_outlive_the_conversation_they_came_from(house: House):
+async def test_facts_come_back_as_they_were_with_the_conversation_they_came_from(house: House):
     session = await hold(house, *NUTS)
     await house.archiving.begin(session.guid)
     before = await house.knowing.all(HER)
 
     await house.sessions.delete(session.guid)
+    assert await house.knowing.all(HER) == []
 
+    await house.sessions.restore(session.guid)
     assert await house.knowing.all(HER) == before
 
 

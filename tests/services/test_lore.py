@@ -121,7 +121,7 @@ async def test_worlds_of_everybody_the_persona_the_self_and_the_conversation_tak
         write_world(house, name, {**GROTTO, "name": name})
     await change_persona(house, worlds=["hers", "missing"])
     await change_persona(house, "tomas", worlds=["mine"])
-    await house.chat._recollecting._keeping.bind(session.guid, ["here"])
+    await house.chat._remembering._recollecting._keeping.bind(session.guid, ["here"])
     assert set((await say(house, session, "The grotto!")).ways) == {"isles", "hers", "mine", "here"}
     other = await Chats(house._database).add_session(ChatSession(persona_id=MIRA, user_id="tomas"))
     assert set((await say(house, other, "The grotto!")).ways) == {"isles", "hers", "mine"}

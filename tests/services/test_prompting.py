@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import pytest
 
+from lethe_app.choices import ModelChoices
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel, Usage
 from lethe_app.domain.prompt import Receipt
@@ -17,6 +18,7 @@ from lethe_app.domain.recollection import TurnMemory
 from lethe_app.errors import FileError
 from lethe_app.house import House
 from lethe_app.services.events import Finished, Prompted, Ready, TurnEvent
+from tests.prompt.templates import CHATML
 
 Says = Callable[..., object]
 CONTEXT, REPLY = 1024, 64
@@ -206,6 +208,19 @@ async def test_a_chosen_format_replaces_the_models_own_at_once(house: House, ses
     after, _usage, _message = await play(house.chat.send(session.guid, "Hello again."))
 
     assert (before.template_source, after.template_source) == ("recognised: ChatML", "chosen: Alpaca")
+
+
+async def test_thoughts_are_told_by_the_marks_chosen_for_this_model(house: House, session: ChatSession, says: Says):
+    await says("<hm>She is late.</hm>You are late.", "<hm>Again.</hm>Again?", template=CHATML)
+    before, _usage, plain = await play(house.chat.send(session.guid, "Hello."))
+    own = ModelChoices(thinking_start="<hm>", thinking_end="</hm>")
+    await house.preferences.set(model_choices={loaded(house).file.path.name: own})
+
+    after, _usage, folded = await play(house.chat.send(session.guid, "Hello again."))
+
+    assert (before.template_source, after.template_source) == ("model", "model")
+    assert plain.content == "<hm>She is late.</hm>You are late."
+    assert (folded.thinking, folded.content) == ("Again.", "Again?")
 
 
 async def test_one_paragraph_only_ends_the_reply_at_the_first_gap(house: House, session: ChatSession, says: Says):

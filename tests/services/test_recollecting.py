@@ -446,3 +446,33 @@ async def test_what_a_message_brought_up_can_be_asked_for_later(house: House, sa
     again = await house.brain.recalled(played.asked.id)
     assert again is not None
     assert [one.title for one in again.recalled] == [one.title for one in played.memory.recalled] == ["Lamp"]
+
+
+# All or nothing
+
+
+async def test_all_that_a_turn_leaves_behind_is_one_transaction(house: House, session: ChatSession):
+    lamp = {"insertion": NATURAL, "keywords_main": ["lighthouse"], "priority": 2, "name": "The lamp"}
+    waiting = await keep(house, **lamp)
+    woken = await keep(house, "The gulls are back.", name="The gulls", keywords_main=["walk"])
+    statements: list[str] = []
+    connection = house._database._connection
+    assert connection is not None
+    await house._database.aside(lambda: connection.set_trace_callback(statements.append))
+    played = await say(house, session, "Shall we walk to the lighthouse? I live in Porto.")
+    await house._database.aside(lambda: connection.set_trace_callback(None))
+
+    assert played.note is not None
+    transactions = "\n".join(statements).split("BEGIN IMMEDIATE")
+    traces = {
+        "the line": f"UPDATE messages SET parent_id = '{played.note.id}' WHERE id = '{played.asked.id}'",
+        "the record": f"INTO turn_memories (message_id, value) VALUES ('{played.asked.id}'",
+        "what was told": f"'{waiting.guid}'",
+        "what was brought up": f"trigger_count = trigger_count + 1 WHERE guid = '{woken.guid}'",
+        "the pace": f"INTO session_state (session_id, key, value) VALUES ('{session.guid}', 'pace'",
+        "the line of each": f"INTO session_state (session_id, key, value) VALUES ('{session.guid}', 'told'",
+        "the notes": f"INTO session_state (session_id, key, value) VALUES ('{session.guid}', 'scratch'",
+    }
+    found = {name: [number for number, text in enumerate(transactions) if trace in text] for name, trace in traces.items()}
+    assert found == dict.fromkeys(traces, found["the record"])
+    assert len(found["the record"]) == 1

@@ -16,6 +16,7 @@ from lethe_app.storage.chats import Chats
 from tests.services.stage import MIRA, Played, before_now, change_persona, keep, now_held, say, write_world
 
 KNOWN = "Tomas's grandfather kept the light on Skerry Point."
+GRANDFATHER = "Did my grandfather keep the light on Skerry Point?"
 ASKED = "Shall we walk to the lighthouse?"
 
 
@@ -206,3 +207,39 @@ async def test_what_was_not_relevant_stays_away_from_the_same_words_and_comes_at
     assert one.subject in {held.memory for held in again.unwanted}
     assert [each.subject for each in other.surfaced] == [one.subject]
     assert [each.subject for each in later.surfaced] == [one.subject]
+
+
+async def test_objections_are_listed_with_the_words_on_both_sides_and_taken_back(house: House, session: ChatSession):
+    await learnt(house)
+    played = await say(house, session, GRANDFATHER)
+    one = await only(house, played)
+    news: list[str] = []
+    house.objecting.changed.add(news.append)
+    await house.reconsidering.object_to(one.recollection.memory, await behind(house, played))
+
+    (listed,) = await house.objecting.told(MIRA)
+    assert (listed.title, listed.text) == (one.recollection.title, one.recollection.text)
+    assert (listed.said, listed.session) == (GRANDFATHER, session.guid)
+    assert news == [MIRA]
+
+    await house.objecting.withdraw(MIRA, listed.objection.memory, listed.objection.message)
+    assert await house.objecting.told(MIRA) == []
+    assert [each.recollection.memory for each in (await behind(house, played)).surfaced] == [one.recollection.memory]
+
+    await house.objecting.repeat(MIRA, listed.objection)
+    assert await house.objecting.told(MIRA) == [listed]
+    assert (await behind(house, played)).surfaced == ()
+
+
+async def test_an_objection_outlives_the_message_it_was_made_at(house: House, session: ChatSession):
+    await learnt(house)
+    played = await say(house, session, GRANDFATHER)
+    memory = (await only(house, played)).recollection.memory
+    seen = await behind(house, played)
+    await house.reconsidering.object_to(memory, seen)
+    await house.chat.delete(session.guid, seen.asked.id)
+
+    (listed,) = await house.objecting.told(MIRA)
+
+    assert (listed.said, listed.session) == ("", None)
+    assert KNOWN in listed.text

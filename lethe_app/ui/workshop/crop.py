@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen, QWheelEvent
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QSlider, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSlider, QWidget
 
-from lethe_app.ui.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6
+from lethe_app.ui.dialogs import Asking
+from lethe_app.ui.palette import SPACE_3
 from lethe_app.ui.theme import Theme
 from lethe_app.ui.workshop.page import explanation
 from lethe_app.ui.workshop.persona_pictures import cropped
@@ -145,15 +146,13 @@ class CropView(QWidget):
         self.resized.emit()
 
 
-class CropDialog(QDialog):
+class CropDialog(Asking):
     """The view, a slider for its zoom, and the square that was chosen as `content`."""
 
     def __init__(self, parent: QWidget, image: QImage, theme: Theme) -> None:
-        super().__init__(parent)
+        title = QCoreApplication.translate("CropDialog", "Choose the part that is shown")
+        super().__init__(parent, title, QCoreApplication.translate("CropDialog", "Use this part"))
         self._image = image
-        self.setWindowTitle(self.tr("Choose the part that is shown"))
-        headline = QLabel(self.windowTitle())
-        headline.setProperty("title", True)
         self.view = CropView(image, theme)
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setRange(0, STEPS)
@@ -167,30 +166,10 @@ class CropDialog(QDialog):
         line.setSpacing(SPACE_3)
         line.addWidget(zoom)
         line.addWidget(self.slider, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
-        column.setSpacing(SPACE_4)
-        column.addWidget(headline)
-        column.addWidget(self.view, 1)
-        column.addLayout(line)
-        column.addWidget(explanation(self.tr("Drag the frame, or use the arrow keys; + and − change its size.")))
-        column.addLayout(self._buttons())
+        self.column.addWidget(self.view, 1)
+        self.column.addLayout(line)
+        self.column.addWidget(explanation(self.tr("Drag the frame, or use the arrow keys; + and − change its size.")))
         self.view.setFocus()
-
-    def _buttons(self) -> QHBoxLayout:
-        cancel = QPushButton(self.tr("Cancel"))
-        cancel.setProperty("filled", True)
-        cancel.clicked.connect(self.reject)
-        self.primary = QPushButton(self.tr("Use this part"))
-        self.primary.setProperty("primary", True)
-        self.primary.setDefault(True)
-        self.primary.clicked.connect(self.accept)
-        row = QHBoxLayout()
-        row.setSpacing(SPACE_2)
-        row.addStretch(1)
-        row.addWidget(cancel)
-        row.addWidget(self.primary)
-        return row
 
     @property
     def content(self) -> bytes:

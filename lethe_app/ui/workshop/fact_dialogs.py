@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QCheckBox,
-    QDialog,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QRadioButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QButtonGroup, QCheckBox, QRadioButton, QWidget
 
 from lethe_app.domain.facts import ExtractedFact
-from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
+from lethe_app.ui.dialogs import Asking
+from lethe_app.ui.palette import SPACE_3
 from lethe_app.ui.workshop.page import explanation
 from lethe_app.ui.workshop.prose_field import ProseField
 
@@ -29,36 +20,16 @@ LONGEST = 90
 """Characters of a wording beside its button; the field below has all of it."""
 
 
-class _Asking(QDialog):
-    """A title, a field for words, and a primary button that waits for some."""
+class _Wording(Asking):
+    """A field for words, and a primary button that waits for some."""
 
     def __init__(self, parent: QWidget, title: str, words: str, name: str, button: str) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(title)
-        headline = QLabel(title)
-        headline.setProperty("title", True)
+        super().__init__(parent, title, button, spacing=SPACE_3)
         self.field = ProseField(name, 3, 8)
         self.field.setMinimumWidth(LEAST_WIDTH)
         self.field.textChanged.connect(self._follow)
-        cancel = QPushButton(self.tr("Cancel"))
-        cancel.setProperty("filled", True)
-        cancel.clicked.connect(self.reject)
-        self.primary = QPushButton(button)
-        self.primary.setProperty("primary", True)
-        self.primary.setDefault(True)
-        self.primary.clicked.connect(self.accept)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(SPACE_2)
-        buttons.addStretch(1)
-        buttons.addWidget(cancel)
-        buttons.addWidget(self.primary)
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
-        self.column.setSpacing(SPACE_3)
-        for widget in (headline, explanation(words), self.field):
-            self.column.addWidget(widget)
-        self.column.addSpacing(SPACE_1)
-        self.column.addLayout(buttons)
+        self.column.addWidget(explanation(words))
+        self.column.addWidget(self.field)
         self._follow()
 
     @property
@@ -69,7 +40,7 @@ class _Asking(QDialog):
         self.primary.setEnabled(bool(self.words))
 
 
-class NewFact(_Asking):
+class NewFact(_Wording):
     """Something to be known from now on."""
 
     def __init__(self, parent: QWidget, persona: str) -> None:
@@ -81,11 +52,11 @@ class NewFact(_Asking):
             self.tr("Add this fact"),
         )
         self.pinned = QCheckBox(self.tr("Always keep it in mind"))
-        self.column.insertWidget(3, self.pinned)
+        self.column.addWidget(self.pinned)
         self.field.setFocus()
 
 
-class OneOfSeveral(_Asking):
+class OneOfSeveral(_Wording):
     """Which words several facts have in common: those of one of them, or new ones."""
 
     def __init__(self, parent: QWidget, facts: Sequence[ExtractedFact]) -> None:
@@ -105,7 +76,7 @@ class OneOfSeveral(_Asking):
             button.setToolTip(fact.fact)
             button.clicked.connect(lambda _checked=False, text=fact.fact: self.field.set_text(text))
             self._choices.addButton(button)
-            self.column.insertWidget(2 + place, button, 0, Qt.AlignmentFlag.AlignLeft)
+            self.column.insertWidget(1 + place, button, 0, Qt.AlignmentFlag.AlignLeft)
         first = self._choices.buttons()[0]
         first.setChecked(True)
         self.field.set_text(facts[0].fact)

@@ -10,6 +10,7 @@ from lethe_app.domain.prompt import Cost, Receipt, Share
 from lethe_app.services.inspecting import Inspection
 from lethe_app.ui.memory_pieces import wrapped
 from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.phrases import COSTS, CUTS
 from lethe_app.ui.theme import PROSE_SIZE, Theme
 from lethe_app.ui.words import rounded, tokens_in_words
 from lethe_app.ui.workshop.inspector_colours import title_of
@@ -110,7 +111,8 @@ class Account(QScrollArea):
         title = title_of(share.part)
         if share.cut_tokens:
             title = self.tr("{part}, {tokens}").format(part=title, tokens=tokens_in_words(share.cut_tokens))
-        return wrapped(f"{title}: {share.note}" if share.note else title)
+        told = "; ".join(CUTS.in_words(note) for note in share.note.split("; "))
+        return wrapped(f"{title}: {told}" if told else title)
 
 
 def tr(text: str) -> str:
@@ -138,7 +140,7 @@ def cost_words(cost: Cost | None) -> list[str]:
     ]
     if cost.again:
         again = tr("{tokens} were read again because {reason}.")
-        told.append(again.format(tokens=tokens_in_words(cost.again), reason=cost.because))
+        told.append(again.format(tokens=tokens_in_words(cost.again), reason=COSTS.in_words(cost.because)))
     if cost.drift:
         told.append(tr("Cuts in what was read since it was last read as a whole: {count}").format(count=cost.drift))
     return told

@@ -8,7 +8,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.recollection import NotRecalled, Recollection, TurnMemory
+from lethe_app.ui.memory_words import kept_back_words
 from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3
+from lethe_app.ui.phrases import OBSTACLES
 from lethe_app.ui.workshop.memory_words import number, reasons_in_words
 from lethe_app.ui.workshop.page import explanation, headline
 from lethe_app.ui.workshop.sheet import made_card
@@ -85,7 +87,8 @@ class RecallView(QWidget):
         card, column = made_card(self.tr("Mentioned, but kept back"))
         column.setSpacing(SPACE_1)
         for one in blocked:
-            column.addWidget(explanation(" · ".join(part for part in (one.title, one.world, one.why, one.detail) if part)))
+            told = (one.title, one.world, kept_back_words(one), OBSTACLES.in_words(one.detail))
+            column.addWidget(explanation(" · ".join(part for part in told if part)))
         return card
 
 

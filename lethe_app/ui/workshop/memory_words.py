@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 from lethe_app.domain.listing import NEVER, MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, WordLink
 from lethe_app.domain.recollection import Recollection, Way
+from lethe_app.ui.phrases import REASONS
 
 DRAWINGS = {
     MemoryType.GENERAL: "memory",
@@ -103,7 +104,8 @@ def way_in_words(way: Way) -> str:
 
 def reasons_in_words(recollection: Recollection) -> str:
     """Why it came, the strongest reason first, with what was measured."""
-    told = [f"{why.what} ({number(why.value)})" if why.value else why.what for why in recollection.because]
+    reasons = [(REASONS.in_words(why.what), why.value) for why in recollection.because]
+    told = [f"{words} ({number(value)})" if value else words for words, value in reasons]
     return " · ".join([way_in_words(recollection.way), *told])
 
 

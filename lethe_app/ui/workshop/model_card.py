@@ -42,6 +42,8 @@ class ModelCard(Sheet):
         self._form: Form | None = None
         self._titles: dict[str, str] = {}
         self._shown: Path | None = None
+        self._own = ModelChoices()
+        """Of the model on display, as the form shows them; what is typed fast is not written yet."""
         self._forget = self._house.models.changed.add(self._follow)
 
     def close_card(self) -> None:
@@ -53,6 +55,7 @@ class ModelCard(Sheet):
             self._tell_fit(one)
             return
         self._shown = one.model.path
+        self._own = self._house.preferences.current.model_choices.get(one.model.path.name, ModelChoices())
         self._form = None
         self._undo.clear()
         while self.column.count() > 1:
@@ -110,7 +113,7 @@ class ModelCard(Sheet):
         specs = choice_specs(formats)
         self._titles = {spec.name: spec.title for spec in specs}
         self._form = Form(specs, self._place.theme)
-        self._form.show_values(shown(self._choices(model)))
+        self._form.show_values(shown(self._own))
         self._form.changed.connect(lambda name, value: self._change(model, name, value))
         column.addWidget(self._form)
         self.add(card)
@@ -121,24 +124,23 @@ class ModelCard(Sheet):
 
     # choices for one model
 
-    def _choices(self, model: ModelFile) -> ModelChoices:
-        return self._house.preferences.current.model_choices.get(model.path.name, ModelChoices())
-
     def _change(self, model: ModelFile, name: str, value: object) -> None:
-        before = shown(self._choices(model))[name]
+        before = shown(self._own)[name]
         if value != before and self._form is not None:
             put = partial(self._put, model)
             self._undo.push(FieldChange(self._titles[name], name, before, value, put))
 
     def _put(self, model: ModelFile, name: str, value: object) -> None:
-        if self._form is not None and self._shown == model.path:
-            self._form.put(name, value)
-        self._spawn(self._keep(model, chosen(self._choices(model), name, value)))
+        if self._form is None or self._shown != model.path:
+            return  # the way back is cleared when another one is shown
+        self._form.put(name, value)
+        self._own = chosen(self._own, name, value)
+        self._spawn(self._keep(model.path.name, self._own))
 
-    async def _keep(self, model: ModelFile, choices: ModelChoices) -> None:
-        kept = {**self._house.preferences.current.model_choices, model.path.name: choices}
+    async def _keep(self, name: str, choices: ModelChoices) -> None:
+        kept = {**self._house.preferences.current.model_choices, name: choices}
         if choices == ModelChoices():
-            del kept[model.path.name]
+            del kept[name]
         await self._house.preferences.set(model_choices=kept)
 
     # loading

@@ -13,6 +13,8 @@ from lethe_app.ui.workshop.fields import Kind, Spec
 UNSET = -2
 """Stands in number fields for “as in the settings”."""
 NUMBERS = ("context", "gpu_layers", "threads")
+TAGS = ("thinking_start", "thinking_end")
+LONGEST_TAG = 100
 
 
 def _tr(words: str) -> str:
@@ -54,16 +56,27 @@ def choice_specs(formats: Sequence[str]) -> list[Spec]:
             _tr("Also says how its thoughts begin and end."),
             choices=[*own, ("", _tr("the model's own")), *((name, name) for name in formats)],
         ),
+        Spec(
+            "thinking_start",
+            _tr("A thought begins with"),
+            Kind.CODE,
+            _tr("Where its thoughts stand among its words; both marks together, from the next reply on."),
+            placeholder=_tr("as its format says"),
+        ),
+        Spec("thinking_end", _tr("A thought ends with"), Kind.CODE, placeholder=_tr("as its format says")),
     ]
 
 
 def shown(choices: ModelChoices) -> dict[str, Any]:
     """As the form shows them."""
     values = choices.model_dump()
-    return {name: UNSET if name in NUMBERS and value is None else value for name, value in values.items()}
+    unset = dict.fromkeys(NUMBERS, UNSET) | dict.fromkeys(TAGS, "")
+    return {name: unset.get(name) if value is None else value for name, value in values.items()}
 
 
 def chosen(choices: ModelChoices, name: str, value: object) -> ModelChoices:
     """With what the user has set; -1 means something for layers only."""
     unset = name in NUMBERS and isinstance(value, int) and (value == UNSET or (value < 0 and name != "gpu_layers"))
+    if name in TAGS:
+        value = str(value)[:LONGEST_TAG] or None
     return ModelChoices.model_validate({**choices.model_dump(), name: None if unset else value})

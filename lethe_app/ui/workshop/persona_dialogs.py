@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QWidget
 
-from lethe_app.ui.palette import SPACE_2, SPACE_4, SPACE_6
+from lethe_app.ui.dialogs import Asking, foot_button
 
 
 class Choice(StrEnum):
@@ -18,46 +18,25 @@ class Choice(StrEnum):
     STAY = "stay"
 
 
-class Leaving(QDialog):
+class Leaving(Asking):
     """Save is the answer to Enter, staying that to Esc."""
 
     def __init__(self, parent: QWidget, name: str) -> None:
-        super().__init__(parent)
+        super().__init__(parent, QCoreApplication.translate("Leaving", "Save what you wrote?"), "")
         self.choice = Choice.STAY
-        self.setWindowTitle(self.tr("Save what you wrote?"))
-        headline = QLabel(self.windowTitle())
-        headline.setProperty("title", True)
-        words = QLabel(self.tr("There are changes to “{name}” that are not saved yet.").format(name=name))
-        words.setWordWrap(True)
-        words.setMinimumWidth(372)
-        words.setTextFormat(Qt.TextFormat.PlainText)
-        self.stay = self._button(self.tr("Stay"), Choice.STAY)
-        self.discard = self._button(self.tr("Discard the changes"), Choice.DISCARD)
-        self.save = self._button(self.tr("Save"), Choice.SAVE)
-        self.save.setDefault(True)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(SPACE_2)
-        buttons.addWidget(self.discard)
-        buttons.addStretch(1)
-        buttons.addWidget(self.stay)
-        buttons.addWidget(self.save)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
-        column.setSpacing(SPACE_4)
-        for label in (headline, words):
-            column.addWidget(label)
-        column.addLayout(buttons)
+        self.say(self.tr("There are changes to “{name}” that are not saved yet.").format(name=name))
+        self.save, self.stay = self.primary, self.cancel
+        self.save.setText(self.tr("Save"))
+        self.stay.setText(self.tr("Stay"))
+        self.discard = foot_button(self.tr("Discard the changes"), "filled", self._discard)
+        self.buttons.insertWidget(0, self.discard)
         self.save.setFocus()
 
-    def _button(self, title: str, choice: Choice) -> QPushButton:
-        button = QPushButton(title)
-        button.setProperty("primary" if choice is Choice.SAVE else "filled", True)
-        button.clicked.connect(lambda: self._choose(choice))
-        return button
+    def accept(self) -> None:
+        if self.choice is Choice.STAY:
+            self.choice = Choice.SAVE
+        super().accept()
 
-    def _choose(self, choice: Choice) -> None:
-        self.choice = choice
-        if choice is Choice.STAY:
-            self.reject()
-        else:
-            self.accept()
+    def _discard(self) -> None:
+        self.choice = Choice.DISCARD
+        self.accept()

@@ -31,7 +31,7 @@ class Draft:
         """As it stands, without lines that are empty; `nameless` stands for a name that is missing. Raises ValueError."""
         values: dict[str, Any] = {name: value for name, value in self.values.items() if not name.startswith(DAY)}
         values["name"] = str(values["name"]).strip() or nameless
-        for name in ("first_messages", "example_dialogs", "agent_tasks"):
+        for name in ("first_messages", "example_dialogs"):
             values[name] = [text for text in values[name] if text.strip()]
         days = {day: self.values[f"{DAY}{day}"] for day in Weekday}
         values["schedule"] = {day: text for day, text in days.items() if text.strip()}

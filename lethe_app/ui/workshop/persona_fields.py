@@ -10,7 +10,7 @@ from lethe_app.domain.persona import Weekday
 from lethe_app.ui.workshop.fields import Kind, Spec
 from lethe_app.ui.workshop.persona_draft import DAY
 
-AVATAR, WORLDS, SAMPLERS, MODEL = "avatar", "worlds", "allowed_samplers", "preferred_model"
+AVATAR, WORLDS, SAMPLERS, MODEL, TASKS = "avatar", "worlds", "allowed_samplers", "preferred_model", "agent_tasks"
 """Fields with a widget of their own, which the form of their section does not make."""
 
 
@@ -162,7 +162,16 @@ def _memory() -> Chapter:
         _tr("What they think of themselves and of you. It always stands in the prompt."),
         lines=3,
     )
-    return Chapter("memory", _tr("Memory"), specs=(time, dates, quiet, thoughts))
+    anew = Spec(
+        "self_edit_tokens",
+        _tr("They write it anew"),
+        Kind.WHOLE,
+        _tr("After conversations, while you are away, and in no more than so many tokens. A good length is 200."),
+        highest=4000,
+        step=50,
+        special=_tr("never"),
+    )
+    return Chapter("memory", _tr("Memory"), specs=(time, dates, quiet, thoughts, anew))
 
 
 def _away() -> Chapter:
@@ -178,11 +187,11 @@ def _away() -> Chapter:
         Spec(f"{DAY}{day}", QLocale().standaloneDayName(number), help=first if number == 1 else "")
         for number, day in enumerate(Weekday, start=1)
     )
-    later = _tr("Lethe does not act on this yet, nor on what is below; all of it is kept with the persona.")
-    agent = Spec("agent_mode", _tr("Does things while you are away"), Kind.SWITCH, later)
-    tasks = Spec("agent_tasks", _tr("What they do then"), Kind.TEXTS, lines=1, add_words=_tr("Add a task"))
-    writes = Spec("can_initiate_chat", _tr("May write first"), Kind.SWITCH)
-    return Chapter("away", _tr("While you are away"), specs=(mood, *days, prefix, agent, tasks, writes))
+    alone = _tr("When nobody has touched the keys for a while. It ends the moment you come back, and Ctrl+Shift+A tells of it.")
+    agent = Spec("agent_mode", _tr("Does things while you are away"), Kind.SWITCH, alone)
+    later = _tr("Lethe does not act on this yet; it is kept with the persona.")
+    writes = Spec("can_initiate_chat", _tr("May write first"), Kind.SWITCH, later)
+    return Chapter("away", _tr("While you are away"), specs=(mood, *days, prefix, writes, agent), after=(TASKS,))
 
 
 def _voice() -> Chapter:
@@ -195,5 +204,6 @@ def _voice() -> Chapter:
 def title_of(name: str) -> str:
     """What to call a field where it is undone."""
     titles = {AVATAR: _tr("Picture"), WORLDS: _tr("Worlds"), SAMPLERS: _tr("Samplers"), MODEL: _tr("Preferred model")}
+    titles[TASKS] = _tr("What they do then")
     specs = (spec for chapter in chapters() for spec in chapter.specs)
     return titles.get(name) or next((spec.title for spec in specs if spec.name == name), name)

@@ -21,6 +21,7 @@ from lethe_app.ui.workshop.form import Form
 from lethe_app.ui.workshop.page import Page, explanation, headline
 from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.preset_fields import GROUPS
+from lethe_app.ui.workshop.preset_taste import Taste
 from lethe_app.ui.workshop.rows import Column, Rows
 from lethe_app.ui.workshop.sheet import Sheet, made_card
 from lethe_app.ui.workshop.table import Table
@@ -54,13 +55,14 @@ class PresetPage(Page):
         self._build_list()
         self.sheet = Sheet()
         self._build_preview()
+        self.taste = Taste(place)
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setHandleWidth(1)
         split.setChildrenCollapsible(False)
-        for widget, stretch in ((self.table, 0), (self.sheet, 1), (self._aside, 0)):
+        for widget, stretch in ((self.table, 0), (self.sheet, 1), (self._aside, 0), (self.taste, 0)):
             split.addWidget(widget)
             split.setStretchFactor(split.count() - 1, stretch)
-        split.setSizes([220, 560, 400])
+        split.setSizes([220, 560, 400, 400])
         row = QHBoxLayout()
         row.setContentsMargins(SPACE_4, 0, SPACE_4, 0)
         row.addWidget(self.tabs)
@@ -109,6 +111,7 @@ class PresetPage(Page):
 
     def close_page(self) -> None:
         self._forget()
+        self.taste.close_taste()
 
     # showing
 
@@ -117,6 +120,11 @@ class PresetPage(Page):
         self._kind, self._kept = kind, None
         self.undo.clear()
         self._aside.setVisible(kind is not SamplerPreset)
+        self.taste.setVisible(kind is SamplerPreset)
+        if kind is SamplerPreset:
+            self.taste.begin()
+        else:
+            self.taste.rest()
         self.rows.fill(await self._presets.all(kind))
         chosen = getattr(self._place.house.preferences.current, CHOICES[kind])
         used = next((kept.key for kept in self.rows.shown if chosen_as(kept) == chosen), "")
@@ -157,7 +165,7 @@ class PresetPage(Page):
         for form in self._forms:
             form.show_values(self._kept.value.model_dump())
         self._tell_use()
-        self._bridge(self._render(), lane="preset preview")
+        self._preview()
 
     def _tell_use(self) -> None:
         kept = self._kept
@@ -171,6 +179,12 @@ class PresetPage(Page):
         theirs = self.tr("changed by you") if kept.is_own else self.tr("came with Lethe")
         whose = theirs if kept.is_shipped else self.tr("yours")
         self.subtitle.set_full(f"{kept.value.name} · {whose}")
+
+    def _preview(self) -> None:
+        if self._kept is not None and isinstance(self._kept.value, SamplerPreset):
+            self.taste.show_preset(self._kept.value)
+        else:
+            self._bridge(self._render(), lane="preset preview")
 
     async def _render(self) -> None:
         if self._kept is None or isinstance(self._kept.value, SamplerPreset):
@@ -205,7 +219,7 @@ class PresetPage(Page):
         self.rows.replace(self._kept)
         self._unsaved.start()
         self._tell_use()
-        self._bridge(self._render(), lane="preset preview")
+        self._preview()
 
     async def _save(self) -> None:
         if self._kept is not None:

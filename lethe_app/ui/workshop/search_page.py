@@ -1,4 +1,4 @@
-"""One field to find a sentence in all that was ever said, told, remembered and known, and a way to the very place."""
+"""One field to find a sentence in all that was ever said, told, remembered, known and made up, and a way to the place."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayou
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.finding import Hit, HitKind
+from lethe_app.services.finding import MOST
 from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.words import counted
 from lethe_app.ui.workshop.fields import QuietCombo
@@ -55,7 +56,9 @@ class SearchPage(Page):
         self.by_meaning.setToolTip(self.tr("What is nearest to a sentence, whatever its words"))
         self.hint = explanation("")
         self.found = FoundList(self.theme, self.tr("What was found"))
-        self._invitation = self.tr("Everything that was said, summed up, remembered and learnt is looked through.")
+        self._invitation = self.tr(
+            "Everything that was said, summed up, remembered and learnt is looked through, and what stands in the worlds."
+        )
         self.found.words = self._invitation
         self.search.below = self.found
         self.found.above = self.search
@@ -161,16 +164,18 @@ class SearchPage(Page):
         talks = len({hit.session for hit in hits if hit.session is not None})
         inside = counted(talks, self.tr("{n} conversation"), self.tr("{n} conversations"))
         told = self.tr("{places} in {conversations}").format(places=places, conversations=inside) if talks else places
+        if len(hits) >= MOST and not self.by_meaning.isChecked():
+            return self.tr("The first {n} places; write more words to narrow it down").format(n=len(hits))
         return f"{told} · {self.tr('Enter goes there')}"
 
     # how it is shown
 
     def _groups(self, hits: Iterable[Hit]) -> list[Group]:
         """The open conversation first, then the newest."""
-        by: dict[tuple[str, UUID | None], list[Hit]] = {}
+        by: dict[tuple[str, UUID | None, str], list[Hit]] = {}
         for hit in hits:
-            by.setdefault((hit.persona_id, hit.session), []).append(hit)
-        groups = [self._group(persona, session, found) for (persona, session), found in by.items()]
+            by.setdefault((hit.persona_id, hit.session, hit.world), []).append(hit)
+        groups = [self._group(persona, session, found) for (persona, session, _world), found in by.items()]
         if not self.by_meaning.isChecked():
             groups.sort(key=lambda group: group.when, reverse=True)
         return sorted(groups, key=lambda group: not group.is_here)
@@ -179,6 +184,8 @@ class SearchPage(Page):
         name, when = self._names.get(persona, persona.capitalize()), max(hit.when for hit in hits)
         if not self.by_meaning.isChecked():
             hits = sorted(hits, key=lambda hit: (hit.kind is HitKind.MESSAGE, hit.when))
+        if hits[0].world:
+            return Group(self.tr("World · {name}").format(name=hits[0].title), "", when, None, hits)
         if session is None:
             return Group(self.tr("Remembered by {name}").format(name=name), "", when, None, hits)
         is_here = self._here is not None and session == self._here.guid
@@ -201,7 +208,10 @@ class SearchPage(Page):
             case HitKind.SUMMARY:
                 return self.tr("What it was about")
             case HitKind.FACT:
-                return self.tr("Fact · {day}").format(day=day_of(hit.when.timestamp()))
+                words = self.tr("Fact that another one replaced · {day}") if hit.is_over else self.tr("Fact · {day}")
+                return words.format(day=day_of(hit.when.timestamp()))
+            case HitKind.WORLD:
+                return self.tr("Entry of a world")
             case HitKind.MEMORY:
                 return self.tr("Memory · {day}").format(day=day_of(hit.when.timestamp()))
 
@@ -217,7 +227,7 @@ class SearchPage(Page):
     # where it leads
 
     def go_to(self, hit: Hit) -> None:
-        """Leave for the very message, or open the page where a memory or fact can be read."""
+        """Leave for the very message, or open the page where a memory, fact or entry can be read."""
         self._place.bridge.spawn(self._go(hit), lane="find go")
 
     async def _go(self, hit: Hit) -> None:
@@ -226,7 +236,17 @@ class SearchPage(Page):
             self._place.go_to(hit.session, hit.id)
         elif hit.kind is HitKind.MEMORY:
             self._open_memory(hit)
-        elif hit.kind is HitKind.FACT and (found := await self._house.finding.place_of_fact(hit.id)) is not None:
+        elif hit.kind is HitKind.WORLD:
+            await self._open_entry(hit)
+        elif hit.kind is HitKind.FACT:
+            await self._go_to_fact(hit)
+        elif hit.session is not None:
+            self._place.go_to(hit.session, None)
+
+    async def _go_to_fact(self, hit: Hit) -> None:
+        """To where it was said, if that is still there; one that was replaced is shown with what took its place."""
+        found = None if hit.is_over else await self._house.finding.place_of_fact(hit.id)
+        if found is not None:
             await self._house.finding.reveal(*found)
             self._place.go_to(*found)
         elif hit.session is not None:
@@ -242,10 +262,19 @@ class SearchPage(Page):
         page.whose.setCurrentIndex(max(page.whose.findData(hit.persona_id), 0))
         page.search.setText(hit.title or " ".join(hit.text.strip("…").split()[:6]))
 
+    async def _open_entry(self, hit: Hit) -> None:
+        from lethe_app.ui.workshop.world_page import WorldPage  # noqa: PLC0415 - only where an entry is opened
+
+        page = self._place.desk.open(lambda: WorldPage(self._place))
+        assert isinstance(page, WorldPage)
+        await page.open_entry(hit.world, hit.id)
+
     def _open_fact(self, hit: Hit) -> None:
         from lethe_app.ui.workshop.fact_page import FactPage  # noqa: PLC0415 - only where a fact is opened
+        from lethe_app.ui.workshop.fact_rows import View  # noqa: PLC0415
 
         page = self._place.desk.open(lambda: FactPage(self._place))
         assert isinstance(page, FactPage)
         page.whose.setCurrentIndex(max(page.whose.findData(hit.persona_id), 0))
+        page.show_view(View.REPLACED if hit.is_over else View.KNOWN)
         page.search.setText(hit.text.strip("…"))

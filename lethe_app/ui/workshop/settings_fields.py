@@ -33,6 +33,9 @@ WORDS = {
     "f16": str(QT_TRANSLATE_NOOP("Setting", "f16: exact")),
     "q8_0": str(QT_TRANSLATE_NOOP("Setting", "q8_0: half the memory")),
     "q4_0": str(QT_TRANSLATE_NOOP("Setting", "q4_0: a quarter of the memory, less exact")),
+    "duckduckgo": "DuckDuckGo",
+    "brave": "Brave",
+    "searxng": "SearXNG",
 }
 UNITS = {
     "font_size": "px",
@@ -41,8 +44,11 @@ UNITS = {
     "eureka_cut_off_days": "days",
     "min_no_recall_days": "days",
     "hours_before_afk": "h",
+    "web_page_tokens": "tokens",
 }
 
+SECRET = frozenset({"web_brave_key"})
+"""What somebody who looks over the user's shoulder should not read."""
 LOWEST = {
     "context": str(QT_TRANSLATE_NOOP("Setting", "the model's own")),
     "threads": str(QT_TRANSLATE_NOOP("Setting", "the physical cores")),
@@ -78,6 +84,7 @@ def spec_of(name: str, choices: Choices) -> Spec:
         step=1 if whole else 0.05 if highest <= 1 else 0.5,
         unit=UNITS.get(name, ""),
         special=translated(LOWEST.get(name, "")),
+        secret=name in SECRET,
     )
 
 

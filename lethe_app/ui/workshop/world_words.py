@@ -8,6 +8,7 @@ from lethe_app.domain.memory import WordLink
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.services.world_checks import Finding, Trouble
 from lethe_app.services.world_trials import Tried
+from lethe_app.ui.phrases import OBSTACLES
 from lethe_app.ui.words import counted
 
 
@@ -86,7 +87,7 @@ def _obstacle(tried: Tried) -> str:
         "not due": tr("not in these days: {detail}"),
         "recursion limit": tr("the words of entries wake no more: {detail}"),
     }
-    return told.get(reason, "{detail}").format(detail=tried.detail)
+    return told.get(reason, "{detail}").format(detail=OBSTACLES.in_words(tried.detail))
 
 
 def _secondary(link: WordLink) -> str:

@@ -29,12 +29,14 @@ from PySide6.QtWidgets import (
 from lethe_app.ui.chat_panel import ElidedLabel
 from lethe_app.ui.workshop.doors import DOORS
 from lethe_app.ui.workshop.page import Page
+from tests.ui.contrast import ratios
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
 LARGE = 22
 """Pixels of prose: nearly 150 % of the usual 15."""
 MOST_STOPS = 400
+CONTRAST = 4.5
 
 
 async def page_of(scene: Scene, wish: str) -> Page:
@@ -129,6 +131,22 @@ def needed(widget: QLabel | QPushButton | QCheckBox | QToolButton) -> int:
     wraps = isinstance(widget, QLabel) and widget.wordWrap()
     parts = re.split(r"[\s/\\_.-]+", text) if wraps else text.splitlines()
     return max((metrics.horizontalAdvance(part) for part in parts), default=0)
+
+
+@pytest.mark.parametrize("wish", sorted(DOORS))
+async def test_all_words_stand_out_from_their_ground(tmp_path: Path, wish: str):
+    weak: list[str] = []
+    async with opened(tmp_path) as scene:
+        page = await page_of(scene, wish)
+        for theme in ("light", "dark"):
+            await scene.house.preferences.set(theme=theme)
+            for toast in scene.toasts:
+                toast.hide()  # it would cover what is read
+            QApplication.processEvents()
+            picture = scene.window.grab().toImage()
+            weak += [f"{theme} {words}: {ratio:.2f}" for words, ratio in ratios(page, picture) if ratio < CONTRAST]
+
+    assert weak == []
 
 
 @pytest.mark.parametrize("wish", sorted(DOORS))

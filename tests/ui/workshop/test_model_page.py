@@ -20,6 +20,7 @@ from tests.llm.hub_server import HubServer, serving
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
+HM = ModelChoices(thinking_start="<hm>\n", thinking_end="</hm>")
 TINY = RemoteModel(name="Tiny", repository="somebody/tiny-GGUF", file="tiny.gguf", size=3_000_000, why="For tests.")
 
 
@@ -57,6 +58,23 @@ async def test_choices_for_one_model_are_kept_used_and_undone(tmp_path: Path):
         assert preferences.current.for_model(file).context == 2048
         assert page.table.current.fit.cache < before
         page.undo.undo()
+        await until(lambda: file not in preferences.current.model_choices)
+
+
+async def test_marks_of_thinking_are_written_as_code_and_left_to_the_format_when_emptied(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page, preferences = await model_page(scene), scene.house.preferences
+        file = page.table.current.model.path.name
+        start, end = page.card._form.field("thinking_start"), page.card._form.field("thinking_end")
+        QTest.keyClicks(start, "<hm>\\n")
+        QTest.keyClicks(end, "</hm>")
+        await until(lambda: preferences.current.model_choices.get(file) == HM)
+
+        end.selectAll()
+        QTest.keyClick(end, Qt.Key.Key_Delete)
+        start.selectAll()
+        QTest.keyClick(start, Qt.Key.Key_Delete)
+
         await until(lambda: file not in preferences.current.model_choices)
 
 

@@ -11,11 +11,17 @@ from PySide6.QtTest import QTest
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.finding import HitKind
 from lethe_app.domain.memory import MemoryUnit
+from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.services.finding import MOST
 from lethe_app.storage.chats import Chats
+from lethe_app.storage.facts import Facts
+from lethe_app.ui.workshop.fact_page import FactPage
 from lethe_app.ui.workshop.memory_page import MemoryPage
 from lethe_app.ui.workshop.search_page import SearchPage
+from lethe_app.ui.workshop.world_page import WorldPage
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -120,6 +126,50 @@ async def test_a_memory_that_was_found_is_opened_where_it_can_be_changed(tmp_pat
 
         memories = scene.host.workshop.page
         await until(lambda: [line.name for line in memories.rows.shown] == ["The lamp"])
+
+
+async def test_an_entry_of_a_world_is_found_and_opened_in_its_editor(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        entry = WorldEntry(name="The Quillon", content="A ketch with a mauve hull.")
+        other = WorldEntry(name="Velm", content="Forty houses.")
+        await scene.house.library.save_world(World(name="The islands", entries=[other, entry]))
+        page = search_page(scene)
+        QTest.keyClicks(page.search, "mauve hull")
+        await until(lambda: texts(page) == ["The Quillon: A ketch with a mauve hull."])
+        assert headings(page) == ["World · The islands"]
+
+        QTest.keyClick(page.search, Qt.Key.Key_Return)
+
+        await until(lambda: isinstance(scene.host.workshop.page, WorldPage))
+        worlds = scene.host.workshop.page
+        await until(lambda: [one.guid for one in worlds.table.table.selected] == [entry.guid])
+
+
+async def test_a_fact_that_was_replaced_says_so_and_is_shown_among_those(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        old = ExtractedFact(fact="Tomas hates marmalade.", superseded=True)
+        await Facts(scene.house._database).put("mira", old)
+        page = search_page(scene)
+        QTest.keyClicks(page.search, "marmalade")
+        await until(lambda: texts(page) == [old.fact])
+        assert page.found.lines.shown[1].detail.startswith("Fact that another one replaced")
+
+        QTest.keyClick(page.search, Qt.Key.Key_Return)
+
+        await until(lambda: isinstance(scene.host.workshop.page, FactPage))
+        facts = scene.host.workshop.page
+        await until(lambda: [fact.guid for fact in facts.rows.shown] == [old.guid])
+
+
+async def test_a_search_that_finds_too_much_asks_for_more_words(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        await talk(scene, "mira", "Light", *[f"Lantern number {number}." for number in range(MOST + 20)])
+        await scene.house.indexing.settle_all()
+        page = search_page(scene)
+
+        QTest.keyClicks(page.search, "lantern")
+
+        await until(lambda: page.hint.text() == "The first 400 places; write more words to narrow it down")
 
 
 async def test_by_meaning_and_nothing_at_all(tmp_path: Path):

@@ -165,6 +165,7 @@ async def test_every_field_of_the_form_reaches_the_file(tmp_path: Path):
         pick(field(page, "place"), "In the system prompt, above everything said")
         pick(field(page, "word_link"), "any main key is said and none of these")
         pick(field(page, "embeds"), "no, by keys alone")
+        pick(field(page, "scoring"), "yes")
         for name, value in (("priority", "7"), ("chance", "40"), ("duration", "3"), ("cooldown", "2"), ("delay", "4")):
             number(field(page, name), value)
         for name, value in (("order", "300"), ("group_weight", "5"), ("delay_until_recursion", "1"), ("scan_depth", "6")):
@@ -185,9 +186,10 @@ async def test_every_field_of_the_form_reaches_the_file(tmp_path: Path):
         assert (entry.order, entry.group_weight, entry.delay_until_recursion, entry.scan_depth) == (300, 5, 1, 6)
         assert (entry.case_sensitive, entry.whole_word, entry.ignore_budget, entry.group_override) == (True, False, True, True)
         assert (entry.exclude_recursion, entry.prevent_recursion, entry.enabled) == (True, True, False)
+        assert entry.group_scoring is True
         assert (entry.keywords_secondary, entry.groups) == (["/oil{1,2}/"], ["lights"])
         assert entry.end_time is not None
-        assert "18 of these are set" in form.more.text()
+        assert "19 of these are set" in form.more.text()
 
 
 def pick(widget: QWidget, words: str) -> None:
@@ -417,6 +419,19 @@ async def test_a_world_is_duplicated_and_renamed_at_once(tmp_path: Path):
         page.undo.redo()
         await until(lambda: "isles-a-copy" in page.book.held)
         assert complaints(scene) == []
+
+
+async def test_a_world_says_how_many_of_its_entries_are_to_be_awake(tmp_path: Path):
+    write(tmp_path, "isles", LAMP)
+    async with on_page(tmp_path) as (scene, page):
+        form = page.detail.about.form
+        number(form.field("least_awake"), "2")
+        number(form.field("deepest_scan"), "30")
+        QTest.keyClick(form.field("group_scoring"), Qt.Key.Key_Space)
+        await scene.house.worlds.flush()
+
+        kept = saved(scene, "isles")
+        assert (kept.least_awake, kept.deepest_scan, kept.group_scoring) == (2, 30, True)
 
 
 async def test_ticks_say_whose_a_world_is(tmp_path: Path):

@@ -1,0 +1,62 @@
+"""Who asks for memory in so many words gets it from a few lines; nobody gets what was never told."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.clock import now
+from lethe_app.domain.recollection import Recollection
+from lethe_app.house import House
+from lethe_app.retrieval.gate import BY_MEANING, BY_WORDS
+from lethe_app.services.lore import Bound
+from lethe_app.services.reminding import Asking, Reminding
+from lethe_app.storage.chats import Chats
+from lethe_app.storage.facts import Facts
+from lethe_app.storage.passages import Passages
+from tests.brain.test_asking import ASKED, KNOWN, PRESENT, SILENT
+from tests.retrieval.conftest import embed
+from tests.services.stage import MIRA, before_now, spoke
+
+ASKED_FOR = "memory of it was asked for"
+LEAST_SURE = min(BY_MEANING.sure, BY_WORDS.sure)
+
+
+@pytest.fixture(params=["by meaning", "by words"])
+async def told(house: House, request: pytest.FixtureRequest) -> ChatSession:
+    """An evening of four lines, three days ago."""
+    if request.param == "by meaning":
+        house.knowing._recall.use(embed, "words")
+    evening = ChatSession(persona_id=MIRA, name="The evening", added=before_now(days=3))
+    session = await Chats(house._database).add_session(evening)
+    for number, line in enumerate(KNOWN):
+        await spoke(house, session, line, evening.added + timedelta(minutes=number))
+    await house.indexing.follow()
+    return session
+
+
+async def reminded(house: House, text: str) -> list[Recollection]:
+    asking = Asking(persona_id=MIRA, text=text, moment=now(), bound=Bound({}), memories={}, present=PRESENT)
+    database = house._database
+    reminding = Reminding(house.knowing._recall, Passages(database), Chats(database), Facts(database))
+    return await reminding.search(asking, 3)
+
+
+@pytest.mark.parametrize("text", ASKED)
+async def test_what_was_told_comes_when_it_is_asked_for(house: House, told: ChatSession, text: str):
+    found = await reminded(house, text)
+
+    assert [one.memory for one in found] == [told.guid]
+    assert found[0].because[0].what == ASKED_FOR
+
+
+@pytest.mark.parametrize("text", SILENT)
+async def test_what_was_not_told_or_not_asked_for_comes_no_sooner_than_anything_else(
+    house: House, told: ChatSession, text: str
+):
+    found = await reminded(house, text)
+
+    assert [one.memory for one in found if one.likelihood is None or one.likelihood < LEAST_SURE] == []
+    assert all(because.what != ASKED_FOR for one in found for because in one.because)

@@ -1,0 +1,108 @@
+"""How far words stand out from what is really painted behind them, read off the picture of a window."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtGui import QColor, QImage
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QPlainTextEdit,
+    QTabBar,
+    QWidget,
+)
+
+BOLDEST = 0.02
+"""Of the pixels that differ from the ground, so many are the middle of a stroke; all others are its edges."""
+LEAST_PIXELS = 12
+"""Differing from the ground, before there are words at all."""
+
+
+def ratios(page: QWidget, picture: QImage) -> Iterator[tuple[str, float]]:
+    """Each widget with words that can be seen, and their contrast by WCAG, told from the darkest strokes of the letters."""
+    window = page.window()
+    scale = picture.devicePixelRatio()
+    for widget in page.findChildren(QWidget):
+        words = words_of(widget)
+        if not words or not widget.isVisible():
+            continue
+        visible = widget.visibleRegion().boundingRect()
+        if not isinstance(widget, QAbstractItemView) and visible != widget.rect():
+            continue  # half under the edge of a scrolled column
+        for area in areas(widget, visible):
+            place = widget.mapTo(window, area.topLeft()) * scale
+            found = contrast(picture, QRect(place, area.size() * scale))
+            if found is not None:
+                yield f"{type(widget).__name__} “{words[:40]}”", found
+
+
+def words_of(widget: QWidget) -> str:
+    """What a reader would read there."""
+    if isinstance(widget, QLabel | QAbstractButton | QLineEdit):
+        return widget.text() or (widget.placeholderText() if isinstance(widget, QLineEdit) else "")
+    if isinstance(widget, QComboBox):
+        return widget.currentText()
+    if isinstance(widget, QPlainTextEdit):
+        return widget.toPlainText()[:40] or widget.placeholderText()
+    if isinstance(widget, QTabBar):
+        return widget.tabText(0)
+    return "rows" if isinstance(widget, QAbstractItemView) else ""
+
+
+def areas(widget: QWidget, visible: QRect) -> list[QRect]:
+    """Each row, tab or line by itself: their grounds may differ."""
+    if isinstance(widget, QTabBar):
+        return [widget.tabRect(place).intersected(visible) for place in range(widget.count())]
+    if isinstance(widget, QAbstractItemView):
+        model, origin = widget.model(), widget.viewport().pos()
+        columns = 1 if isinstance(widget, QListView) else model.columnCount()
+        cells = [model.index(row, column) for row in range(model.rowCount()) for column in range(columns)]
+        rects = [widget.visualRect(cell).translated(origin) for cell in cells[:200] if str(cell.data() or "")]
+        return [rect for rect in rects if visible.contains(rect)]
+    return [visible]
+
+
+def contrast(picture: QImage, area: QRect) -> float | None:
+    """Of the strongest strokes in that part against its commonest colour; None where nothing is written there."""
+    area = area.intersected(picture.rect())
+    counted: Counter[int] = Counter()
+    for y in range(area.top(), area.bottom() + 1):
+        for x in range(area.left(), area.right() + 1):
+            counted[picture.pixel(QPoint(x, y))] += 1
+    if not counted:
+        return None
+    ground = luminance(QColor(counted.most_common(1)[0][0]))
+    differing = sorted(
+        ((ratio(luminance(QColor(colour)), ground), count) for colour, count in counted.items()), reverse=True
+    )
+    inked = [(value, count) for value, count in differing if value > 1.15]
+    whole = sum(count for _value, count in inked)
+    if whole < LEAST_PIXELS:
+        return None
+    needed = max(1.0, whole * BOLDEST)
+    for value, count in inked:
+        needed -= count
+        if needed <= 0:
+            return value
+    return inked[-1][0]
+
+
+def luminance(colour: QColor) -> float:
+    """As WCAG reckons it."""
+
+    def linear(part: float) -> float:
+        return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+
+    return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF()) + 0.0722 * linear(colour.blueF())
+
+
+def ratio(one: float, other: float) -> float:
+    """From 1 to 21."""
+    return (max(one, other) + 0.05) / (min(one, other) + 0.05)

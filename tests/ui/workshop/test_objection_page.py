@@ -1,0 +1,81 @@
+"""What the user said does not belong is listed, gone to, taken back, and objected to again by undo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.memory import MemoryType
+from lethe_app.domain.recollection import Recollection, TurnMemory, Way
+from lethe_app.storage.chats import Chats
+from lethe_app.storage.turns import TurnMemories
+from lethe_app.ui.workshop.objection_page import ObjectionPage, what_of
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+async def objected(scene: Scene, said: str, recalled: str) -> Message:
+    """A memory came up at these words, and did not belong there."""
+    database = scene.house._database
+    session = await Chats(database).add_session(ChatSession(persona_id="mira", name="The storm"))
+    words = [Alternative(content=said)]
+    asked = await Chats(database).add_message(
+        Message(session_id=session.guid, role=Role.USER, speaker_name="Tomas", alternatives=words)
+    )
+    memory = session.guid
+    one = Recollection(memory=memory, category=MemoryType.GENERAL, text=recalled, way=Way.MEANING)
+    await TurnMemories(database).put(asked.id, TurnMemory(recalled=[one]))
+    await scene.house.objecting.make("mira", memory, asked)
+    return asked
+
+
+async def objection_page(scene: Scene) -> ObjectionPage:
+    scene.window.actions_["objections"].trigger()
+    page = scene.host.workshop.page
+    assert isinstance(page, ObjectionPage)
+    return page
+
+
+async def test_an_objection_is_taken_back_and_made_again(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        await objected(scene, "Shall we eat?", "Tomas hates marmalade.")
+        await objected(scene, "What a storm.", "The Heron had a green hull.")
+        page = await objection_page(scene)
+        both = ["The Heron had a green hull.", "Tomas hates marmalade."]
+        await until(lambda: [what_of(one) for one in page.rows.shown] == both)
+
+        page.search.setText("marmalade")
+        assert [one.said for one in page.rows.shown] == ["Shall we eat?"]
+        page.search.clear()
+        page.table.go_to(page.rows.key_of(page.rows.shown[0]))
+        QTest.keyClick(page.table, Qt.Key.Key_Delete)
+
+        await until(lambda: [what_of(one) for one in page.rows.shown] == ["Tomas hates marmalade."])
+        page.undo.undo()
+        await until(lambda: len(page.rows.shown) == 2)
+        assert len(await scene.house.objecting.of("mira")) == 2
+
+
+async def test_it_leads_to_the_words_it_was_about(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        asked = await objected(scene, "Shall we eat?", "Tomas hates marmalade.")
+        page = await objection_page(scene)
+        await until(page.go_button.isEnabled)
+
+        QTest.keyClick(page.table, Qt.Key.Key_Return)
+
+        await until(lambda: scene.host.workshop.page is None and scene.host.conversations.current.guid == asked.session_id)
+
+
+async def test_where_nothing_was_objected_to_nothing_can_be_taken_back(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await objection_page(scene)
+
+        await until(lambda: page.whose.persona == "mira")
+        assert not page.back_button.isEnabled()
+        assert not page.go_button.isEnabled()

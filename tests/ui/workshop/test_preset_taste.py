@@ -1,0 +1,104 @@
+"""Beside a sampler stands what it does: to the chances of the next word as its numbers move, and in two continuations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox
+
+from lethe_app.domain.presets import SamplerPreset
+from lethe_app.services.events import Ready
+from lethe_app.ui.workshop.preset_bars import percent, spelled
+from lethe_app.ui.workshop.preset_page import PresetPage
+from lethe_app.ui.workshop.preset_taste import unseen_words
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+async def samplers(scene: Scene, preset: str = "deterministic") -> PresetPage:
+    scene.window.actions_["presets"].trigger()
+    page = scene.host.workshop.page
+    assert isinstance(page, PresetPage)
+    await until(lambda: page.table.go_to(preset) and page._kept and page._kept.key == preset)
+    return page
+
+
+def number(page: PresetPage, name: str) -> QDoubleSpinBox | QSpinBox:
+    found = next(form for form in page._forms if name in form.names).field(name)
+    assert isinstance(found, QDoubleSpinBox | QSpinBox)
+    return found
+
+
+def chances(page: PresetPage) -> dict[str, float]:
+    return {word: after for word, _before, after in page.taste.bars.rows}
+
+
+async def test_without_a_model_an_example_moves_with_the_numbers_and_says_that_it_is_one(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await samplers(scene)
+        await until(lambda: "An example" in page.taste.whose.text())
+        await until(lambda: chances(page)["the"] == 1)
+        assert not page.taste.button.isEnabled()
+
+        temperature = number(page, "temperature")
+        temperature.selectAll()
+        QTest.keyClicks(temperature, "1")
+        QTest.keyClick(temperature, Qt.Key.Key_Return)
+        top_k = number(page, "top_k")
+        top_k.selectAll()
+        QTest.keyClicks(top_k, "2")
+        QTest.keyClick(top_k, Qt.Key.Key_Return)
+
+        await until(lambda: [word for word, chance in chances(page).items() if chance] == ["the", "a"])
+        assert page.taste.left.text().startswith("2 words can come")
+        assert "what –" in page.taste.bars.accessibleDescription()
+        page.undo.undo()
+        await until(lambda: chances(page)["what"] > 0)
+
+
+async def test_a_loaded_model_is_asked_for_its_own_words_and_writes_two_continuations(
+    tmp_path: Path, echo_model: Callable[..., Path]
+):
+    line = "The door was green."
+    async with opened(tmp_path, echo_model(line, line)) as scene:
+        await until(lambda: isinstance(scene.house.models.state, Ready))
+        page = await samplers(scene)
+        taste = page.taste
+        await until(lambda: [word for word, _before, _after in taste.bars.rows][:4] == ["The", "door", "was", "green."])
+
+        QTest.mouseClick(taste.button, Qt.MouseButton.LeftButton)
+
+        await until(lambda: [label.text() for label in taste.written] == ["…The door was green. …"] * 2)
+        await until(taste.button.isEnabled)
+        assert len(scene.words) == 1, "nothing of it is kept"
+
+
+async def test_who_leaves_is_written_nothing_more(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path, echo_model("word " * 40, delay=0.2)) as scene:
+        await until(lambda: isinstance(scene.house.models.state, Ready))
+        page = await samplers(scene)
+        await until(page.taste.button.isEnabled)
+        QTest.mouseClick(page.taste.button, Qt.MouseButton.LeftButton)
+        await until(lambda: "word" in page.taste.written[0].text())
+
+        QTest.keyClick(page, Qt.Key.Key_Escape)
+
+        await until(lambda: scene.host.workshop.page is None)
+        assert not [lane for lane in scene.host.bridge._lanes if lane.startswith("sampler")]
+
+
+def test_what_the_bars_cannot_show_is_named():
+    assert unseen_words(SamplerPreset(name="x")) == ""
+    assert "DRY" in unseen_words(SamplerPreset(name="x", dry_multiplier=0.8))
+    assert "penalties" in unseen_words(SamplerPreset(name="x", repetition_penalty=1.1, repetition_range=512))
+    assert "Mirostat" in unseen_words(SamplerPreset(name="x", mirostat=2))
+
+
+def test_words_and_chances_are_written_as_people_read_them():
+    assert [spelled(word) for word in (" door", "", "\n", " ")] == ["door", "(the end)", "↵", "␣"]
+    assert [percent(chance) for chance in (0.314, 0.004, 0)] == ["31 %", "< 1 %", "–"]
