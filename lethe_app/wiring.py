@@ -86,14 +86,14 @@ class Wiring:
         self.state = SessionState(database)
         self.client = ModelClient(engine)
         self.warmth = Warmth(self.client, preferences, paths.states)
-        self.errands = Errands(paths.prompts)
+        self.errands = Errands(paths.prompts, paths.own_prompts)
         self.library = Library(paths, database)
         self.recall = Recall(self.passages, folder=paths.index)
         self.counting = Counting(self.client, TokenCounts(database))
         self.models = Models(self.client, self.counting, preferences, paths)
         self.casting = Casting(self.library, preferences)
-        notes = lambda session, context: self.subjects.standing(session, context)  # noqa: E731 - it is built when it is asked
-        self.frames = Frames(self.chats, self.facts, self.state, preferences, self.counting, notes)
+        noted = lambda *session: self.subjects.standing(*session)  # noqa: E731, PLW0108 - built when it is first asked
+        self.frames = Frames(self.chats, self.facts, self.state, preferences, self.counting, noted)
         self.holdings = Holdings(self.memories)
         self.embedding = Embedding(ModelClient("embed"), self.recall, preferences, paths, enabled=by_meaning)
         self.calibration = Calibration(self.house_state, self.embedding, paths.calibration)
@@ -283,7 +283,7 @@ class Wiring:
     @cached_property
     def reconsidering(self) -> Reconsidering:
         chats, turns, hands = self.chats, TurnMemories(self.database), (self.brain, self.knowing, self.sessions, self.archiving)
-        return Reconsidering(chats, self.facts, self.memories, turns, self.state, *hands, self.objecting)
+        return Reconsidering(chats, self.facts, self.memories, turns, self.state, *hands, self.objecting, self.frames)
 
     def loaded(self) -> LoadedModel | None:
         """The model that answers now."""

@@ -215,3 +215,14 @@ class Settlement(Answer):
     """What a new fact is to an old one."""
 
     verdict: Literal["same", "update", "contradiction", "new"]
+
+
+class MoodChange(Answer):
+    """What a conversation did to one side of somebody's mood."""
+
+    change: Literal["much lower", "lower", "same", "higher", "much higher"]
+
+    @property
+    def step(self) -> int:
+        """From −2 to 2."""
+        return ("much lower", "lower", "same", "higher", "much higher").index(self.change) - 2

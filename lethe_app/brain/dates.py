@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 
-MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-
 
 def elapsed(since: datetime, until: datetime) -> timedelta:
     """True time between two moments with zones; negative if `until` is the earlier one.
@@ -30,27 +25,6 @@ def nights_between(since: datetime, until: datetime) -> int:
     A moment kept in UTC says nothing of where it was and is read by the other's clock.
     """
     return (until.date() - _by_the_clock_of(until, since)).days
-
-
-def spell_date(day: date) -> str:
-    """Such as “March 3rd, 2026”, whatever the language of the system."""
-    ending = "th" if 10 < day.day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day.day % 10, "th")
-    return f"{MONTHS[day.month - 1]} {day.day}{ending}, {day.year}"
-
-
-def spell_day(day: date) -> str:
-    """Such as “Tuesday, March 3rd, 2026”."""
-    return f"{WEEKDAYS[day.weekday()]}, {spell_date(day)}"
-
-
-def spell_time(moment: datetime) -> str:
-    """Such as “09:04 PM”, as the macro {{time}} has it."""
-    return f"{moment.hour % 12 or 12:02}:{moment.minute:02} {'AM' if moment.hour < 12 else 'PM'}"
-
-
-def spell_span(first: date, last: date) -> str:
-    """One day with its name, or from one day to another."""
-    return spell_day(first) if last <= first else f"from {spell_date(first)} to {spell_date(last)}"
 
 
 def _offset(moment: datetime) -> timedelta:

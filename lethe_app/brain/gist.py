@@ -7,10 +7,10 @@ import re
 from dataclasses import dataclass
 
 from lethe_app.brain.folding import fold as plain
+from lethe_app.brain.stems import root
 from lethe_app.retrieval.words import STOP_WORDS, WORD, fold
 
 _NOT = re.compile(r"(?:\b(?:ca|wo|sha))?n't\b|\bcannot\b")
-_VOWEL = re.compile("[aeiouy]")
 _DENIALS = frozenset({"no", "not", "never", "none", "neither", "nor", "without", "nobody", "nothing", "nowhere"})
 _COUNTS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
@@ -55,27 +55,13 @@ def digest(text: str) -> str:
     return hashlib.blake2b(told.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
-def stem(word: str) -> str:
-    """A folded English word without its commonest endings: good enough to see that two are forms of one."""
-    if not word.isascii() or len(word) < 4:
-        return word
-    root = word if word.endswith(("ss", "us", "is")) else word.removesuffix("s")
-    for ending in ("ing", "ed"):
-        short = root.removesuffix(ending)
-        if short != root and len(short) >= 3 and _VOWEL.search(short) and not root.endswith("eed"):
-            root = short[:-1] if short[-1] == short[-2] and short[-1] not in "lsz" else short
-            break
-    root = root.removesuffix("e")
-    return root[:-1] + "i" if root.endswith("y") else root
-
-
 def _folded(text: str) -> list[str]:
     return [fold(word) for word in WORD.findall(_NOT.sub(" not ", plain(text, keep_case=False)))]
 
 
 def _carrying(folded: list[str]) -> list[str]:
     words = (_NUMBERS.get(word, word) for word in folded if word not in STOP_WORDS | _DENIALS)
-    return [word if _is_number(word) else stem(word) for word in words]
+    return [word if _is_number(word) else root(word) for word in words]
 
 
 def _is_number(word: str) -> bool:

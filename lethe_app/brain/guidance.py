@@ -30,7 +30,7 @@ class Rules(BaseModel):
     """Silence after which the user has been away."""
     min_no_recall_days_per_priority: int = Field(default=10, ge=0)
     """Days without being brought up that each level of priority, and one more, lets a decaying memory live."""
-    mood_handling: bool = False
+    mood_handling: bool = True
     static_mood: bool = False
     decaying: frozenset[MemoryType] = frozenset({MemoryType.WEB_SEARCH, MemoryType.GOAL, MemoryType.REMINDER})
     not_retrieved: frozenset[MemoryType] = frozenset({MemoryType.FILE, MemoryType.IMAGE})

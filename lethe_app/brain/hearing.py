@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from lethe_app.brain.lore import Lore, Placed
 from lethe_app.brain.window import Line, Window
+from lethe_app.domain.worldinfo import World
 
 _IN_A_TEXT = 1 << 60
 """Farther away than any message."""
@@ -33,10 +34,16 @@ class Hearing:
         self._lines = window.lines(lore.depth)
         self._said: dict[int, Heard] = {}
         self._written: dict[int, Heard] = {}
+        self._depths: dict[int, int] = {}
         found = lore.keywords.find([line.text for line in self._lines])
         for distance, keys in enumerate(found):
             for key in keys:
                 self._said.setdefault(key, Heard(distance))
+
+    @property
+    def farthest(self) -> int:
+        """The distance of the oldest message there is."""
+        return len(self._lines) - 1
 
     @property
     def said(self) -> Mapping[int, Heard]:
@@ -57,13 +64,19 @@ class Hearing:
                 new.add(key)
         return new
 
+    def deepen(self, world: World, depth: int) -> set[int]:
+        """Look for the keywords of a world in this many messages from now on; returns those that stand in the last of them."""
+        self._depths[id(world)] = depth
+        return {key for key, heard in self._said.items() if heard.distance == depth}
+
     def of(self, placed: Placed) -> dict[int, Heard]:
         """What this entry hears of its own keywords: messages within its depth, and texts of entries if it listens to them."""
         heard = {}
         listens = hears_entries(placed)
+        depth = min(placed.reach, max(placed.depth, self._depths.get(id(placed.world), 0)))
         for key in (*placed.main, *placed.secondary):
             said = self._said.get(key)
-            if said is not None and said.distance <= placed.depth:
+            if said is not None and said.distance <= depth:
                 heard[key] = said
             elif listens and key in self._written:
                 heard[key] = self._written[key]

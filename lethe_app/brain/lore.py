@@ -41,6 +41,18 @@ class Placed:
         return self.world.scan_depth if own is None else own
 
     @property
+    def reach(self) -> int:
+        """How many they may be looked for in while its world has too few entries awake."""
+        deeper = self.world.deepest_scan if self.world.least_awake and self.entry.scan_depth is None else 0
+        return max(self.depth, deeper)
+
+    @property
+    def scores(self) -> bool:
+        """Does it leave its groups to entries of which more keywords were said?"""
+        own = self.entry.group_scoring
+        return self.world.group_scoring if own is None else own
+
+    @property
     def groups(self) -> frozenset[str]:
         """The names of its groups, however they are spelled."""
         return frozenset(filter(None, (fold(group, keep_case=False) for group in self.entry.groups)))
@@ -77,7 +89,7 @@ class Lore:
             for entry in world.entries:
                 self._add(world, entry, expand)
         self.keys = list(self._numbers)
-        self.depth = max((placed.depth for placed in self.placed), default=0)
+        self.depth = max((placed.reach for placed in self.placed), default=0)
         self.keywords = Keywords(self.keys)
         self.build_seconds = time.perf_counter() - start
 

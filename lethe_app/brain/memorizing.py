@@ -60,6 +60,7 @@ def merged(old: MemoryUnit, new: MemoryUnit) -> MemoryUnit:
             "content": new.content,
             "reason": new.reason or old.reason,
             "path": new.path or old.path,
+            "sources": new.sources or old.sources,
             "insertion": new.insertion,
             "added": new.added if still_waits else min(old.added, new.added),
             "end_time": new.end_time,
@@ -70,6 +71,9 @@ def merged(old: MemoryUnit, new: MemoryUnit) -> MemoryUnit:
             "protected": old.protected or new.protected,
             "keywords_main": _union(old.keywords_main, new.keywords_main),
             "keywords_secondary": _union(old.keywords_secondary, new.keywords_secondary),
+            "filed_under": new.filed_under or old.filed_under,
+            "tags": _union(old.tags, new.tags),
+            "sources": list(dict.fromkeys([*old.sources, *new.sources])),
         }
     )
 

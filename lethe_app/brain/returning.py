@@ -10,12 +10,13 @@ from uuid import UUID, uuid4
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from lethe_app.brain.dates import WEEKDAYS, elapsed, nights_between, spell_day, spell_time
+from lethe_app.brain.dates import elapsed, nights_between
 from lethe_app.brain.decay import touched
 from lethe_app.brain.guidance import Rules
 from lethe_app.brain.snippets import one_line
+from lethe_app.domain.calendar import WEEKDAYS, spell_day, spell_time
 from lethe_app.domain.clock import now
-from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
+from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.persona import Persona, Weekday
 from lethe_app.domain.recollection import Because
 
@@ -72,21 +73,37 @@ def greet(absence: Absence, rules: Rules) -> ReturnNote | None:
     """The note, if the user has been away and there is anything to say.
 
     Day, schedule and mood are told in the latest session only, for an older one plays in its own time. The schedule alone is
-    no reason to speak. Neither is an absence that would be negative, because a clock was put back.
+    no reason to speak. Neither is an absence that would be negative, because a clock was put back. Who was not away is told
+    the reminders whose time has come.
     """
     away = _away(absence, rules)
     if away is None:
-        return None
+        return _timely(absence)
     notes = sorted(absence.notes, key=lambda note: (note.added, note.id))
     memories = awaiting_return(absence.memories, absence.moment)
     time = _time(absence, away) if absence.is_latest_session and absence.persona.sense_of_time else []
     mood = _mood(absence, rules)
-    told = [one_line(text) for text in (*(note.info for note in notes), *(memory.content for memory in memories))]
+    told = [*(one_line(note.info) for note in notes), *map(_told, memories)]
     if not any((*time, mood, *told)):
         return None
     lines = [*time, _schedule(absence), mood, *told]
     used = (*(note.id for note in notes), *(memory.guid for memory in memories))
     return ReturnNote("\n".join(filter(None, lines)), used, tuple(_reasons(away, len(notes), len(memories))))
+
+
+def _timely(absence: Absence) -> ReturnNote | None:
+    """Reminders do not wait for an absence, only for their hour."""
+    if absence.previous_is_system or absence.persona.disable_bot_guidance:
+        return None
+    due = [one for one in awaiting_return(absence.memories, absence.moment) if one.category is MemoryType.REMINDER]
+    reasons = tuple(Because(what="its time has come") for _one in due[:1])
+    return ReturnNote("\n".join(map(_told, due)), tuple(one.guid for one in due), reasons) if due else None
+
+
+def _told(memory: MemoryUnit) -> str:
+    """What is said of a memory that waited; a reminder alone would not be understood."""
+    words = one_line(memory.content)
+    return f"It is time for this reminder: {words}" if memory.category is MemoryType.REMINDER and words else words
 
 
 def awaiting_return(memories: Iterable[MemoryUnit], moment: datetime) -> list[MemoryUnit]:
@@ -153,7 +170,7 @@ def _schedule(absence: Absence) -> str:
 
 
 def _mood(absence: Absence, rules: Rules) -> str:
-    if not absence.is_latest_session or not (rules.mood_handling or absence.persona.mood):
+    if not absence.is_latest_session or not (rules.mood_handling and absence.persona.mood):
         return ""
     return one_line(absence.mood)
 

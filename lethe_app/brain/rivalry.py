@@ -19,6 +19,8 @@ class Candidate:
     """Its number in the lore."""
     placed: Placed
     fired: Fired
+    said: int = 0
+    """How many of its keywords were said."""
 
     @property
     def name(self) -> str:
@@ -44,11 +46,11 @@ class Selection:
     left_out: list[tuple[Candidate, Blocked]]
 
 
-def one_of_each_group(candidates: Sequence[Candidate], taken: Mapping[str, str], turn: Turn) -> Selection:
-    """`taken` names who already came for a group.
+def one_of_each_group(candidates: Sequence[Candidate], taken: Mapping[str, Candidate], turn: Turn) -> Selection:
+    """`taken` says who already came for a group.
 
-    An entry still active wins, then those with override by their order, else chance by weight. Whoever lost in one of its
-    groups is out of the others.
+    An entry still active wins. Of the others those that score are out where more keywords of a rival were said; then those
+    with override win by their order, else chance by weight. Whoever lost in one of its groups is out of the others.
     """
     lost: dict[int, tuple[Candidate, Blocked]] = {}
     members: defaultdict[str, list[Candidate]] = defaultdict(list)
@@ -61,12 +63,15 @@ def one_of_each_group(candidates: Sequence[Candidate], taken: Mapping[str, str],
         left = [rival for rival in rivals if rival.place not in lost]
         if left:
             winner = _winner(group, left, turn)
-            lost.update((rival.place, _beaten(rival, group, winner.name)) for rival in left if rival is not winner)
+            lost.update((rival.place, _beaten(rival, group, winner)) for rival in left if rival is not winner)
     return Selection([candidate for candidate in candidates if candidate.place not in lost], list(lost.values()))
 
 
-def _beaten(candidate: Candidate, group: str, winner: str) -> tuple[Candidate, Blocked]:
-    return candidate, candidate.blocked(Why.GROUP, f"“{winner}” stands for the group “{group}”")
+def _beaten(candidate: Candidate, group: str, winner: Candidate) -> tuple[Candidate, Blocked]:
+    detail = f"“{winner.name}” stands for the group “{group}”"
+    if candidate.placed.scores and candidate.said < winner.said:
+        detail += f": {winner.said} of its keys were said, {candidate.said} of this"
+    return candidate, candidate.blocked(Why.GROUP, detail)
 
 
 def _winner(group: str, rivals: Sequence[Candidate], turn: Turn) -> Candidate:
@@ -74,6 +79,8 @@ def _winner(group: str, rivals: Sequence[Candidate], turn: Turn) -> Candidate:
         return rival.placed.entry.order, rival.placed.entry.priority
 
     active = [rival for rival in rivals if rival.fired.reason is Cause.ACTIVE]
+    most = max(rival.said for rival in rivals)
+    rivals = [rival for rival in rivals if rival.said == most or not rival.placed.scores]
     preferred = active or [rival for rival in rivals if rival.placed.entry.group_override]
     if preferred:
         return max(preferred, key=importance)

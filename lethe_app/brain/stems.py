@@ -1,7 +1,8 @@
-"""Brings the forms of an English word together, so that “lives”, “living” and “live” can be compared."""
+"""Brings the forms of an English word together: widely, to compare them, or by plain endings alone, to know a text again."""
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from lethe_app.retrieval.words import fold
@@ -29,6 +30,7 @@ IRREGULAR = {
 } | {"lives": "live"}  # fmt: skip
 """Forms that no ending explains; “lives” is the verb far more often than the noun."""
 
+_VOWEL = re.compile("[aeiouy]")
 ENDINGS = (("ies", "y"), ("ied", "y"), ("sses", "ss"), ("ings", ""), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""))
 
 
@@ -47,3 +49,20 @@ def stem(word: str) -> str:
     if len(low) > 3 and low[-1] in "ey":
         low = low[:-1]
     return low
+
+
+def root(word: str) -> str:
+    """A folded English word without its commonest endings: good enough to see that two are forms of one.
+
+    What the user wanted forgotten is known by digests of these, so that what comes out must stay what it is.
+    """
+    if not word.isascii() or len(word) < 4:
+        return word
+    left = word if word.endswith(("ss", "us", "is")) else word.removesuffix("s")
+    for ending in ("ing", "ed"):
+        short = left.removesuffix(ending)
+        if short != left and len(short) >= 3 and _VOWEL.search(short) and not left.endswith("eed"):
+            left = short[:-1] if short[-1] == short[-2] and short[-1] not in "lsz" else short
+            break
+    left = left.removesuffix("e")
+    return left[:-1] + "i" if left.endswith("y") else left

@@ -14,7 +14,8 @@ from lethe_app.brain.lore import Lore, Placed
 from lethe_app.brain.lore_state import EntryState, LoreState, content_hash, woken
 from lethe_app.brain.rivalry import Candidate, Purse, one_of_each_group
 from lethe_app.brain.window import Window
-from lethe_app.domain.worldinfo import WorldEntry
+from lethe_app.domain.memory import WordLink
+from lethe_app.domain.worldinfo import World, WorldEntry
 
 
 def evaluate(lore: Lore, window: Window, state: LoreState, turn: Turn, limits: Limits | None = None) -> Evaluation:
@@ -41,18 +42,31 @@ class _Play:
         self._fired: dict[int, Fired] = {}
         self._blocked: dict[int, Blocked] = {}
         self._waiting: set[int] = set()
-        self._groups_taken: dict[str, str] = {}
+        self._groups_taken: dict[str, Candidate] = {}
 
     def run(self) -> Evaluation:
         active = {place for place, record in self._records.items() if record.is_active(self._turn.number)}
-        places = active.union(self._lore.always, *(self._lore.woken_by(key) for key in self._hearing.said))
+        self._play(active.union(self._lore.always, *(self._lore.woken_by(key) for key in self._hearing.said)))
+        for world in self._lore.worlds:
+            self._look_farther_back(world)
+        return self._outcome()
+
+    def _look_farther_back(self, world: World) -> None:
+        """Message by message, until enough of its entries are awake."""
+        last = min(world.deepest_scan, self._hearing.farthest)
+        depth = world.scan_depth
+        while depth < last and sum(fired.world is world for fired in self._fired.values()) < world.least_awake:
+            depth += 1
+            self._play(self._reconsidered(self._hearing.deepen(world, depth)))
+
+    def _play(self, places: set[int]) -> None:
+        """Let these wake, and then, round by round, those whom the texts of the new ones wake."""
         for round_number in range(self._limits.rounds + 1):
+            if not places and not self._waiting:
+                return
             new = self._play_round(places, round_number)
             places = self._next(new)
-            if not places and not self._waiting:
-                break
         self._stop_at_limit(places)
-        return self._outcome()
 
     def _play_round(self, places: Iterable[int], round_number: int) -> list[int]:
         """Let these entries wake, and those whose round has come; returns the places of those that did."""
@@ -70,7 +84,7 @@ class _Play:
             self._blocked.update((each.place, blocked) for each, blocked in (*chosen.left_out, *paid.left_out))
             for candidate in paid.coming:
                 self._fired[candidate.place] = candidate.fired
-                self._groups_taken.update(dict.fromkeys(candidate.placed.groups, candidate.name))
+                self._groups_taken.update(dict.fromkeys(candidate.placed.groups, candidate))
                 new.append(candidate.place)
             candidates = [each for each, _blocked in chosen.left_out] if chosen.coming else []
         return new
@@ -79,7 +93,10 @@ class _Play:
         """Places of the entries to look at because of what the new ones say."""
         placed = self._lore.placed
         sources = [(place, self._turn.expand(placed[place].entry.content)) for place in new if wakes_entries(placed[place])]
-        keys = self._hearing.read(sources) if sources else set()
+        return self._reconsidered(self._hearing.read(sources) if sources else set())
+
+    def _reconsidered(self, keys: set[int]) -> set[int]:
+        """Places of those that these keywords, heard only now, may wake."""
         if not keys:
             return set()
         held_back = {place for place, blocked in self._blocked.items() if blocked.why is Why.SECONDARY}
@@ -100,7 +117,7 @@ class _Play:
             self._blocked[place] = self._block(placed, *obstacle, key=key, where=where)
             return None
         cause = _cause(placed, verdict, where, active=active)
-        return Candidate(place, placed, self._fire(place, cause, key, where))
+        return Candidate(place, placed, self._fire(place, cause, key, where), said=_count(placed, heard))
 
     def _obstacle(self, place: int, round_number: int, verdict: Verdict, *, active: bool) -> tuple[Why, str] | None:
         """The first rule that keeps it asleep."""
@@ -204,6 +221,12 @@ def _nearest(placed: Placed, heard: dict[int, Heard]) -> tuple[int | None, Heard
         return None, None
     key = min(keys, key=lambda each: heard[each].distance)
     return key, heard[key]
+
+
+def _count(placed: Placed, heard: dict[int, Heard]) -> int:
+    """How many of its keywords were said: the secondary ones too, unless it waits for them not to be."""
+    is_held_back = placed.entry.word_link in {WordLink.NOT, WordLink.NOT_ALL}
+    return len({key for key in (*placed.main, *(() if is_held_back else placed.secondary)) if key in heard})
 
 
 def _cause(placed: Placed, verdict: Verdict, where: Heard | None, *, active: bool) -> Cause:

@@ -118,3 +118,5 @@ class TurnMemory(BaseModel):
     blocked: list[NotRecalled] = Field(default_factory=list)
     scratch: str = ""
     """What is known of the present conversation, in one line."""
+    mood: str = ""
+    """How she feels, where that has changed."""

@@ -37,6 +37,8 @@ class WorldEntry(MemoryUnit):
     """In its groups it comes before those without it; among several the one with the highest order."""
     group_weight: int = Field(default=100, ge=0)
     """Its share of the chances when a group draws one of its entries."""
+    group_scoring: bool | None = None
+    """Does it leave its groups to entries of which more keywords were said? None: as its world says."""
     order: int = 100
     """Among entries at one place the higher stands later; priority decides who is left out, order where they stand."""
     role: Role = Role.SYSTEM
@@ -60,6 +62,13 @@ class World(BaseModel):
     """Are the entries found by meaning as well as by keyword?"""
     scan_depth: int = Field(default=1, ge=0)
     """How many of the newest messages are searched for keywords, besides the one being sent."""
+    least_awake: int = Field(default=0, ge=0)
+    """While fewer of its entries are awake, older messages are searched too, one by one; not for entries with a depth of
+    their own."""
+    deepest_scan: int = Field(default=50, ge=0, le=200)
+    """Messages searched at most for that."""
+    group_scoring: bool = False
+    """Do its entries leave their groups to those of which more keywords were said?"""
     recursive: bool = False
     """Can the texts of its entries wake each other, and those of other recursive worlds?"""
     token_budget: int | None = Field(default=None, ge=0)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
 
+from lethe_app.domain.calendar import WEEKDAYS, spell_date, spell_time
+
 MAX_DEPTH = 8
 """Texts within texts within texts: a bio that names the scenario that names the examples."""
 MAX_TEXT = 40_000_000
@@ -21,8 +23,6 @@ _COMMENT = re.compile(r"\{\{\s*(?://|comment:|hidden_key:)(?:[^}]|\}(?!\}))*\}\}
 _TRIM = re.compile(r"\s*\{\{\s*trim\s*\}\}\s*", re.IGNORECASE)
 _TAG = re.compile(r"<(user|bot|char)>", re.IGNORECASE)
 _ROLL = re.compile(r"(\d{0,3})d?(\d{1,6})(?:([+-])(\d{1,6}))?")
-_MONTHS = tuple("January February March April May June July August September October November December".split())  # noqa: SIM905
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _SAME = {
     "bot": "char",
     "currentchar": "char",
@@ -169,18 +169,6 @@ def _roll(dice: str, random: Random) -> str | None:
     return str(total + int(f"{match[3]}{match[4]}" if match[3] else 0))
 
 
-def _date(scene: Scene) -> str:
-    day = scene.moment.day
-    ending = "th" if 10 < day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
-    return f"{_MONTHS[scene.moment.month - 1]} {day}{ending}, {scene.moment.year}"
-
-
-def _time(scene: Scene) -> str:
-    """Spelled here, as the system's own AM and PM depend on its language."""
-    moment = scene.moment
-    return f"{moment.hour % 12 or 12:02}:{moment.minute:02} {'AM' if moment.hour < 12 else 'PM'}"
-
-
 def _idle(scene: Scene) -> str:
     minutes = int(scene.idle.total_seconds() // 60)
     for unit, size in (("day", 1440), ("hour", 60), ("minute", 1)):
@@ -193,9 +181,9 @@ def _idle(scene: Scene) -> str:
 _PLAIN: dict[str, Callable[[Scene], str]] = {
     "user": lambda scene: scene.user,
     "char": lambda scene: scene.char,
-    "date": _date,
-    "time": _time,
-    "day": lambda scene: _DAYS[scene.moment.weekday()],
+    "date": lambda scene: spell_date(scene.moment),
+    "time": lambda scene: spell_time(scene.moment),
+    "day": lambda scene: WEEKDAYS[scene.moment.weekday()],
     "isodate": lambda scene: scene.moment.strftime("%Y-%m-%d"),
     "isotime": lambda scene: scene.moment.strftime("%H:%M"),
     "idle_duration": _idle,

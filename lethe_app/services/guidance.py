@@ -19,6 +19,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.recollection import Because, Recollection, Way
 from lethe_app.services.casting import Cast
+from lethe_app.services.moods import Felt, Moods
 from lethe_app.services.shortening import LONGEST_MEMORY, shortened
 from lethe_app.settings import Settings
 from lethe_app.storage.messages import Standing
@@ -57,19 +58,61 @@ class Initiative:
     """To be kept with the session; None leaves it as it is."""
     faded: tuple[UUID, ...] = ()
     """Memories to be forgotten: they have faded or are over."""
+    felt: Felt | None = None
+    """What the message did to her mood, where she has one."""
+
+    @property
+    def mood(self) -> str:
+        """What this turn is told of it: news, unless the line above the message says how she feels."""
+        line = self.announced.message.content if self.announced else ""
+        if self.felt is None or (self.felt.sentence and self.felt.sentence in line):
+            return ""
+        return self.felt.said
+
+    @property
+    def recalled(self) -> tuple[Recollection, ...]:
+        """What she says."""
+        return self.announced.recalled if self.announced else ()
+
+    @property
+    def changed(self) -> tuple[MemoryUnit, ...]:
+        """Memories as they are once she has said so."""
+        return self.announced.changed if self.announced else ()
+
+    @property
+    def gone(self) -> tuple[UUID, ...]:
+        """Memories for the trash then."""
+        return (*self.faded, *(self.announced.gone if self.announced else ()))
+
+
+@dataclass(frozen=True)
+class Concluded:
+    """What is to be stored once an initiative was taken."""
+
+    states: Mapping[str, object]
+    """Of the session, by key."""
+    house: Mapping[tuple[str, str], object]
+    """Of the house, by scope and key; None takes a key away."""
 
 
 class Guidance:
-    """Decides what comes and changes nothing; `conclude` notes afterwards that it came."""
+    """Decides what comes and changes nothing; `concluded` says what is to be stored when it came."""
 
-    def __init__(self, house: HouseState, state: SessionState) -> None:
+    def __init__(self, house: HouseState, state: SessionState, moods: Moods) -> None:
         self._house = house
         self._state = state
+        self.felt = moods.felt
+        self._moods = moods
 
     async def add_note(self, persona_id: str, note: UserReturnInsert) -> None:
         """Something to tell at the user's return."""
         notes = returning.with_note(await self.notes(persona_id), note)
         await self._house.set(NOTES, persona_id, _NOTES.dump_python(notes, mode="json"))
+
+    async def drop_note(self, persona_id: str, note_id: UUID) -> None:
+        """It is not to be told after all; nothing happens if it was told already."""
+        notes = returning.without(await self.notes(persona_id), {note_id})
+        await self._house.set(NOTES, persona_id, _NOTES.dump_python(notes, mode="json") or None)
 
     async def notes(self, persona_id: str) -> list[UserReturnInsert]:
         """What waits to be told."""
@@ -89,6 +132,7 @@ class Guidance:
         *,
         is_latest: bool,
         previous_is_system: bool,
+        felt: Felt | None = None,
     ) -> Announced | None:
         """The note that greets the returning user, if they were away and there is anything to say."""
         absence = Absence(
@@ -100,6 +144,7 @@ class Guidance:
             previous_is_system=previous_is_system,
             notes=[short_note(note) for note in await self.notes(session.persona_id)],
             memories=[short_memory(memory) for memory in memories if memory.insertion is MemoryInsertion.USER_RETURN],
+            mood=felt.sentence if felt is not None else "",
         )
         note = returning.greet(absence, rules)
         if note is None:
@@ -141,13 +186,18 @@ class Guidance:
         )
         return Initiative(announced, Pace.fresh(moment))
 
-    async def conclude(self, session: ChatSession, initiative: Initiative) -> None:
-        """It was done: notes that were told wait no longer, and the pace goes on from here. What came meanwhile still waits."""
+    async def concluded(self, session: ChatSession, initiative: Initiative) -> Concluded:
+        """It is done: notes that were told wait no longer, and the pace goes on from here. What came meanwhile still waits."""
+        states: dict[str, object] = {}
+        house: dict[tuple[str, str], object] = {}
         if initiative.announced is not None and initiative.announced.told:
             left = returning.without(await self.notes(session.persona_id), set(initiative.announced.told))
-            await self._house.set(NOTES, session.persona_id, _NOTES.dump_python(left, mode="json") or None)
+            house[NOTES, session.persona_id] = _NOTES.dump_python(left, mode="json") or None
         if initiative.pace is not None:
-            await self._state.set(session.guid, PACE, initiative.pace.model_dump(mode="json"))
+            states[PACE] = initiative.pace.model_dump(mode="json")
+        if initiative.felt is not None:
+            house |= await self._moods.traces(session.persona_id, initiative.felt.mood)
+        return Concluded(states, house)
 
     async def pace(self, session: ChatSession, moment: datetime) -> Pace:
         """How long she has held back in this session."""

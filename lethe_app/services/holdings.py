@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -10,6 +10,7 @@ from lethe_app.brain.decay import touched
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.services.events import Listeners
 from lethe_app.storage.memories import Memories
+from lethe_app.storage.turns import Traces
 
 
 class Holdings:
@@ -53,14 +54,26 @@ class Holdings:
         """They were brought up anew."""
         if guids:
             await self._memories.touch(guids, moment)
-            named = set(guids)
-            if persona_id in self._held:  # thousands need not be read again because of a few
-                held = self._held[persona_id]
-                self._held[persona_id] = [touched(one, moment) if one.guid in named else one for one in held]
+            self._retouch(persona_id, guids, moment)
+
+    def follow(self, traces: Traces) -> None:
+        """A turn has stored with everything else what it changed in memories."""
+        if traces.changed or traces.gone:
+            self._tell(traces.persona_id)
+        else:
+            self._retouch(traces.persona_id, traces.anew, traces.moment)
+        if traces.gone:
+            self.forgotten.tell(traces.persona_id)
 
     def reload(self) -> None:
         """Read everything again when it is needed."""
         self._held.clear()
+
+    def _retouch(self, persona_id: str, guids: Collection[UUID], moment: datetime) -> None:
+        named = set(guids)
+        if named and persona_id in self._held:  # thousands need not be read again because of a few
+            held = self._held[persona_id]
+            self._held[persona_id] = [touched(one, moment) if one.guid in named else one for one in held]
 
     def _tell(self, persona_id: str) -> None:
         self._held.pop(persona_id, None)

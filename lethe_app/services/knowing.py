@@ -85,7 +85,7 @@ class Knowing:
         """A fact in the user's own words; one that says the same with the same words becomes theirs."""
         fact = ExtractedFact(fact=worded(text), made_by=MadeBy.USER, pinned=pinned)
         async with self._changing(persona_id):
-            twin = next(iter(twins(fact, await self._facts.of(persona_id))), None)
+            twin = next(iter(twins(fact, await self._facts.learnt(persona_id))), None)
             if twin is not None:
                 values = {"fact": fact.fact, "made_by": MadeBy.USER, "pinned": pinned or twin.pinned, "last_seen": now()}
                 fact = twin.model_copy(update={**values, "superseded": False, "superseded_by": None})
@@ -203,7 +203,7 @@ class Knowing:
             return len(records)
 
     async def _read(self, persona_id: str, book: Book) -> None:
-        book.known = {fact.guid: fact for fact in await self._facts.of(persona_id)}
+        book.known = {fact.guid: fact for fact in await self._facts.learnt(persona_id)}
         book.stones = await self._facts.tombstones(persona_id)
         own = [fact for fact in book.known.values() if fact.made_by is MadeBy.USER]
         book.settled_by_user = [*await self._facts.of(persona_id, deleted=True), *own]
@@ -234,7 +234,7 @@ class Knowing:
 
     async def _alone(self, persona_id: str, fact: ExtractedFact) -> None:
         """Store it; if it holds, none of those that say the same with the same words holds beside it."""
-        same = twins(fact, await self._facts.of(persona_id)) if not fact.superseded else []
+        same = twins(fact, await self._facts.learnt(persona_id)) if not fact.superseded else []
         beside = [each for each in same if not each.superseded]
         gone = [each.model_copy(update={"superseded": True, "superseded_by": fact.guid}) for each in beside]
         lists = {

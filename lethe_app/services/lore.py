@@ -84,7 +84,8 @@ class LoreKeeping:
             for world in bound.worlds.values()
             for entry in world.entries
         )
-        return max(depths, default=0)
+        wanting = (world.deepest_scan for world in bound.worlds.values() if world.least_awake)
+        return max((*depths, *wanting), default=0)
 
     async def listen(self, bound: Bound, window: Window, state: object, turn: Turn, context: int) -> Evaluation:
         """What wakes; `state` is what the last evaluation left, as it was stored."""

@@ -35,7 +35,7 @@ from lethe_app.services.reminding import without
 from lethe_app.services.telling import Telling
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.state import SessionState
-from lethe_app.storage.turns import TurnMemories
+from lethe_app.storage.turns import Traces, TurnMemories
 
 log = logging.getLogger(__name__)
 
@@ -211,6 +211,7 @@ class Recollecting:
         if (settings.guidance_latest_only and not standing.is_latest) or was_announced(occasion.history):
             return Initiative()
         rules = rules_of(settings, (await self._calibration.thresholds()).natural)
+        felt = await self._guidance.felt(session, cast, message, occasion.history)
         returned = await self._guidance.at_return(
             session,
             cast,
@@ -220,11 +221,12 @@ class Recollecting:
             rules,
             is_latest=standing.is_latest,
             previous_is_system=bool(occasion.history) and occasion.history[-1].role is Role.SYSTEM,
+            felt=felt,
         )
         if returned is not None:
-            return Initiative(returned)
+            return Initiative(returned, felt=felt)
         eureka = await self._eureka(occasion, rules)
-        return replace(eureka, faded=tuple(to_forget(occasion.memories, moment, rules)))
+        return replace(eureka, faded=tuple(to_forget(occasion.memories, moment, rules)), felt=felt)
 
     async def _eureka(self, occasion: Occasion, rules: Rules) -> Initiative:
         due = waiting(occasion.memories, occasion.moment, rules)
@@ -243,41 +245,43 @@ class Recollecting:
     # What is kept
 
     async def _stored(self, occasion: Occasion, message: Message, initiative: Initiative, mind: Mind) -> Remembered:
-        """Write the line above the message, then what was recalled, then what became of it all."""
-        announced, persona_id = initiative.announced, occasion.session.persona_id
-        note = await self._chats.insert_above(message.id, self._filled(announced.message, occasion)) if announced else None
-        memory = TurnMemory(
-            recalled=[*(announced.recalled if announced else ()), *mind.recalled],
-            blocked=mind.blocked,
-            scratch=await self._noted(occasion, message),
+        """The line above the message, what was recalled, and what became of it all: kept at once or, after a crash, not."""
+        announced, session = initiative.announced, occasion.session
+        line = self._filled(announced.message, occasion) if announced else None
+        told = await self._telling.noted(session.guid, [one.memory for one in initiative.recalled], line) if line else {}
+        scratch, noted = await self._noted(occasion, message)
+        concluded = await self._guidance.concluded(session, initiative)
+        before, recalled = occasion.states, [*initiative.recalled, *mind.recalled]
+        kept = {key: value for key, value in mind.states.items() if value != before.get(key) and (value or before.get(key))}
+        traces = Traces(
+            persona_id=session.persona_id,
+            session=session.guid,
+            message=message.id,
+            memory=TurnMemory(recalled=recalled, blocked=mind.blocked, scratch=scratch, mood=initiative.mood),
+            moment=occasion.moment,
+            line=line,
+            changed=initiative.changed,
+            gone=initiative.gone,
+            anew=mind.anew,
+            states={**noted, **told, **concluded.states, **kept},
+            house=concluded.house,
         )
-        await self._turns.put(message.id, memory)
-        if note is not None and announced is not None:
-            await self._telling.note(occasion.session.guid, [one.memory for one in announced.recalled], note)
-        if announced is not None and announced.changed:
-            await self._holdings.put(persona_id, *announced.changed)
-        await self._holdings.delete(persona_id, [*initiative.faded, *(announced.gone if announced else ())])
-        await self._guidance.conclude(occasion.session, initiative)
-        for key, value in mind.states.items():
-            if value != occasion.states.get(key) and (value or occasion.states.get(key)):
-                await self._state.set(occasion.session.guid, key, value)
-        await self._holdings.touch(persona_id, mind.anew, occasion.moment)
-        return Remembered(memory, note)
+        note = await self._turns.leave(traces)
+        self._holdings.follow(traces)
+        return Remembered(traces.memory, note)
 
     def _filled(self, line: Message, occasion: Occasion) -> Message:
         """A hidden line with its macros filled in."""
         text = expand(line.content, occasion.cast.scene(occasion.session, occasion.moment))
         return line.model_copy(update={"alternatives": [Alternative(content=text, created=line.time)]})
 
-    async def _noted(self, occasion: Occasion, message: Message) -> str:
-        """The facts of this conversation so far, in one line."""
+    async def _noted(self, occasion: Occasion, message: Message) -> tuple[str, dict[str, object]]:
+        """The facts of this conversation so far in one line, and the session's state where they are others than before."""
         if not self._preferences.current.scratch:
-            return ""
+            return "", {}
         known = scratch_of(await self._state.get(occasion.session.guid, SCRATCH))
         learnt = learn(aloud([*occasion.history[-1:], message]), known)
-        if learnt != known:
-            await self._state.set(occasion.session.guid, SCRATCH, learnt)
-        return block(learnt)
+        return block(learnt), {SCRATCH: learnt} if learnt != known else {}
 
 
 async def whole(work: Coroutine[None, None, Remembered]) -> Remembered:

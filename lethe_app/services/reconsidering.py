@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from uuid import UUID
 
@@ -15,6 +15,7 @@ from lethe_app.errors import LetheError, StorageError
 from lethe_app.services.archiving import Archiving
 from lethe_app.services.behind import Behind, Kind, Surfaced, Trace, Whence
 from lethe_app.services.brain import Brain
+from lethe_app.services.frames import Frames
 from lethe_app.services.knowing import Knowing
 from lethe_app.services.minding import STATES
 from lethe_app.services.objecting import Objecting
@@ -44,6 +45,7 @@ class Reconsidering:
         sessions: Sessions,
         archiving: Archiving,
         objecting: Objecting,
+        frames: Frames,
     ) -> None:
         self._chats = chats
         self._facts = facts
@@ -55,6 +57,7 @@ class Reconsidering:
         self._sessions = sessions
         self._archiving = archiving
         self._objecting = objecting
+        self._frames = frames
 
     async def counts(self, message_ids: Sequence[UUID]) -> dict[UUID, int]:
         """How many memories each of these messages of the user's brought up, where there are any."""
@@ -79,7 +82,15 @@ class Reconsidering:
             surfaced=tuple([await self._surfaced(one) for one in recalled]),
             kept_back=tuple(memory.blocked),
             scratch=memory.scratch,
+            word_for_word=tuple([one.name async for one in self._in_view(session)]),
         )
+
+    async def _in_view(self, session: ChatSession) -> AsyncGenerator[ChatSession]:
+        """The earlier conversations that she reads whole, the newest first."""
+        frame = await self._frames.kept(session.guid)
+        for guid in reversed(frame.earlier if frame is not None else ()):
+            with suppress(StorageError):  # deleted since
+                yield await self._chats.session(guid)
 
     async def _asked(self, message: Message) -> Message | None:
         if message.role is Role.USER:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+from lethe_app.brain.asking import topic
 from lethe_app.brain.snippets import form_of, one_line, snippet
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
@@ -81,13 +82,19 @@ class Reminding:
             meaning=asking.meaning,
             present=asking.present,
         )
-        hits = [hit for hit in found.hits if hit.is_sure or not only_sure]
+        asked = topic(asking.text, asking.present)
+        hits = [hit for hit in found.hits if hit.is_sure or not only_sure or asked]
         texts = await self._passages.read([lead.passage for hit in hits for lead in hit.leads])
+        met = {hit.source for hit in hits if asked and asked.is_met(lead.text for lead in leads_of(hit, texts))}
+        if only_sure:  # who asks for memory gets what is about it, though it might be chance elsewhere
+            hits = [hit for hit in hits if hit.is_sure or hit.source in met]
         recollections: list[Recollection] = []
         for hit in hits:
             recollection = await self._recollection(asking, hit, texts)
             if recollection is not None and len(recollections) < count:
-                recollections.append(recollection)
+                why = [Because(what="memory of it was asked for"), *recollection.because]
+                asked_for = recollection.model_copy(update={"because": why})
+                recollections.append(asked_for if hit.source in met else recollection)
         return recollections
 
     async def _recollection(self, asking: Asking, hit: Hit, texts: Mapping[int, Passage]) -> Recollection | None:

@@ -25,10 +25,10 @@ class Telling:
         self._chats = chats
         self._state = state
 
-    async def note(self, session_id: UUID, memories: Collection[UUID], line: Message) -> None:
-        """These memories were told in this hidden line."""
+    async def noted(self, session_id: UUID, memories: Collection[UUID], line: Message) -> dict[str, object]:
+        """The session's state once these memories are told in this hidden line; nothing is stored."""
         told = {**await self._lines(session_id), **dict.fromkeys(memories, line.id)}
-        await self._state.set(session_id, TOLD, _TOLD.dump_python(told, mode="json") or None)
+        return {TOLD: _TOLD.dump_python(told, mode="json") or None}
 
     async def in_sight(
         self, session: ChatSession, frame: Frame | None, before: UUID | None, history: Sequence[Message]

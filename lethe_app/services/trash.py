@@ -95,6 +95,8 @@ class Trash:
         for stem in {item.stem for item in files if item.kind is TrashKind.PERSONA}:
             if await self._is_gone(stem):
                 await self._listing.erase_persona(stem)
+        for persona_id in {item.persona_id for item in items if item.kind is TrashKind.CONVERSATION}:
+            await self._knowing.renew(persona_id)  # what was learnt there had taken the place of what holds again now
         await self._indexing.follow()
         self.changed.tell(None)
 

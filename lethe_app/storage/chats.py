@@ -71,20 +71,8 @@ class Chats:
     async def session(self, guid: UUID) -> ChatSession:
         return await self._database.run(lambda connection: _session(connection, str(guid)))
 
-    async def update_session(self, session: ChatSession) -> ChatSession:
-        """Replace every field but `leaf_id`, which messages move and `set_leaf`: a record read earlier may know an old one."""
-
-        def work(connection: sqlite3.Connection) -> ChatSession:
-            branches.standing(connection, str(session.guid))
-            memory, row = cells(session, MEMORY_COLUMNS), cells(session, SESSION_COLUMNS)
-            update(connection, "memories", "guid", {**memory, "persona_id": row["persona_id"]})
-            update(connection, "sessions", "guid", {**row, "guid": memory["guid"]})
-            return _session(connection, str(session.guid))
-
-        return await self._database.run(work)
-
     async def change_session(self, guid: UUID, **fields: object) -> ChatSession:
-        """Replace some fields of a session as it is now, and no others."""
+        """Replace some fields of a session as it is now, and no others: a record read earlier may know an old `leaf_id`."""
 
         def work(connection: sqlite3.Connection) -> ChatSession:
             known = _session(connection, str(guid))
@@ -145,13 +133,13 @@ class Chats:
         """Store it after the newest message of the branch on display, or under its `parent_id` if that is another one."""
         return (await self.add_messages([message]))[0]
 
+    async def add_above(self, message: Message, below: UUID) -> Message:
+        """Put a message right above another one of its session. Raises StorageError if that is gone."""
+        return await self._database.run(lambda connection: messages.insert_above(connection, str(below), message))
+
     async def add_messages(self, new: list[Message]) -> list[Message]:
         """All of them or none, each after the one before."""
         return await self._database.run(lambda connection: [messages.add(connection, message) for message in new])
-
-    async def insert_above(self, below: UUID, message: Message) -> Message:
-        """Store a message right above another one of its session."""
-        return await self._database.run(lambda connection: messages.insert_above(connection, str(below), message))
 
     async def message(self, message_id: UUID) -> Message:
         return await self._database.run(lambda connection: messages.load_one(connection, str(message_id)))

@@ -1,4 +1,8 @@
-"""Keeps what a persona knows as single sentences, and the traces of facts the user wanted forgotten."""
+"""Keeps what a persona knows as single sentences, and the traces of facts the user wanted forgotten.
+
+A fact goes to the trash and comes back with the conversations it was taken from: it rests while the only ones that are left lie
+there. What the user wrote or pinned never rests.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,13 @@ from lethe_app.storage.records import cells, insert, understood, update, utc
 
 FACT_COLUMNS = tuple(ExtractedFact.model_fields)
 FACT = f"SELECT {', '.join(FACT_COLUMNS)} FROM facts"  # noqa: S608 - names are ours
+RESTS = """
+(pinned = 0 AND made_by <> 'user'
+AND EXISTS (SELECT 1 FROM json_each(source_memories) s JOIN memories m ON m.guid = s.value
+    WHERE m.deleted_at IS NOT NULL AND m.category = 'chat_session')
+AND NOT EXISTS (SELECT 1 FROM json_each(source_memories) s JOIN memories m ON m.guid = s.value WHERE m.deleted_at IS NULL))
+"""
+KNOWN = f"deleted_at IS NULL AND NOT {RESTS}"
 
 
 class Facts:
@@ -37,25 +48,29 @@ class Facts:
         await self._database.run(work)
 
     async def get(self, guid: UUID) -> ExtractedFact:
-        """Raises StorageError if there is none or it was forgotten."""
+        """Raises StorageError if there is none, it was forgotten or it rests."""
 
         def work(connection: sqlite3.Connection) -> ExtractedFact:
-            row = connection.execute(f"{FACT} WHERE guid = ? AND deleted_at IS NULL", (str(guid),)).fetchone()
+            row = connection.execute(f"{FACT} WHERE guid = ? AND {KNOWN}", (str(guid),)).fetchone()
             if row is None:
-                raise StorageError("This fact is no longer known.", "It may have been forgotten.")
+                raise StorageError("This fact is no longer known.", "It, or the conversation it is from, may be in the trash.")
             return _fact(row)
 
         return await self._database.run(work)
 
     async def of(self, persona_id: str, *, deleted: bool = False) -> list[ExtractedFact]:
         """Everything known, superseded facts included, newest first; forgotten ones instead if `deleted`."""
-        question = f"{FACT} WHERE persona_id = ? AND (deleted_at IS NOT NULL) = ? ORDER BY rowid DESC"
+        return await self._those(persona_id, "deleted_at IS NOT NULL" if deleted else KNOWN)
 
+    async def learnt(self, persona_id: str) -> list[ExtractedFact]:
+        """The same with those that rest: what is said once more is not to be a second fact beside one that comes back."""
+        return await self._those(persona_id, "deleted_at IS NULL")
+
+    async def _those(self, persona_id: str, which: str) -> list[ExtractedFact]:
         def work(connection: sqlite3.Connection) -> list[ExtractedFact]:
-            found = [_fact(row) for row in connection.execute(question, (persona_id, deleted))]
-            return sorted(
-                found, key=lambda fact: fact.last_seen, reverse=True
-            )  # as text, moments of other zones are not in order
+            rows = connection.execute(f"{FACT} WHERE persona_id = ? AND {which} ORDER BY rowid DESC", (persona_id,))
+            found = [_fact(row) for row in rows]
+            return sorted(found, key=lambda fact: fact.last_seen, reverse=True)  # not as text: zones differ
 
         return await self._database.run(work)
 

@@ -25,19 +25,7 @@ class Memories:
     async def put(self, persona_id: str, *memories: MemoryUnit) -> None:
         """Store new ones and replace those whose guid is known; one in the trash comes out of it. All of them or none."""
 
-        def work(connection: sqlite3.Connection) -> None:
-            for memory in memories:
-                _check(memory)
-                row = cells(memory, MEMORY_COLUMNS)
-                known = connection.execute("SELECT category FROM memories WHERE guid = ?", (row["guid"],)).fetchone()
-                if known and known[0] == MemoryType.CHAT_SESSION:
-                    raise StorageError("A conversation cannot become another kind of memory.")
-                if known:
-                    update(connection, "memories", "guid", {**row, "persona_id": persona_id, "deleted_at": None})
-                else:
-                    insert(connection, "memories", {**row, "persona_id": persona_id})
-
-        await self._database.run(work)
+        await self._database.run(lambda connection: put(connection, persona_id, memories))
 
     async def get(self, guid: UUID) -> MemoryUnit:
         """Raises StorageError if there is none or it is in the trash."""
@@ -73,32 +61,49 @@ class Memories:
 
     async def touch(self, guids: Sequence[UUID], moment: datetime) -> None:
         """Note that these memories, sessions among them, were brought up anew."""
-        rows = [(moment.isoformat(), str(guid)) for guid in guids]
-
-        def work(connection: sqlite3.Connection) -> None:
-            connection.executemany(
-                "UPDATE memories SET last_trigger = ?, trigger_count = trigger_count + 1 WHERE guid = ?", rows
-            )
-
-        await self._database.run(work)
+        await self._database.run(lambda connection: touch(connection, guids, moment))
 
     async def delete(self, guids: Sequence[UUID]) -> int:
         """Move them to the trash; returns how many really went."""
-        return await self._mark(guids, utc(now()))
+        return await self._database.run(lambda connection: delete(connection, guids))
 
     async def restore(self, guids: Sequence[UUID]) -> int:
-        return await self._mark(guids, None)
+        return await self._database.run(lambda connection: _mark(connection, guids, None))
 
-    async def _mark(self, guids: Sequence[UUID], deleted_at: str | None) -> int:
-        rows = [(deleted_at, str(guid), deleted_at is not None) for guid in guids]
 
-        def work(connection: sqlite3.Connection) -> int:
-            return connection.executemany(
-                "UPDATE memories SET deleted_at = ? WHERE guid = ? AND (deleted_at IS NULL) = ? AND category <> 'chat_session'",
-                rows,
-            ).rowcount
+# Inside a transaction that somebody has begun
 
-        return await self._database.run(work)
+
+def put(connection: sqlite3.Connection, persona_id: str, memories: Sequence[MemoryUnit]) -> None:
+    """New ones, and others in the place of those whose guid is known."""
+    for memory in memories:
+        _check(memory)
+        row = cells(memory, MEMORY_COLUMNS)
+        known = connection.execute("SELECT category FROM memories WHERE guid = ?", (row["guid"],)).fetchone()
+        if known and known[0] == MemoryType.CHAT_SESSION:
+            raise StorageError("A conversation cannot become another kind of memory.")
+        if known:
+            update(connection, "memories", "guid", {**row, "persona_id": persona_id, "deleted_at": None})
+        else:
+            insert(connection, "memories", {**row, "persona_id": persona_id})
+
+
+def touch(connection: sqlite3.Connection, guids: Sequence[UUID], moment: datetime) -> None:
+    """They were brought up anew."""
+    rows = [(moment.isoformat(), str(guid)) for guid in guids]
+    connection.executemany("UPDATE memories SET last_trigger = ?, trigger_count = trigger_count + 1 WHERE guid = ?", rows)
+
+
+def delete(connection: sqlite3.Connection, guids: Sequence[UUID]) -> int:
+    """Move them to the trash; how many really went."""
+    return _mark(connection, guids, utc(now()))
+
+
+def _mark(connection: sqlite3.Connection, guids: Sequence[UUID], deleted_at: str | None) -> int:
+    return connection.executemany(
+        "UPDATE memories SET deleted_at = ? WHERE guid = ? AND (deleted_at IS NULL) = ? AND category <> 'chat_session'",
+        [(deleted_at, str(guid), deleted_at is not None) for guid in guids],
+    ).rowcount
 
 
 def _check(memory: MemoryUnit) -> None:

@@ -33,18 +33,7 @@ class SessionState:
 
     async def set(self, session_id: UUID, key: str, value: object) -> None:
         """None takes the key away."""
-        text = storable(json.dumps(value, ensure_ascii=False))
-
-        def work(connection: sqlite3.Connection) -> None:
-            here = (str(session_id), key)
-            if value is None:
-                connection.execute("DELETE FROM session_state WHERE session_id = ? AND key = ?", here)
-            else:
-                connection.execute(
-                    "INSERT OR REPLACE INTO session_state (session_id, key, value) VALUES (?, ?, ?)", (*here, text)
-                )
-
-        await self._database.run(work)
+        await self._database.run(lambda connection: keep(connection, session_id, key, value))
 
 
 class HouseState:
@@ -64,15 +53,7 @@ class HouseState:
 
     async def set(self, scope: str, key: str, value: object) -> None:
         """None takes the key away."""
-        row = (storable(scope), storable(key), storable(json.dumps(value, ensure_ascii=False)))
-
-        def work(connection: sqlite3.Connection) -> None:
-            if value is None:
-                connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", row[:2])
-            else:
-                connection.execute("INSERT OR REPLACE INTO house_state (scope, key, value) VALUES (?, ?, ?)", row)
-
-        await self._database.run(work)
+        await self._database.run(lambda connection: keep_for_house(connection, scope, key, value))
 
     async def all(self, scope: str) -> dict[str, object]:
         """Every key of a scope with its value."""
@@ -112,6 +93,26 @@ class TokenCounts:
             connection.executemany("INSERT OR REPLACE INTO token_counts (tokenizer, digest, tokens) VALUES (?, ?, ?)", rows)
 
         await self._database.run(work)
+
+
+def keep(connection: sqlite3.Connection, session_id: UUID, key: str, value: object) -> None:
+    """A value of a session, inside a transaction that somebody has begun; None takes the key away."""
+    here = (str(session_id), key)
+    if value is None:
+        connection.execute("DELETE FROM session_state WHERE session_id = ? AND key = ?", here)
+    else:
+        row = (*here, storable(json.dumps(value, ensure_ascii=False)))
+        connection.execute("INSERT OR REPLACE INTO session_state (session_id, key, value) VALUES (?, ?, ?)", row)
+
+
+def keep_for_house(connection: sqlite3.Connection, scope: str, key: str, value: object) -> None:
+    """The same of the house."""
+    here = (storable(scope), storable(key))
+    if value is None:
+        connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", here)
+    else:
+        row = (*here, storable(json.dumps(value, ensure_ascii=False)))
+        connection.execute("INSERT OR REPLACE INTO house_state (scope, key, value) VALUES (?, ?, ?)", row)
 
 
 def _digest(text: str) -> bytes:

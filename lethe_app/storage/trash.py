@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 
 from lethe_app.domain.chat import Message
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.storage import messages
+from lethe_app.storage.facts import RESTS
 from lethe_app.storage.records import utc
+
+LEARNT_NOWHERE_ELSE = f"""
+SELECT guid FROM facts WHERE deleted_at IS NULL AND {RESTS} AND NOT EXISTS (
+    SELECT 1 FROM json_each(source_memories) s JOIN memories m ON m.guid = s.value
+    WHERE m.guid NOT IN (SELECT value FROM json_each(?)))
+"""  # noqa: S608 - names are ours
+HEIRS = """
+UPDATE facts SET (superseded, superseded_by) = (SELECT superseded, superseded_by FROM facts WHERE guid = :gone)
+WHERE superseded_by = :gone
+"""
 
 
 def delete_session(connection: sqlite3.Connection, guid: str) -> None:
@@ -41,10 +53,21 @@ def messages_of(connection: sqlite3.Connection, session_id: str) -> list[Message
 
 def purge(connection: sqlite3.Connection, before: str) -> int:
     """Erase everything marked before that time; children of an erased message go over to its parent."""
-    sessions = connection.execute("DELETE FROM memories WHERE deleted_at < ?", (before,)).rowcount
+    guids = [guid for (guid,) in connection.execute("SELECT guid FROM memories WHERE deleted_at < ?", (before,))]
+    erase_memories(connection, guids)
     rows = connection.execute("SELECT id FROM messages WHERE deleted_at < ?", (before,)).fetchall()
     erase_messages(connection, [id_ for (id_,) in rows])
-    return sessions + len(rows)
+    return len(guids) + len(rows)
+
+
+def erase_memories(connection: sqlite3.Connection, guids: list[str]) -> None:
+    """For good, conversations among them, as far as they are in the trash; with a conversation what came from nowhere else."""
+    gone = json.dumps(guids)
+    for (fact,) in connection.execute(LEARNT_NOWHERE_ELSE, (gone,)).fetchall():
+        connection.execute(HEIRS, {"gone": fact})  # what it had superseded holds again, or what came after it stands for that
+        connection.execute("DELETE FROM facts WHERE guid = ?", (fact,))
+    in_trash = "deleted_at IS NOT NULL AND guid IN (SELECT value FROM json_each(?))"
+    connection.execute(f"DELETE FROM memories WHERE {in_trash}", (gone,))  # noqa: S608 - names are ours
 
 
 def erase_messages(connection: sqlite3.Connection, ids: list[str]) -> None:

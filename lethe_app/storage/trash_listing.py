@@ -80,11 +80,10 @@ class TrashListing:
         by_kind = {kind: [item.id for item in items if item.kind is kind] for kind in QUESTIONS}
 
         def work(connection: sqlite3.Connection) -> None:
-            memories = json.dumps([*by_kind[TrashKind.CONVERSATION], *by_kind[TrashKind.MEMORY]])
+            trash.erase_memories(connection, [*by_kind[TrashKind.CONVERSATION], *by_kind[TrashKind.MEMORY]])
+            facts = (json.dumps(by_kind[TrashKind.FACT]),)
             in_trash = "deleted_at IS NOT NULL AND guid IN (SELECT value FROM json_each(?))"
-            connection.execute(f"DELETE FROM memories WHERE {in_trash}", (memories,))  # noqa: S608 - names are ours
-            facts = json.dumps(by_kind[TrashKind.FACT])
-            connection.execute(f"DELETE FROM facts WHERE {in_trash}", (facts,))  # noqa: S608 - names are ours
+            connection.execute(f"DELETE FROM facts WHERE {in_trash}", facts)  # noqa: S608 - names are ours
             for message in by_kind[TrashKind.MESSAGE]:
                 ids = [row[0] for row in connection.execute(NOTES, (message,))]
                 dead = "SELECT id FROM messages WHERE deleted_at IS NOT NULL AND id IN (SELECT value FROM json_each(?))"

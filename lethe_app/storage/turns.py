@@ -5,14 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from lethe_app.domain.chat import Message
+from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.recollection import LOGGED, TurnMemory
 from lethe_app.errors import StorageError
+from lethe_app.storage import memories, messages, state
 from lethe_app.storage.database import Database
+from lethe_app.storage.facts import KNOWN
 from lethe_app.storage.text import storable
 
 SAID = """
@@ -24,11 +30,11 @@ SELECT t.message_id, m.session_id, a.content, t.value
 FROM json_each(?) w JOIN turn_memories t ON t.message_id = w.value JOIN messages m ON m.id = t.message_id
 JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
 """
-GONE = """
-SELECT value FROM json_each(?) WHERE value NOT IN (SELECT guid FROM memories WHERE deleted_at IS NULL)
-AND value NOT IN (SELECT guid FROM facts WHERE deleted_at IS NULL)
+GONE = f"""
+SELECT value FROM json_each(?1) WHERE value NOT IN (SELECT guid FROM memories WHERE deleted_at IS NULL)
+AND value NOT IN (SELECT guid FROM facts WHERE guid IN (SELECT value FROM json_each(?1)) AND {KNOWN})
 AND value NOT IN (SELECT id FROM messages WHERE deleted_at IS NULL)
-"""
+"""  # noqa: S608 - names are ours
 
 
 class _Row(BaseModel):
@@ -39,6 +45,29 @@ class _Row(BaseModel):
     said: str
     """Digest of the message's words: when it is edited, it brings up something else."""
     memory: TurnMemory
+
+
+@dataclass(frozen=True)
+class Traces:
+    """All that one turn leaves behind besides what was said: of half of it, a memory would be told twice or never."""
+
+    persona_id: str
+    session: UUID
+    message: UUID
+    """The user's, at which all of it came to mind."""
+    memory: TurnMemory
+    moment: datetime
+    line: Message | None = None
+    """Hidden, and to stand right above the message."""
+    changed: Sequence[MemoryUnit] = ()
+    gone: Sequence[UUID] = ()
+    """Memories for the trash."""
+    anew: Sequence[UUID] = ()
+    """Memories and sessions that were brought up."""
+    states: Mapping[str, object] = field(default_factory=dict)
+    """Of the session, by key; None takes a key away."""
+    house: Mapping[tuple[str, str], object] = field(default_factory=dict)
+    """The same of the house, by scope and key."""
 
 
 class TurnMemories:
@@ -84,15 +113,36 @@ class TurnMemories:
 
     async def put(self, message_id: UUID, memory: TurnMemory) -> None:
         """Raises StorageError if the message is gone."""
+        await self._database.run(lambda connection: _put(connection, message_id, memory))
 
-        def work(connection: sqlite3.Connection) -> None:
-            said = _said(connection, message_id)
-            if said is None:
-                raise StorageError("This message is no longer there.", "It may be in the trash.")
-            row = (str(message_id), storable(_Row(said=said, memory=memory).model_dump_json()))
-            connection.execute("INSERT OR REPLACE INTO turn_memories (message_id, value) VALUES (?, ?)", row)
+    async def leave(self, traces: Traces) -> Message | None:
+        """Keep all of it or, whatever happens meanwhile, nothing; returns the hidden line as it stands now.
 
-        await self._database.run(work)
+        Raises StorageError if the message is gone.
+        """
+
+        def work(connection: sqlite3.Connection) -> Message | None:
+            below, line = str(traces.message), traces.line
+            stored = messages.insert_above(connection, below, line) if line is not None else None
+            _put(connection, traces.message, traces.memory)
+            memories.put(connection, traces.persona_id, traces.changed)
+            memories.delete(connection, traces.gone)
+            memories.touch(connection, traces.anew, traces.moment)
+            for key, value in traces.states.items():
+                state.keep(connection, traces.session, key, value)
+            for (scope, key), value in traces.house.items():
+                state.keep_for_house(connection, scope, key, value)
+            return stored
+
+        return await self._database.run(work)
+
+
+def _put(connection: sqlite3.Connection, message_id: UUID, memory: TurnMemory) -> None:
+    said = _said(connection, message_id)
+    if said is None:
+        raise StorageError("This message is no longer there.", "It may be in the trash.")
+    row = (str(message_id), storable(_Row(said=said, memory=memory).model_dump_json()))
+    connection.execute("INSERT OR REPLACE INTO turn_memories (message_id, value) VALUES (?, ?)", row)
 
 
 def _understood(value: str) -> _Row | None:
@@ -113,5 +163,5 @@ def _digest(text: str) -> str:
 
 
 def _gone(connection: sqlite3.Connection, guids: Sequence[str]) -> set[str]:
-    """Those that are neither a memory, a fact nor a message any more."""
+    """Those that are neither a memory, a known fact nor a message any more."""
     return {guid for (guid,) in connection.execute(GONE, (json.dumps(guids),))} if guids else set()

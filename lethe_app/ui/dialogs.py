@@ -10,8 +10,10 @@ from PySide6.QtCore import QCoreApplication, Qt, qVersion
 from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.ui.icons import application_icon
-from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8
+from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
 from lethe_app.ui.shortcuts import WISHES, Wish, keys_of, title_of
+
+COLUMNS_OF_KEYS, WIDEST_WISH = 3, 180
 
 
 async def answered(dialog: QDialog) -> bool:
@@ -107,10 +109,10 @@ class Keys(QDialog):
         inside.setObjectName("keys")
         tables = QHBoxLayout(inside)
         tables.setContentsMargins(0, 0, 0, 0)
-        tables.setSpacing(SPACE_8)
-        half = (len(WISHES) + 1) // 2
-        for wishes in (WISHES[:half], WISHES[half:]):
-            tables.addLayout(_table_of(wishes))
+        tables.setSpacing(SPACE_6)
+        tall = -(-len(WISHES) // COLUMNS_OF_KEYS)
+        for first in range(0, len(WISHES), tall):
+            tables.addLayout(_table_of(WISHES[first : first + tall]))
         close = foot_button(QCoreApplication.translate("Dialog", "Close"), "filled", self.accept)
         close.setDefault(True)
         column = QVBoxLayout(self)
@@ -140,12 +142,18 @@ def foot_button(words: str, look: str, do: Callable[[], object]) -> QPushButton:
 def _table_of(wishes: Sequence[Wish]) -> QFormLayout:
     """Keys with what they do, row by row."""
     table = QFormLayout()
-    table.setHorizontalSpacing(SPACE_6)
+    table.setHorizontalSpacing(SPACE_3)
     table.setVerticalSpacing(SPACE_1)
     for wish in wishes:
         keys = QLabel(keys_of(wish.name))
         keys.setProperty("quiet", True)
-        table.addRow(keys, QLabel(title_of(wish.name)))
+        keys.setAlignment(Qt.AlignmentFlag.AlignTop)
+        title = QLabel(title_of(wish.name))
+        if title.sizeHint().width() > WIDEST_WISH:
+            title.setWordWrap(True)
+            title.setFixedWidth(WIDEST_WISH)
+            title.setMinimumHeight(title.heightForWidth(WIDEST_WISH))
+        table.addRow(keys, title)
     return table
 
 

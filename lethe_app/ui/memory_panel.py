@@ -212,16 +212,9 @@ class MemoryPanel(QFrame):
         return self.tr("{what} came to mind.").format(what=self.tr(" and ").join(told))
 
     def _say_why_nothing(self, behind: Behind, name: str) -> None:
-        if behind.asked is None:
-            text = self.tr("{name} began this conversation without being asked. Memories come with your words.")
-            title = self.tr("Nothing was needed")
-        elif not behind.is_known:
-            text = self.tr("This reply was written before Lethe kept what came to mind.")
-            title = self.tr("Nothing is known of it")
-        else:
-            text = self.tr("Your words led to nothing {name} remembers. Not every reply needs a memory.")
-            title = self.tr("Nothing came to mind")
-        self._say(title, text.format(name=name))
+        from lethe_app.ui.memory_words import why_nothing  # noqa: PLC0415 - as above
+
+        self._say(*why_nothing(behind, name))
 
     def _say(self, title: str, text: str) -> None:
         sign = QLabel()

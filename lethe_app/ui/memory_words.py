@@ -10,7 +10,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recollection import Lead, NotRecalled, Way
-from lethe_app.services.behind import Kind, Surfaced, Whence
+from lethe_app.services.behind import Behind, Kind, Surfaced, Whence
 from lethe_app.ui.words import age_in_words
 
 MOST_WORDS = 3
@@ -59,6 +59,11 @@ def body(one: Surfaced) -> str:
     text = one.text.strip()
     if one.kind is not Kind.CONVERSATION:
         return text
+    return unheaded(text)
+
+
+def unheaded(text: str) -> str:
+    """What is told of a conversation, without its title and date."""
     lines = [_HEADING.sub("", line) for line in text.splitlines()]
     return "\n".join(line for line in lines if line.strip()) or text
 
@@ -191,3 +196,22 @@ def kept_back_words(one: NotRecalled) -> str:
         "not due": tr("Its time has not come, or is over."),
         "recursion limit": tr("Too many others led to it."),
     }.get(one.why, one.why)
+
+
+def why_nothing(behind: Behind, name: str) -> tuple[str, str]:
+    """Title and sentence where no memory stands behind a reply."""
+    if behind.asked is None:
+        text = tr("{name} began this conversation without being asked. Memories come with your words.")
+        return tr("Nothing was needed"), text.format(name=name)
+    if not behind.is_known:
+        return tr("Nothing is known of it"), tr("This reply was written before Lethe kept what came to mind.")
+    whole = behind.word_for_word
+    if not whole:
+        text = tr("Your words led to nothing {name} remembers. Not every reply needs a memory.")
+        return tr("Nothing came to mind"), text.format(name=name)
+    title = whole[0].strip() or tr("The last conversation")
+    if len(whole) == 1:
+        text = tr("“{title}” still stands word for word in what {name} reads, so nothing of it had to come to mind.")
+    else:
+        text = tr("“{title}” and what was before it stand word for word in what {name} reads: none of it had to come to mind.")
+    return tr("Nothing had to come to mind"), text.format(name=name, title=title)

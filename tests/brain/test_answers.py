@@ -15,6 +15,7 @@ from lethe_app.brain.answers import (
     Goals,
     Keywords,
     LongSummary,
+    MoodChange,
     Relevance,
     Roleplay,
     Settlement,
@@ -37,6 +38,7 @@ KINDS: dict[Task, type[Answer]] = {
     Task.ROLEPLAY: Roleplay,
     Task.FACTS: Facts,
     Task.SETTLE: Settlement,
+    Task.MOOD: MoodChange,
     Task.RECAP: Summary,
 }
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.gist import content_words, digest, stem, take
+from lethe_app.brain.gist import content_words, digest, take
+from lethe_app.brain.stems import root
 from tests.brain.memories import quick
 
 
@@ -52,13 +53,13 @@ def test_other_words_have_another_digest(one: str, other: str):
         ("call", "called", "calling"),
     ],
 )
-def test_forms_of_a_word_have_one_stem(forms: tuple[str, ...]):
-    assert len({stem(form) for form in forms}) == 1
+def test_forms_of_a_word_have_one_root(forms: tuple[str, ...]):
+    assert len({root(form) for form in forms}) == 1
 
 
 @pytest.mark.parametrize("word", ["king", "red", "sing", "glass", "bus", "seed", "straße", "is"])
 def test_a_word_is_not_shortened_to_a_stump(word: str):
-    assert stem(word) == word
+    assert root(word) == word
 
 
 def test_small_words_carry_nothing():

@@ -110,3 +110,75 @@ def test_who_came_in_an_earlier_round_keeps_the_place():
 
     assert names(evaluation) == ["king"]
     assert reasons(evaluation) == {"sun": "group"}
+
+
+# By how many of their keywords were said
+
+
+def scorer(name: str, *keys: str, **fields: object):
+    return entry(name, "weather", *keys, groups=["Weather"], **{"group_scoring": True, **fields})
+
+
+def test_among_those_that_score_the_one_with_the_most_keys_comes_every_time():
+    book = world(scorer("sun", "bright", "hot"), scorer("rain", "wet", group_weight=10_000), scorer("fog"))
+
+    for number in range(20):
+        evaluation = wake(book, said="Bright weather, and hot!", at=turn(number))
+        assert names(evaluation) == ["sun"]
+    details = {blocked.entry.name: blocked.detail for blocked in evaluation.blocked}
+    assert details["rain"] == "“sun” stands for the group “weather”: 3 of its keys were said, 1 of this"
+
+
+def test_a_world_can_say_so_for_all_its_entries_and_an_entry_otherwise():
+    def plain(name: str, *keys: str, **fields: object):
+        return scorer(name, *keys, **{"group_scoring": None, **fields})
+
+    book = world(plain("sun", "bright"), plain("rain"), group_scoring=True)
+    assert {names(wake(book, said="bright weather", at=turn(number)))[0] for number in range(20)} == {"sun"}
+
+    stubborn = world(plain("sun", "bright"), plain("rain", group_scoring=False), group_scoring=True)
+    assert {names(wake(stubborn, said="bright weather", at=turn(number)))[0] for number in range(40)} == {"sun", "rain"}
+
+
+def test_among_as_many_keys_chance_decides():
+    book = world(scorer("sun", "bright"), scorer("rain", "wet"))
+
+    drawn = {names(wake(book, said="bright, wet weather", at=turn(number)))[0] for number in range(40)}
+
+    assert drawn == {"sun", "rain"}
+
+
+def test_override_decides_only_among_those_with_the_most_keys():
+    book = world(scorer("sun", "bright"), scorer("rain", "wet", group_override=True))
+
+    assert names(wake(book, said="bright weather")) == ["sun"]
+    assert names(wake(book, said="bright, wet weather")) == ["rain"]
+
+
+def test_one_that_is_still_active_stays_however_few_of_its_keys_are_said():
+    book = world(scorer("rain", duration=3), scorer("sun", "bright", "hot"))
+
+    first = wake(world(scorer("rain", duration=3)), said="weather", at=turn(1))
+    second = wake(book, said="bright, hot weather", at=turn(2), state=first.state)
+
+    assert names(second) == ["rain"]
+
+
+def test_secondary_keys_count_and_forbidden_ones_do_not():
+    book = world(
+        scorer("sun", keywords_secondary=["bright"], word_link="and"),
+        scorer("rain", keywords_secondary=["dry", "hot"], word_link="not_all"),
+    )
+
+    evaluation = wake(book, said="bright, hot weather")
+
+    assert names(evaluation) == ["sun"]
+    assert reasons(evaluation) == {"rain": "group"}
+
+
+def test_too_big_for_the_budget_it_leaves_its_place_to_one_with_fewer_keys():
+    book = world(scorer("sun", "bright", content="word " * 50), scorer("rain", content="word"))
+
+    evaluation = wake(book, said="bright weather", limits=Limits(tokens=5, count=lambda text: len(text.split())))
+
+    assert names(evaluation) == ["rain"]

@@ -243,3 +243,21 @@ async def test_an_objection_outlives_the_message_it_was_made_at(house: House, se
 
     assert (listed.said, listed.session) == ("", None)
     assert KNOWN in listed.text
+
+
+async def test_a_conversation_that_she_reads_whole_is_named_behind_the_reply(house: House, session: ChatSession):
+    await house.preferences.set(session_handling="fit_all")
+    await say(house, session, "My sister's boat is called the Heron.")
+    await house.sessions.rename(session.guid, "Boats")
+    following = await house.sessions.new(MIRA)
+
+    played = await say(house, following, "What is it called?")
+
+    assert (await behind(house, played)).word_for_word == ("Boats",)
+
+
+async def test_a_conversation_she_reads_nothing_of_is_not_named(house: House, session: ChatSession):
+    await say(house, session, "My sister's boat is called the Heron.")
+    following = await house.sessions.new(MIRA)
+
+    assert (await behind(house, await say(house, following, "What is it called?"))).word_for_word == ()

@@ -15,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.database import Database
+from tests.storage.scenes import put_above
 
 TEXTS = st.text(max_size=30)
 PICKS = st.integers(0, 10_000)
@@ -106,7 +107,7 @@ class Conversation(RuleBasedStateMachine):
         live = self.model.live()
         below = live[pick % len(live)]
         note = Message(session_id=self.session.guid, role=Role.SYSTEM, alternatives=[Alternative(content=text)], hidden=True)
-        self.run(self.chats.insert_above(below.id, note))
+        self.run(put_above(self.database, below.id, note))
         self.model.lines[note.id] = Line(note.id, below.parent, True, [text])
         below.parent = note.id
 

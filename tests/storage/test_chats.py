@@ -64,17 +64,19 @@ async def test_a_session_comes_back_with_every_field(chats: Chats):
     assert (await chats.session(session.guid)).added.utcoffset() == timedelta(hours=-7)
 
 
-async def test_a_changed_session_is_replaced_whole(chats: Chats, session: ChatSession):
-    session.name, session.scenario, session.future_goals, session.archived = "New title", "At sea.", ["Swim"], True
+async def test_a_session_changes_in_what_is_named_and_in_nothing_else(chats: Chats, session: ChatSession):
+    changes = {"name": "New title", "scenario": "At sea.", "future_goals": ["Swim"], "archived": True}
 
-    assert await chats.update_session(session) == session
-    assert await chats.session(session.guid) == session
+    changed = await chats.change_session(session.guid, **changes)
+
+    assert changed == session.model_copy(update=changes)
+    assert await chats.session(session.guid) == changed
 
 
-async def test_updating_with_an_old_record_does_not_move_the_leaf(chats: Chats, session: ChatSession, say: Say):
+async def test_changing_a_session_does_not_move_its_leaf(chats: Chats, session: ChatSession, say: Say):
     message = await chats.add_message(say())
 
-    await chats.update_session(session)  # read before the message was written
+    await chats.change_session(session.guid, name="New title")
 
     assert (await chats.session(session.guid)).leaf_id == message.id
 

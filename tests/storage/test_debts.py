@@ -18,6 +18,7 @@ from lethe_app.storage.debts import Debts
 from lethe_app.storage.facts import Facts
 from lethe_app.storage.memories import Memories
 from lethe_app.storage.passages import Passages
+from tests.storage.scenes import put_above
 
 
 @pytest.fixture
@@ -106,11 +107,11 @@ async def test_only_what_can_be_heard_is_spoken(chats: Chats, debts: Debts, sess
 
 
 async def test_neither_a_hidden_line_nor_a_deletion_moves_what_was_said(
-    chats: Chats, debts: Debts, say: Callable[..., Message]
+    database: Database, chats: Chats, debts: Debts, say: Callable[..., Message]
 ):
     said = [await chats.add_message(say(text)) for text in ("One.", "Two.", "Three.")]
     before = {one.id: one.place for one in await debts.spoken([message.id for message in said])}
-    await chats.insert_above(said[1].id, say("(rain)", Role.SYSTEM, hidden=True))
+    await put_above(database, said[1].id, say("(rain)", Role.SYSTEM, hidden=True))
     await chats.delete_message(said[0].id)
     after = {one.id: one.place for one in await debts.spoken([message.id for message in said])}
     assert list(before.values()) == [1, 2, 3]

@@ -275,7 +275,7 @@ class SessionPage(Page):
         question = Question(
             self._place.window,
             self.tr("Delete this conversation?") if one else self.tr("Delete {what}?").format(what=what),
-            self.tr("What was said there is not remembered any more. It can be had back from the Trash."),
+            self.tr("What was said there, and learnt nowhere else, is not remembered any more. The Trash gives it all back."),
             self.tr("Delete {what} ({count})").format(what=what, count=count),
         )
         if await answered(question):

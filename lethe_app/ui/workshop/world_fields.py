@@ -14,7 +14,8 @@ from lethe_app.ui.workshop.world_words import links, tr
 SYSTEM, AMONG = "system", "among"
 AS_THE_WORLD = -1
 """Scan depth of an entry that has none of its own."""
-EMBEDS: list[tuple[str, bool | None]] = [("world", None), ("yes", True), ("no", False)]
+AS_SAID: list[tuple[str, bool | None]] = [("world", None), ("yes", True), ("no", False)]
+"""What an entry may have of its own or leave to its world."""
 
 
 def words_specs() -> list[Spec]:
@@ -100,10 +101,12 @@ def _room_specs() -> list[Spec]:
 
 
 def _group_specs() -> list[Spec]:
+    scoring = [("world", tr("as its world says")), ("yes", tr("yes")), ("no", tr("no"))]
     return [
         Spec("groups", tr("Groups"), Kind.WORDS, tr("Of the entries in a group at most one is awake."), placeholder=tr("name")),
         Spec("group_weight", tr("Its share of the chances"), Kind.WHOLE, highest=100_000),
         Spec("group_override", tr("Goes before the others of its groups"), Kind.SWITCH),
+        Spec("scoring", tr("Gives way where more keys were said"), Kind.CHOICE, choices=scoring),
     ]
 
 
@@ -130,7 +133,8 @@ def values_of(entry: WorldEntry) -> dict[str, Any]:
         "depth": max(entry.position_index, 0),
         "chance": round(entry.trigger_chance * 100),
         "scan_depth": AS_THE_WORLD if entry.scan_depth is None else entry.scan_depth,
-        "embeds": next(name for name, embeds in EMBEDS if embeds is entry.do_embeds),
+        "embeds": next(name for name, own in AS_SAID if own is entry.do_embeds),
+        "scoring": next(name for name, own in AS_SAID if own is entry.group_scoring),
     }
 
 
@@ -145,8 +149,8 @@ def fields_for(name: str, value: Any, depth: int = 0) -> Mapping[str, object]:  
             return {"trigger_chance": value / 100}
         case "scan_depth":
             return {"scan_depth": None if value == AS_THE_WORLD else value}
-        case "embeds":
-            return {"do_embeds": dict(EMBEDS)[value]}
+        case "embeds" | "scoring":
+            return {"do_embeds" if name == "embeds" else "group_scoring": dict(AS_SAID)[value]}
     return {name: value}
 
 

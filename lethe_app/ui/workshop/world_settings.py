@@ -26,6 +26,7 @@ TYPED = frozenset({"name", "description"})
 
 def specs() -> list[Spec]:
     """Its fields, besides whose it is."""
+    scoring = tr("The entry of which most keys were said comes, instead of chance by share.")
     recursive = tr("The text of an entry that is awake can then wake others, in rounds.")
     return [
         Spec("name", tr("Name"), placeholder=tr("What the world is called")),
@@ -39,6 +40,16 @@ def specs() -> list[Spec]:
             highest=200,
             special=tr("none but the one being sent"),
         ),
+        Spec(
+            "least_awake",
+            tr("Entries to be awake at least"),
+            Kind.WHOLE,
+            tr("Where fewer are, older messages are searched too, one by one."),
+            highest=100,
+            special=tr("none"),
+        ),
+        Spec("deepest_scan", tr("Messages searched for that at most"), Kind.WHOLE, highest=200),
+        Spec("group_scoring", tr("Groups go by keys said"), Kind.SWITCH, scoring),
         Spec("recursive", tr("Entries wake entries"), Kind.SWITCH, recursive),
         Spec(
             "token_budget",

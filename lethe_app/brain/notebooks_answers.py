@@ -1,0 +1,68 @@
+"""What a model may answer about notebooks: what a conversation came to, and how a long notebook is to be parted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, ClassVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from lethe_app.brain.answers import Answer, Sentence, tidy
+from lethe_app.brain.said import Said
+from lethe_app.domain.chat import Role
+
+_AGREES = re.compile(
+    r"^\W*(?:oh|well|ah|hm+|wow|mm+)?\W*(?:yes|yeah|yep|yup|sure|definitely|absolutely|of course|exactly|right|true|indeed|"
+    r"correct|agreed|precisely|good (?:idea|point|thinking)|great idea|you(?:'re| are|’re) right|that(?:'s| is|’s) (?:right|true|it)|"
+    r"sounds (?:good|right)|let(?:'s|’s)|i agree|i think so|ok(?:ay)?|deal)\b",
+    re.IGNORECASE,
+)
+
+
+def _tidied(value: object) -> object:
+    return tidy(value).strip("\"“”'«»").rstrip(".") if isinstance(value, str) else value
+
+
+Heading = Annotated[str, BeforeValidator(_tidied), Field(min_length=2, max_length=60)]
+
+
+class Concluded(BaseModel):
+    """One sentence, and the number of the line that says it, counted from 1."""
+
+    model_config = ConfigDict(frozen=True)
+
+    line: int = Field(ge=1, le=999)
+    conclusion: Sentence
+
+
+class Conclusions(Answer):
+    """What a conversation came to, and what it was about in one to three words."""
+
+    most_tokens: ClassVar[int] = 560
+    conclusions: list[Concluded] = Field(max_length=8)
+    subject: Annotated[str, BeforeValidator(_tidied), Field(max_length=40)] = ""
+
+
+class Part(BaseModel):
+    """A subject of its own, and the numbers of its lines, counted from 1."""
+
+    model_config = ConfigDict(frozen=True)
+
+    title: Heading
+    lines: list[int] = Field(max_length=200)
+
+
+class Parting(Answer):
+    """How a notebook is to be parted."""
+
+    most_tokens: ClassVar[int] = 700
+    parts: list[Part] = Field(min_length=2, max_length=6)
+
+
+def is_confirmed(place: int, lines: Sequence[Said]) -> bool:
+    """Did the user say it, or agree with it at once? What only the other side said was never decided."""
+    if lines[place].role is Role.USER:
+        return True
+    after = lines[place + 1] if place + 1 < len(lines) else None
+    return after is not None and after.role is Role.USER and bool(_AGREES.match(after.text))

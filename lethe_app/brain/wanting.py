@@ -1,0 +1,72 @@
+"""Whether a message asks for something that must be looked up on the internet, as far as its words tell."""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+
+LONGEST = 200
+"""Characters of a query, as search engines take it."""
+SHORTEST = 3
+_EXPLICIT = re.compile(
+    r"\b(?:search(?:ing)? (?:for|the (?:web|internet|net)|on ?line|up)|search (?:google|duckduckgo|brave)"
+    r"|look(?:ing)? (?:\w+ ){0,5}up\b(?! (?:at|to)\b)|google\b|duckduckgo"
+    r"|(?:find|look|check|see|read|search)\b.{0,50}\b(?:on ?line|(?:on|in) the (?:web|internet|net))"
+    r"|(?:ask|check|browse|consult|use) the (?:web|internet)|web ?search)",
+    re.IGNORECASE,
+)
+_PERHAPS = re.compile(
+    r"\b(?:what(?:'s|’s| is| are| was| were)|who(?:'s|’s| is| are| was| were)|where(?:'s|’s| is| are| can)"
+    r"|when(?:'s|’s| is| are| was| does| do| did| will)|how (?:many|much|old|far|long|tall|big|high|deep)"
+    r"|do you know|have you heard|the (?:latest|newest|current)|news (?:about|of|on)|look(?:ing)? for"
+    r"|find out|the (?:web|internet)|weather|forecast|opening hours|price of|release date)\b",
+    re.IGNORECASE,
+)
+_POLITE = re.compile(
+    r"^\W*(?:(?:hey|hi|hello|so|well|ok(?:ay)?|oh|and|please|now)\b[\s,]*)*"
+    r"(?:(?:can|could|would|will) you (?:please |just |maybe |perhaps )*|please |i (?:want|need|would like|'d like) you to |"
+    r"let(?:'|’)s |i(?:'|’)d like to |go and |try to )?",
+    re.IGNORECASE,
+)
+_VERB = re.compile(
+    r"\b(?:search(?:ing)?(?: (?:the|on the|in the) (?:web|internet|net)| on ?line| google| duckduckgo)?(?: for| up| about)?"
+    r"|google(?: for)?|look up(?: on ?line)?(?: about)?|look (?:on|in) the (?:web|internet)(?: for)?"
+    r"|find out(?: on ?line)?(?: about)?|ask the (?:web|internet)(?: about| for)?"
+    r"|check (?:on ?line|the (?:web|internet))(?: for| about)?|web ?search(?: for)?)\b\s*",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(
+    r"[\s,]*\b(?:(?:on|in) the (?:web|internet|net)|on ?line|for me|please|with google|will you|would you|can you|up)\b\W*$",
+    re.IGNORECASE,
+)
+_SPLIT_VERB = re.compile(r"^look (.+?) up\b(.*)$", re.IGNORECASE)
+
+
+class Wanted(IntEnum):
+    """How plainly it is asked for."""
+
+    NO = 0
+    PERHAPS = 1
+    """Only who understands it can tell."""
+    PLAINLY = 2
+
+
+def wanted(text: str) -> Wanted:
+    """Cheap, and asked of every message."""
+    if _EXPLICIT.search(text):
+        return Wanted.PLAINLY
+    return Wanted.PERHAPS if _PERHAPS.search(text) else Wanted.NO
+
+
+def topic_in(text: str) -> str:
+    """The user's own words for what is to be looked up, without what asks for it; for where no model finds them."""
+    sentence = next((one for one in re.split(r"(?<=[.!?])\s+|\n", text.strip()) if _EXPLICIT.search(one)), text.strip())
+    words = _POLITE.sub("", sentence, count=1)
+    words = _SPLIT_VERB.sub(r"\1\2", words)
+    verb = _VERB.search(words)
+    words = words[verb.end() :] if verb and len(words) - verb.end() >= SHORTEST else words
+    before = ""
+    while words != before:
+        before, words = words, _TAIL.sub("", words)
+    plain = " ".join(re.sub(r"[\"“”«»<>{}\[\]|]", " ", words).split())
+    return plain.strip(" .,;:!?-")[:LONGEST].strip()

@@ -1,0 +1,104 @@
+"""A world that wants some of its entries awake looks for their words in older messages, and no farther than it may."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lethe_app.brain.evaluation import Limits
+from lethe_app.brain.lore import Lore
+from tests.brain.memories import quick
+from tests.brain.scenes import entry, names, one, reasons, turn, wake, window, world
+
+COURT = ("king", "queen", "page", "fool")
+TALK = ("nothing", "the king", "nothing", "the queen", "the page", "the fool")
+"""Newest first: the king at a distance of 2, the queen at 4."""
+
+
+def court(*more: object, **fields: object):
+    return world(*map(entry, COURT), *more, **{"scan_depth": 1, **fields})
+
+
+def test_without_the_wish_nothing_is_looked_for_farther_back():
+    assert names(wake(court(), said=window("Well?", *TALK))) == []
+
+
+@pytest.mark.parametrize(("least", "awake"), [(1, {"king"}), (2, {"king", "queen"}), (3, {"king", "queen", "page"})])
+def test_it_looks_back_until_as_many_are_awake(least: int, awake: set[str]):
+    assert set(names(wake(court(least_awake=least), said=window("Well?", *TALK)))) == awake
+
+
+def test_the_bench_is_told_where_the_word_was_said():
+    assert one(wake(court(least_awake=1), said=window("Well?", *TALK))).message_index == 2
+
+
+def test_where_enough_are_awake_it_does_not_look_back():
+    assert names(wake(court(least_awake=1), said=window("The fool?", *TALK))) == ["fool"]
+
+
+def test_it_looks_no_farther_than_it_may():
+    book = court(least_awake=4, deepest_scan=4)
+
+    assert set(names(wake(book, said=window("Well?", *TALK)))) == {"king", "queen"}
+    assert Lore([book]).depth == 4
+
+
+def test_an_entry_with_a_depth_of_its_own_keeps_to_it():
+    book = court(entry("hermit", "queen", scan_depth=0), least_awake=4)
+
+    assert "hermit" not in names(wake(book, said=window("Well?", *TALK)))
+
+
+def test_it_wakes_no_more_of_another_world():
+    other = world(entry("jester", "queen"), scan_depth=1)
+
+    assert "jester" not in names(wake(other, court(least_awake=4), said=window("Well?", *TALK)))
+
+
+def test_a_secondary_word_may_stand_farther_back_than_the_first():
+    book = court(entry("throne", "well", keywords_secondary=["queen"], word_link="and_all"), least_awake=3)
+
+    assert set(names(wake(book, said=window("Well?", *TALK)))) == {"king", "queen", "throne"}
+
+
+def test_what_wakes_late_wakes_others_by_its_text():
+    book = world(
+        entry("queen", content="Her falcon waits."), entry("falcon", "falcon"), scan_depth=1, least_awake=1, recursive=True
+    )
+
+    assert set(names(wake(book, said=window("Well?", *TALK)))) == {"queen", "falcon"}
+
+
+def test_the_other_rules_hold_there_too():
+    book = world(
+        entry("king", enabled=False), entry("queen", content="word " * 50), entry("page"), scan_depth=1, least_awake=2
+    )
+
+    evaluation = wake(book, said=window("Well?", *TALK), limits=Limits(tokens=9, count=lambda text: len(text.split())))
+
+    assert names(evaluation) == ["page"]
+    assert reasons(evaluation) == {"king": "disabled", "queen": "budget"}
+
+
+def test_constant_entries_count():
+    assert names(wake(court(entry("crown", sticky=True), least_awake=1), said=window("Well?", *TALK))) == ["crown"]
+
+
+@quick
+@given(
+    st.integers(0, 6), st.integers(0, 8), st.integers(0, 5), st.lists(st.sampled_from([*TALK, "king and queen"]), max_size=8)
+)
+def test_whatever_it_wants_it_gets_the_nearest_and_never_too_few(least: int, deepest: int, depth: int, talk: list[str]):
+    book = court(least_awake=least, deepest_scan=deepest, scan_depth=depth)
+
+    awake = set(names(wake(book, said=window("Well?", *talk), at=turn())))
+
+    places = {name: next((far for far, text in enumerate(talk, 1) if name in text), 99) for name in COURT}
+    near = {name for name, far in places.items() if far <= depth}
+    within = {name for name, far in places.items() if far <= max(depth, deepest if least else 0)}
+    assert near <= awake <= within
+    assert len(awake) >= min(least, len(within))
+    if awake > near:  # the farthest was needed
+        farthest = max(places[name] for name in awake)
+        assert len({name for name in awake if places[name] < farthest}) < least

@@ -1,0 +1,16 @@
+"""What the tests of several rooms do to a database."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from lethe_app.domain.chat import Message
+from lethe_app.domain.recollection import TurnMemory
+from lethe_app.storage.database import Database
+from lethe_app.storage.turns import Traces, TurnMemories
+
+
+async def put_above(database: Database, below: UUID, line: Message) -> None:
+    """A turn left this hidden line above a message, and nothing else."""
+    traces = Traces("mara", line.session_id, below, TurnMemory(), line.time, line=line)
+    await TurnMemories(database).leave(traces)

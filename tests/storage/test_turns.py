@@ -1,0 +1,118 @@
+"""What a turn leaves behind is kept whole or, whenever it is cut off, not at all."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from lethe_app.domain.chat import ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
+from lethe_app.domain.recollection import TurnMemory
+from lethe_app.errors import StorageError
+from lethe_app.storage.chats import Chats
+from lethe_app.storage.database import Database
+from lethe_app.storage.memories import Memories
+from lethe_app.storage.state import HouseState, SessionState
+from lethe_app.storage.turns import Traces, TurnMemories
+
+Say = Callable[..., Message]
+WAITING = MemoryUnit(name="The lamp", content="It is dark since May.", insertion=MemoryInsertion.NATURAL)
+FADED = MemoryUnit(name="The rope", content="It is wet.")
+BROUGHT_UP = MemoryUnit(name="The gulls", content="They are back.")
+TABLES = ("memories", "sessions", "messages", "alternatives", "session_state", "house_state", "turn_memories", "passage_debts")
+
+
+async def everything(database: Database) -> list[str]:
+    """Row by row."""
+    return await database.run(lambda c: [repr(row) for table in TABLES for row in c.execute(f"SELECT * FROM {table}")])
+
+
+async def cut_off(database: Database, at: int, work: Callable[[], Awaitable[object]]) -> bool:
+    """Do `work` and let the statement number `at` of it fail half-way, the first being BEGIN; was there one?"""
+    begun, is_over = 0, False
+
+    def count(_statement: str) -> None:
+        nonlocal begun
+        begun += 1
+
+    def fail() -> bool:
+        """Once: taking back what was done must not fail too."""
+        nonlocal is_over
+        fails, is_over = begun >= at and not is_over, begun >= at
+        return fails
+
+    def watch(connection: sqlite3.Connection, *, on: bool) -> None:
+        connection.set_trace_callback(count if on else None)
+        connection.set_progress_handler(fail if on else None, 1)
+
+    connection = database._connection
+    assert connection is not None
+    await database.aside(lambda: watch(connection, on=True))
+    try:
+        await work()
+    except sqlite3.OperationalError:
+        return True
+    finally:
+        await database.aside(lambda: watch(connection, on=False))
+    return False
+
+
+@pytest.fixture
+async def traces(database: Database, chats: Chats, session: ChatSession, say: Say) -> Traces:
+    """Everything that a turn can leave."""
+    await Memories(database).put("mara", WAITING, FADED, BROUGHT_UP)
+    await SessionState(database).set(session.guid, "pool", {"awake": 1})
+    message = await chats.add_message(say("Shall we walk to the lighthouse?"))
+    return Traces(
+        persona_id="mara",
+        session=session.guid,
+        message=message.id,
+        memory=TurnMemory(scratch="name = Tomas"),
+        moment=now(),
+        line=say("The lamp: it is dark since May.", Role.SYSTEM, hidden=True),
+        changed=[WAITING.model_copy(update={"insertion": MemoryInsertion.TRIGGER})],
+        gone=[FADED.guid],
+        anew=[BROUGHT_UP.guid, session.guid],
+        states={"pace": {"messages": 0}, "pool": None},
+        house={("return notes", "mara"): ["later"]},
+    )
+
+
+async def test_all_of_it_is_kept(database: Database, chats: Chats, session: ChatSession, traces: Traces):
+    line = await TurnMemories(database).leave(traces)
+
+    assert line is not None
+    assert [message.id for message in await chats.page(session.guid, 0, 9)] == [line.id, traces.message]
+    assert await TurnMemories(database).get(traces.message) == traces.memory
+    held = {memory.guid: memory for memory in await Memories(database).of("mara")}
+    assert set(held) == {WAITING.guid, BROUGHT_UP.guid}
+    assert held[WAITING.guid].insertion is MemoryInsertion.TRIGGER
+    assert held[BROUGHT_UP.guid].trigger_count == 1
+    assert (await chats.session(session.guid)).trigger_count == 1
+    state = SessionState(database)
+    assert (await state.get(session.guid, "pace"), await state.get(session.guid, "pool")) == ({"messages": 0}, None)
+    assert await HouseState(database).get("return notes", "mara") == ["later"]
+
+
+async def test_cut_off_at_any_statement_nothing_of_it_is_there(database: Database, traces: Traces):
+    before, at = await everything(database), 2
+
+    while await cut_off(database, at, lambda: TurnMemories(database).leave(traces)):
+        assert await everything(database) == before
+        at += 1
+
+    assert at > 15  # it was cut off at each of them, and then not at all
+    assert await everything(database) != before
+
+
+async def test_at_a_message_that_is_gone_nothing_is_kept(database: Database, chats: Chats, traces: Traces):
+    await chats.delete_message(traces.message)
+    before = await everything(database)
+
+    with pytest.raises(StorageError, match="no longer there"):
+        await TurnMemories(database).leave(traces)
+
+    assert await everything(database) == before
