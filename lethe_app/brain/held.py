@@ -21,7 +21,7 @@ class Held(Sequence[MemoryUnit]):
     def __init__(self, memories: Iterable[MemoryUnit]) -> None:
         self._by_guid = {memory.guid: memory for memory in memories}
         self._order = tuple(self._by_guid)
-        waiting, returning, triggers, sticky, mortal = [], [], [], [], []
+        waiting, returning, triggers, standing, mortal = [], [], [], [], []
         for guid, memory in self._by_guid.items():
             if memory.insertion is _TRIGGER:
                 triggers.append(guid)
@@ -29,11 +29,11 @@ class Held(Sequence[MemoryUnit]):
                 returning.append(guid)
             elif memory.insertion in WAITING:
                 waiting.append(guid)
-            if memory.sticky:
-                sticky.append(guid)
+            if memory.sticky or memory.filed_under:
+                standing.append(guid)
             if is_prunable(memory):
                 mortal.append(guid)
-        self._sorted = (waiting, returning, triggers, sticky, mortal)
+        self._sorted = (waiting, returning, triggers, standing, mortal)
 
     def __len__(self) -> int:
         return len(self._order)
@@ -71,8 +71,8 @@ class Held(Sequence[MemoryUnit]):
         return self._some(self._sorted[2])
 
     @property
-    def sticky(self) -> list[MemoryUnit]:
-        """Those that are always there."""
+    def standing(self) -> list[MemoryUnit]:
+        """Those among which are all that stand in every prompt: sticky ones, and ones that are filed somewhere."""
         return self._some(self._sorted[3])
 
     @property
@@ -84,6 +84,10 @@ class Held(Sequence[MemoryUnit]):
         """Those of these that are there, newest first."""
         return self._some([guid for guid in self._order if guid in guids]) if guids else []
 
+    def is_same_but_touched(self, other: Held) -> bool:
+        """Are these the same memories, but for which were brought up since?"""
+        return self._order is other._order
+
     def touched(self, guids: Collection[UUID], moment: datetime) -> Held:
         """With these brought up anew; what they are does not change by that."""
         made = Held(())
@@ -91,13 +95,21 @@ class Held(Sequence[MemoryUnit]):
         made._by_guid, made._order, made._sorted = {**self._by_guid, **anew}, self._order, self._sorted
         return made
 
+    def kept(self, changed: Iterable[MemoryUnit], named: Collection[UUID]) -> Held:
+        """With the memories of these guids as they are now; one that is not among `changed` is there no longer."""
+        there = {one.guid: one for one in changed}
+        if all(guid in there and guid in self._by_guid and there[guid].added == self._by_guid[guid].added for guid in named):
+            return Held({**self._by_guid, **there}.values())
+        left = [one for guid, one in self._by_guid.items() if guid not in there and guid not in named]
+        return Held(sorted((*there.values(), *left), key=lambda one: one.added, reverse=True))
+
     def without(self, guids: Collection[UUID]) -> Held:
         """All but these."""
         made, gone = Held(()), set(guids)
         made._by_guid = {guid: memory for guid, memory in self._by_guid.items() if guid not in gone}
         made._order = tuple(made._by_guid)
-        waiting, returning, triggers, sticky, mortal = ([guid for guid in part if guid not in gone] for part in self._sorted)
-        made._sorted = (waiting, returning, triggers, sticky, mortal)
+        waiting, returning, triggers, standing, mortal = ([guid for guid in part if guid not in gone] for part in self._sorted)
+        made._sorted = (waiting, returning, triggers, standing, mortal)
         return made
 
     def _some(self, guids: Iterable[UUID]) -> list[MemoryUnit]:

@@ -59,6 +59,7 @@ class Pool:
 
     def __init__(self) -> None:
         self._made: dict[UUID, tuple[tuple[object, ...], WorldEntry]] = {}
+        self._ready: dict[UUID, tuple[tuple[object, ...], WorldEntry]] = {}
         self._lore = OpenLore()
         self._waiting = OpenLore()
 
@@ -87,9 +88,18 @@ class Pool:
 
     def keywords(self, waiting: Iterable[MemoryUnit], window: Window, turn: Turn) -> dict[UUID, str]:
         """For each memory that waits for its moment and has a keyword in the message: that keyword."""
-        entries = [_worded(memory, trigger_chance=1.0, duration=1) for memory in waiting]
+        before, self._ready = self._ready, {}
+        entries = [self._waiting_entry(memory, before) for memory in waiting]
         lore = self._waiting.of((_world("waiting", entries, depth=0),), turn.expand)
         return {fired.entry.guid: fired.key for fired in evaluate(lore, window, LoreState(), turn).fired if fired.key}
+
+    def _waiting_entry(self, memory: MemoryUnit, before: Mapping[UUID, tuple[tuple[object, ...], WorldEntry]]) -> WorldEntry:
+        """The same as long as nothing changed; its moment is not left to chance."""
+        facets, known = _facets(memory), before.get(memory.guid)
+        if known is None or known[0] != facets:
+            known = (facets, _worded(memory, trigger_chance=1.0, duration=1))
+        self._ready[memory.guid] = known
+        return known[1]
 
     def _entry(
         self,

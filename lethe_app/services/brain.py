@@ -65,17 +65,17 @@ class Brain:
 
     async def memories(self, persona_id: str) -> Sequence[MemoryUnit]:
         """All that are neither sessions nor in the trash, newest first."""
-        return await self._holdings.of(persona_id)
+        return list(await self._holdings.of(persona_id))
 
     async def memorize(self, persona_id: str, memory: MemoryUnit, *, check: bool = True) -> Kept:
         """Keep a memory. One that says what is known already takes the place of that, with its guid, sources and counts.
 
-        With `check=False` it is put beside whatever is there.
+        With `check=False` it is put beside whatever is there. What a task or a tool made never takes the place of the user's.
         """
         if memory.category is MemoryType.CHAT_SESSION:
             raise LetheError("A conversation is remembered by being held.", "Archive it instead.")
         await self._indexing.settle_all()
-        held = {each.guid: each for each in await self._holdings.of(persona_id)}
+        held = {each.guid: each for each in await self._holdings.of(persona_id) if each.made_by or not memory.made_by}
         if not check or memory.guid in held:
             kept = memorizing.settle(memory, None, None)
         else:
@@ -88,11 +88,14 @@ class Brain:
         await self._indexing.follow()
         return kept
 
-    async def edit(self, memory: MemoryUnit) -> None:
-        """Another content under the same guid. Raises StorageError if there is none, or it is in the trash."""
+    async def edit(self, memory: MemoryUnit, by: str = "") -> None:
+        """Another content under the same guid. Raises StorageError if there is none, or it is in the trash.
+
+        `by` is the task or tool that edits; empty is the user, whose own it is from then on.
+        """
         await self._memories.get(memory.guid)
         persona_id = await self._memories.owner(memory.guid)
-        await self._holdings.put(persona_id, memory)
+        await self._holdings.put(persona_id, memory.model_copy(update={"made_by": by}))
         await self._indexing.follow()
 
     async def forget(self, guid: UUID) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
@@ -13,11 +14,13 @@ from lethe_app.brain import natural, returning
 from lethe_app.brain.announcing import wording
 from lethe_app.brain.decay import faded, over
 from lethe_app.brain.guidance import Pace, Rules
+from lethe_app.brain.held import Held
 from lethe_app.brain.natural import Evidence
 from lethe_app.brain.returning import Absence, UserReturnInsert
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
-from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.recollection import Because, Recollection, Way
+from lethe_app.services.apart import apart
 from lethe_app.services.casting import Cast
 from lethe_app.services.moods import Felt, Moods
 from lethe_app.services.shortening import LONGEST_MEMORY, shortened
@@ -25,6 +28,7 @@ from lethe_app.settings import Settings
 from lethe_app.storage.messages import Standing
 from lethe_app.storage.state import HouseState, SessionState
 
+LOOK_THROUGH = timedelta(hours=1)
 PACE = "pace"
 """Key of a session's state."""
 RETURN, MEMORY = "return", "memory"
@@ -103,6 +107,7 @@ class Guidance:
         self._state = state
         self.felt = moods.felt
         self._moods = moods
+        self._looked_through: dict[str, tuple[Held, datetime, Rules]] = {}
 
     async def add_note(self, persona_id: str, note: UserReturnInsert) -> None:
         """Something to tell at the user's return."""
@@ -134,7 +139,7 @@ class Guidance:
         previous_is_system: bool,
         felt: Felt | None = None,
     ) -> Announced | None:
-        """The note that greets the returning user, if they were away and there is anything to say."""
+        """The note that greets the returning user, if they were away and anything is to be said; `memories` wait for that."""
         absence = Absence(
             last_message=standing.heard_before,
             moment=moment,
@@ -143,7 +148,7 @@ class Guidance:
             is_latest_session=is_latest,
             previous_is_system=previous_is_system,
             notes=[short_note(note) for note in await self.notes(session.persona_id)],
-            memories=[short_memory(memory) for memory in memories if memory.insertion is MemoryInsertion.USER_RETURN],
+            memories=[short_memory(memory) for memory in memories],
             mood=felt.sentence if felt is not None else "",
         )
         note = returning.greet(absence, rules)
@@ -172,7 +177,7 @@ class Guidance:
     ) -> Initiative:
         """A memory whose moment this is, counting the message that was just said."""
         pace = (await self.pace(session, moment)).counted()
-        chosen = natural.choose(waiting, evidence, text, pace, rules, moment)
+        chosen = await apart(len(waiting), partial(natural.choose, waiting, evidence, text, pace, rules, moment))
         if chosen is None:
             return Initiative(pace=pace)
         memory = chosen.memory
@@ -185,6 +190,18 @@ class Guidance:
             () if after is not None else (memory.guid,),
         )
         return Initiative(announced, Pace.fresh(moment))
+
+    async def faded(self, persona_id: str, memories: Held, moment: datetime, rules: Rules) -> tuple[UUID, ...]:
+        """What has faded or is over. That takes days: with nothing new among them, one look an hour will do."""
+        known = self._looked_through.get(persona_id)
+        if known is not None:
+            before, at, by = known
+            if memories.is_same_but_touched(before) and by == rules and abs(moment - at) < LOOK_THROUGH:
+                return ()
+        look = partial(to_forget, memories, moment, rules)
+        found = await apart(len(memories), look)
+        self._looked_through[persona_id] = (memories, moment, rules)
+        return found
 
     async def concluded(self, session: ChatSession, initiative: Initiative) -> Concluded:
         """It is done: notes that were told wait no longer, and the pace goes on from here. What came meanwhile still waits."""
@@ -222,9 +239,10 @@ def rules_of(settings: Settings, natural_limit: float) -> Rules:
     )
 
 
-def to_forget(memories: Sequence[MemoryUnit], moment: datetime, rules: Rules) -> list[UUID]:
+def to_forget(memories: Held, moment: datetime, rules: Rules) -> tuple[UUID, ...]:
     """What has faded or is over."""
-    return list({memory.guid: None for memory in (*faded(memories, moment, rules), *over(memories, moment))})
+    mortal = memories.mortal
+    return tuple({memory.guid: None for memory in (*faded(mortal, moment, rules), *over(mortal, moment))})
 
 
 def hidden_line(session: ChatSession, text: str, moment: datetime, note: str) -> Message:
@@ -259,6 +277,8 @@ def recollected(memory: MemoryUnit, text: str, way: Way, because: Sequence[Becau
 
 def short_memory(memory: MemoryUnit) -> MemoryUnit:
     """As much of it as belongs into a conversation."""
+    if len(memory.content) <= LONGEST_MEMORY:
+        return memory
     return memory.model_copy(update={"content": shortened(memory.content, LONGEST_MEMORY)})
 
 

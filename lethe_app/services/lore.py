@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from pydantic import ValidationError
@@ -15,6 +15,7 @@ from lethe_app.brain.waking import evaluate
 from lethe_app.brain.window import Window
 from lethe_app.domain.recollection import Because, NotRecalled, Recollection, Way
 from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.services.apart import apart
 from lethe_app.services.casting import Cast
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
@@ -22,8 +23,6 @@ from lethe_app.storage.state import SessionState
 
 BOUND = "worlds"
 """Key of a session's state: worlds the user bound to that conversation alone."""
-WORTH_A_THREAD = 500
-"""Entries above which making the lore ready would hold up the window."""
 SHARE = 0.2
 """Part of the context that world entries may have together, where the user set nothing."""
 WAYS = {
@@ -92,13 +91,12 @@ class LoreKeeping:
         lore = await self._lore(bound, turn)
         settings = self._preferences.current
         limits = Limits(tokens=settings.world_tokens or int(context * SHARE), rounds=settings.world_rounds)
-        return evaluate(lore, window, lore_state(state), turn, limits)
+        listen = partial(evaluate, lore, window, lore_state(state), turn, limits)
+        return await apart(sum(len(world.entries) for world in bound.worlds.values()), listen)
 
     async def _lore(self, bound: Bound, turn: Turn) -> Lore:
         worlds = list(bound.worlds.values())
-        if sum(len(world.entries) for world in worlds) > WORTH_A_THREAD:
-            return await asyncio.to_thread(self._open.of, worlds, turn.expand)
-        return self._open.of(worlds, turn.expand)
+        return await apart(sum(len(world.entries) for world in worlds), partial(self._open.of, worlds, turn.expand))
 
 
 def lore_state(stored: object) -> LoreState:

@@ -7,21 +7,25 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+from heapq import nsmallest
 from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
 
+from lethe_app.brain.dreaming_wishes import firm
 from lethe_app.brain.evaluation import Evaluation, Turn
+from lethe_app.brain.held import Held
 from lethe_app.brain.lore_state import LoreState
 from lethe_app.brain.pool import Outcome, Pool, recollection
 from lethe_app.brain.snippets import form_of, snippet
 from lethe_app.brain.window import Window
 from lethe_app.domain.chat import ChatSession, Message
-from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
+from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.passage import Meaning
 from lethe_app.domain.recollection import Because, NotRecalled, Recollection, Way
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.services import lore
+from lethe_app.services.apart import apart
 from lethe_app.services.casting import NOBODY, Cast
 from lethe_app.services.frames import Frame
 from lethe_app.services.indexing import NEVER_FOUND
@@ -36,8 +40,6 @@ LORE, POOL, STAYING = "lore", "pool", "staying"
 STATES = (LORE, POOL, STAYING)
 LONGEST_QUESTION = 4000
 """Characters of a message that are looked at for what they mean and remind of; an embedder sees fewer still."""
-WORTH_A_THREAD = 500
-"""Memories with which looking for their keywords would hold up the window."""
 MOST_BLOCKED = 40
 """Of those kept back, as many are told: with a large world and little luck there are thousands."""
 _STAYING = TypeAdapter(dict[UUID, tuple[int, int]])
@@ -59,7 +61,7 @@ class Occasion:
     turn: Turn
     window: Window
     history: Sequence[Message]
-    memories: Sequence[MemoryUnit]
+    memories: Held
     sessions: Sequence[ChatSession]
     """Those that are sticky or have keywords."""
     bound: Bound
@@ -126,7 +128,7 @@ class Minding:
         found = once(found, without=occasion.in_view)
         recalled, unwanted = await self._objecting.sifted(occasion.session.persona_id, found, occasion.text)
         if not any(one.way is not Way.CONSTANT for one in recalled):
-            recalled += self._opening(occasion, {one.memory for one in recalled} | occasion.told)
+            recalled += await self._opening(occasion, {one.memory for one in recalled} | occasion.told)
         kept: dict[str, object] = {
             LORE: evaluation.state.model_dump(mode="json"),
             POOL: mentioned.state.model_dump(mode="json"),
@@ -141,19 +143,16 @@ class Minding:
         state = lore_state(occasion.states.get(POOL))
         if not settings.keyword_retrieval:
             return Outcome([], [], LoreState())
-        triggers = [
-            memory
-            for memory in occasion.memories
-            if memory.insertion is MemoryInsertion.TRIGGER and memory.guid not in occasion.told
-        ]
         there = occasion.in_view | occasion.summarised
         sessions = [session for session in occasion.sessions if session.guid not in there]
-        most = settings.keyword_max_entries
-        listen = partial(self._pool.listen, triggers, sessions, occasion.window, state, occasion.turn, most=most)
-        if len(triggers) + len(sessions) < WORTH_A_THREAD:
-            return listen()
+
+        def listen() -> Outcome:
+            triggers = [memory for memory in occasion.memories.triggers if memory.guid not in occasion.told]
+            most = settings.keyword_max_entries
+            return self._pool.listen(triggers, sessions, occasion.window, state, occasion.turn, most=most)
+
         async with self._listening:  # what the pool has made ready is one turn's at a time
-            return await asyncio.to_thread(listen)
+            return await apart(len(occasion.memories) + len(sessions), listen)
 
     async def _reminded(self, occasion: Occasion, evaluation: Evaluation) -> list[Recollection]:
         settings = self._preferences.current
@@ -164,7 +163,7 @@ class Minding:
             text=occasion.text[:LONGEST_QUESTION],
             moment=occasion.moment,
             bound=occasion.bound,
-            memories={memory.guid: memory for memory in occasion.memories},
+            memories=occasion.memories.by_guid,
             in_view=occasion.in_view,
             summarised=occasion.summarised,
             known=occasion.known,
@@ -175,18 +174,23 @@ class Minding:
         )
         return await self._reminding.search(asking, settings.rag_entries)
 
-    def _opening(self, occasion: Occasion, there: Collection[UUID]) -> list[Recollection]:
+    async def _opening(self, occasion: Occasion, there: Collection[UUID]) -> list[Recollection]:
         """At the beginning of a conversation that nothing else leads into: what matters most."""
         if occasion.turn.number > 1 or (occasion.frame and (occasion.frame.summaries or occasion.frame.facts)):
             return []
-        open_now = [
-            memory
-            for memory in occasion.memories
-            if is_open(memory, occasion.moment) and memory.category not in NEVER_FOUND and memory.guid not in there
-        ]
-        best = sorted(open_now, key=lambda memory: (-memory.priority, -memory.trigger_count, memory.guid))
+        choose = partial(_most_important, occasion, there, self._preferences.current.recall_without_match)
+        best = await apart(len(occasion.memories), choose)
         why = [Because(what="a conversation begins, and it is among what matters most")]
-        return [shown(memory, Way.OPENING, why) for memory in best[: self._preferences.current.recall_without_match]]
+        return [shown(memory, Way.OPENING, why) for memory in best]
+
+
+def _most_important(occasion: Occasion, there: Collection[UUID], most: int) -> list[MemoryUnit]:
+    open_now = (
+        memory
+        for memory in occasion.memories
+        if is_open(memory, occasion.moment) and memory.category not in NEVER_FOUND and memory.guid not in there
+    )
+    return nsmallest(most, open_now, key=lambda memory: (-memory.priority, -memory.trigger_count, memory.guid))
 
 
 def present(cast: Cast) -> tuple[str, ...]:
@@ -202,8 +206,11 @@ def dates(occasion: Occasion) -> bool:
 def sticky(occasion: Occasion) -> list[Recollection]:
     """What is always there; a sticky session whose summary is in the prompt is there already."""
     why = [Because(what="it is always there")]
+    held = firm(occasion.memories.standing)  # what must never happen again
     memories = [
-        shown(memory, Way.CONSTANT, why) for memory in occasion.memories if memory.sticky and is_open(memory, occasion.moment)
+        shown(memory, Way.CONSTANT, why)
+        for memory in occasion.memories.standing
+        if (memory.sticky or memory.guid in held) and is_open(memory, occasion.moment)
     ]
     sessions = [
         shown(session, Way.CONSTANT, why).model_copy(
@@ -223,8 +230,8 @@ def staying(occasion: Occasion) -> list[Recollection]:
     why = [Because(what="it was brought up a few turns ago and stays")]
     memories = [
         shown(memory, Way.ACTIVE, why)
-        for memory in occasion.memories
-        if memory.guid in spans and is_open(memory, occasion.moment)
+        for memory in occasion.memories.some(spans)
+        if is_open(memory, occasion.moment)
     ]
     found = [entry for guid in spans if (entry := occasion.bound.entry(guid)) is not None]
     entries = [lore.entry_recollection(*one, Way.ACTIVE, why) for one in found if is_open(one[1], occasion.moment)]
@@ -234,11 +241,11 @@ def staying(occasion: Occasion) -> list[Recollection]:
 def still_there(occasion: Occasion, recalled: Iterable[Recollection]) -> dict[str, tuple[int, int]]:
     """Which of them stay beyond this turn: since which turn and until which."""
     number = occasion.turn.number
-    durations = {memory.guid: memory.duration for memory in occasion.memories}
+    held = occasion.memories.by_guid
     kept = {guid: span for guid, span in _spans(occasion).items() if span[1] > number}
     for one in recalled:
         woken = occasion.bound.entry(one.memory) if one.world and one.way is Way.MEANING else None
-        duration = woken[1].duration if woken is not None else durations.get(one.memory, 1)
+        duration = woken[1].duration if woken is not None else (held[one.memory].duration if one.memory in held else 1)
         if one.way not in LASTING and duration > 1:
             kept[one.memory] = (number, number + duration - 1)
     return {str(guid): span for guid, span in kept.items()}

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from uuid import UUID
 
 from lethe_app.brain.evaluation import Turn
@@ -22,10 +23,11 @@ from lethe_app.errors import LetheError
 from lethe_app.prompt.macros import expand
 from lethe_app.retrieval.recall import Recall
 from lethe_app.retrieval.words import unaddressed
+from lethe_app.services.apart import apart
 from lethe_app.services.calibration import Calibration
 from lethe_app.services.casting import Cast
 from lethe_app.services.frames import Frame, Frames
-from lethe_app.services.guidance import Guidance, Initiative, rules_of, to_forget, was_announced
+from lethe_app.services.guidance import Guidance, Initiative, rules_of, was_announced
 from lethe_app.services.holdings import Holdings
 from lethe_app.services.indexing import Indexing
 from lethe_app.services.lore import LoreKeeping
@@ -114,9 +116,7 @@ class Recollecting:
             return Remembered(memory)
         initiative = await self._initiative(occasion, message)
         if initiative.faded:
-            gone = set(initiative.faded)
-            left = [one for one in occasion.memories if one.guid not in gone]
-            occasion = replace(occasion, memories=left)
+            occasion = replace(occasion, memories=occasion.memories.without(initiative.faded))
         mind = await self._minding.think(occasion)
         return await whole(self._stored(occasion, message, initiative, mind))
 
@@ -217,7 +217,7 @@ class Recollecting:
             cast,
             standing,
             moment.astimezone(),
-            occasion.memories,
+            occasion.memories.returning,
             rules,
             is_latest=standing.is_latest,
             previous_is_system=bool(occasion.history) and occasion.history[-1].role is Role.SYSTEM,
@@ -226,11 +226,12 @@ class Recollecting:
         if returned is not None:
             return Initiative(returned, felt=felt)
         eureka = await self._eureka(occasion, rules)
-        return replace(eureka, faded=tuple(to_forget(occasion.memories, moment, rules)), felt=felt)
+        faded = await self._guidance.faded(session.persona_id, occasion.memories, moment, rules)
+        return replace(eureka, faded=faded, felt=felt)
 
     async def _eureka(self, occasion: Occasion, rules: Rules) -> Initiative:
-        due = waiting(occasion.memories, occasion.moment, rules)
-        keywords = self._keywords.keywords(due, occasion.window, occasion.turn)
+        due = waiting(occasion.memories.waiting, occasion.moment, rules)
+        keywords = await apart(len(due), partial(self._keywords.keywords, due, occasion.window, occasion.turn))
         distances = (
             await self._recall.distances(occasion.meaning, [memory.guid for memory in due])
             if due and occasion.meaning is not None

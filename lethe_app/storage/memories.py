@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -45,6 +46,17 @@ class Memories:
         def work(connection: sqlite3.Connection) -> list[MemoryUnit]:
             found = [_memory(row) for row in connection.execute(question, (persona_id, deleted))]
             return sorted(found, key=lambda memory: memory.added, reverse=True)  # not as text: zones differ
+
+        return await self._database.run(work)
+
+    async def some(self, persona_id: str, guids: Collection[UUID]) -> list[MemoryUnit]:
+        """Those of these that are a persona's and not in the trash."""
+        among = "guid IN (SELECT value FROM json_each(?))"
+        question = f"{MEMORY} AND {among} AND persona_id = ? AND deleted_at IS NULL"
+        wanted = json.dumps([str(guid) for guid in guids])
+
+        def work(connection: sqlite3.Connection) -> list[MemoryUnit]:
+            return [_memory(row) for row in connection.execute(question, (wanted, persona_id))]
 
         return await self._database.run(work)
 

@@ -13,7 +13,8 @@ from lethe_app.brain.held import Held
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 
-MOMENT = now() + timedelta(days=1)
+START = now()
+MOMENT = START + timedelta(days=1)
 KINDS = [kind for kind in MemoryType if kind is not MemoryType.CHAT_SESSION]
 units = some.builds(
     MemoryUnit,
@@ -21,10 +22,11 @@ units = some.builds(
     category=some.sampled_from(KINDS),
     insertion=some.sampled_from(MemoryInsertion),
     sticky=some.booleans(),
+    filed_under=some.sampled_from(("", "anti-patterns/talk")),
     protected=some.booleans(),
     content=some.sampled_from(("The lamp.", "The tide.")),
-    added=some.just(now()),
-    last_trigger=some.just(now()),
+    added=some.just(START),
+    last_trigger=some.just(START),
 )
 homes = some.lists(units, max_size=12, unique_by=lambda unit: unit.guid)
 
@@ -39,7 +41,7 @@ def agree(held: Held, memories: list[MemoryUnit]) -> bool:
         and held.waiting == [one for one in memories if one.insertion in WAITING]
         and held.returning == [one for one in memories if one.insertion is MemoryInsertion.USER_RETURN]
         and held.triggers == [one for one in memories if one.insertion is MemoryInsertion.TRIGGER]
-        and held.sticky == [one for one in memories if one.sticky]
+        and held.standing == [one for one in memories if one.sticky or one.filed_under]
         and held.mortal == [one for one in memories if is_prunable(one)]
     )
 
@@ -61,6 +63,31 @@ def test_after_any_touch_and_loss_too(memories: list[MemoryUnit], data: some.Dat
     counts = [one.trigger_count + (one.guid in named) for one in memories]
     assert [one.trigger_count for one in touched] == counts
     assert agree(touched, list(touched))
+    assert touched.is_same_but_touched(before)
+    assert not memories or not Held(memories).is_same_but_touched(before)
     assert agree(left, [one for one in memories if one.guid not in named])
     assert before.some(named) == [one for one in memories if one.guid in named]
     assert agree(before, memories)
+
+
+@given(homes, homes, some.data())
+def test_after_any_change_it_is_as_if_all_had_been_read_again(
+    memories: list[MemoryUnit], others: list[MemoryUnit], data: some.DataObject
+):
+    known = [one.guid for one in memories]
+    named = data.draw(some.sets(some.sampled_from(known)) if known else some.just(set()))
+    gone = data.draw(some.sets(some.sampled_from(sorted(named))) if named else some.just(set()))
+    later = data.draw(some.booleans())
+    rewritten = [
+        one.model_copy(update={"sticky": not one.sticky, "added": MOMENT if later else one.added})
+        for one in memories
+        if one.guid in named - gone
+    ]
+    new = [one for one in others if one.guid not in known]
+
+    kept = Held(memories).kept([*rewritten, *new], named | {one.guid for one in new})
+
+    there = {one.guid: one for one in [*(one for one in memories if one.guid not in named), *rewritten, *new]}
+    assert dict(kept.by_guid) == there
+    assert [one.added for one in kept] == sorted((one.added for one in there.values()), reverse=True)
+    assert agree(kept, list(kept))
