@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from lethe_app.ui.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.theme import Theme
@@ -38,6 +38,8 @@ class ActivityButton(QPushButton):
         super().__init__(parent)
         self._theme = theme
         self._activities: tuple[Activity, ...] = ()
+        self._words = ""
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)  # the sidebar does not grow for it
         self.list = ActivityList(self)
         self.setProperty("quiet", True)
         self.clicked.connect(self._open)
@@ -50,13 +52,23 @@ class ActivityButton(QPushButton):
         self._activities = tuple(activities)
         running = [one for one in self._activities if not one.is_paused]
         words = counted(len(running), self.tr("{n} thing at work"), self.tr("{n} things at work"))
-        self.setText(running[0].title if len(running) == 1 else words if running else self.tr("Paused"))
-        self.setToolTip(self.text())
-        self.setAccessibleName(self.tr("At work: {words}").format(words=self.text()))
+        self._words = running[0].title if len(running) == 1 else words if running else self.tr("Paused")
+        self._fit()
+        self.setToolTip(self._words)
+        self.setAccessibleName(self.tr("At work: {words}").format(words=self._words))
         self.setVisible(bool(self._activities))
         self.list.show_activities(self._activities)
         if not self._activities:
             self.list.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """As much of its words as there is room for; all of them are in the tooltip and for screen readers."""
+        room = max(self.width() - 2 * SPACE_4, 0)
+        self.setText(self.fontMetrics().elidedText(self._words, Qt.TextElideMode.ElideRight, room))
 
     def _open(self) -> None:
         self.list.adjustSize()

@@ -142,7 +142,9 @@ class Conversations(QObject):
         question = Question(
             self._window,
             self.tr("Delete this conversation?"),
-            self.tr("“{title}” will leave the list. Right afterwards you can still take it back.").format(title=row.title),
+            self.tr(
+                "“{title}” will leave the list, with what was learnt there alone. Right afterwards you can still take it back."
+            ).format(title=row.title),
             self.tr("Delete ‘{title}’ ({count})").format(title=shortened(row.title), count=messages_in_words(row.messages)),
         )
         if not await answered(question):

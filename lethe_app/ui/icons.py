@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
@@ -48,17 +49,21 @@ def icon(name: str, colour: str, size: int = ICON) -> QIcon:
 
 
 @lru_cache(maxsize=32)
-def icon_before_words(name: str, colour: str) -> QIcon:
-    """The icon for a button with words, which Qt would put too close behind it: `BEFORE_WORDS` is its size."""
+def icon_before_words(name: str, colour: str, idle: str = "") -> QIcon:
+    """The icon for a button with words, which Qt would put too close behind it: `BEFORE_WORDS` is its size.
+
+    `idle` is its colour while the button can do nothing, where that is not simply paler.
+    """
     made = QIcon()
-    for density in DENSITIES:
+    modes = [(QIcon.Mode.Normal, colour), *([(QIcon.Mode.Disabled, idle)] if idle else [])]
+    for density, (mode, ink) in product(DENSITIES, modes):
         drawn = QPixmap(BEFORE_WORDS * density)
         drawn.setDevicePixelRatio(density)
         drawn.fill(Qt.GlobalColor.transparent)
         painter = QPainter(drawn)
-        painter.drawPixmap(0, 0, picture(name, colour, BEFORE_WORDS.height(), density))
+        painter.drawPixmap(0, 0, picture(name, ink, BEFORE_WORDS.height(), density))
         painter.end()
-        made.addPixmap(drawn)
+        made.addPixmap(drawn, mode)
     return made
 
 

@@ -117,8 +117,8 @@ class Sidebar(QFrame):
         self._bottom.setContentsMargins(SPACE_3, 0, SPACE_3, 0)
         self._bottom.addWidget(self.gear)
         self.activity = ActivityButton(self._theme)
-        self._bottom.addWidget(self.activity)
-        self._bottom.addStretch(1)
+        self._bottom.addWidget(self.activity, 1)
+        self._bottom.addStretch(0)
 
     def dress(self) -> None:
         """Put on the icons; called after the first paint, so that drawing them delays nothing."""

@@ -25,9 +25,21 @@ def test_nothing_at_work_shows_nothing(theme: Theme):
     assert button.isHidden()
 
 
+def test_a_long_title_is_cut_at_its_end_and_whole_in_the_tooltip(theme: Theme):
+    button, title = ActivityButton(theme), "Remembering “A very long evening on the Petrel, and what came after it”"
+    button.resize(200, 30)
+
+    button.show_activities([Activity("archive", title)])
+
+    assert button.text().startswith("Remembering “A very")
+    assert button.text().endswith("…")
+    assert button.toolTip() == title
+
+
 def test_each_thing_has_a_row_with_a_button_that_acts(theme: Theme):
     button, stopped = ActivityButton(theme), []
     reading = Activity("read", "Reading memories", "40 still to be read", 0.5, "Pause", lambda: stopped.append("read"))
+    button.resize(300, 30)
     button.show_activities([reading, Activity("load", "Loading a model")])
 
     row = button.list._rows["read"]

@@ -91,7 +91,8 @@ class Page(QFrame):
         button.clicked.connect(lambda _checked=False: slot())
         if drawing:
             button.setIconSize(BEFORE_WORDS)
-            self._icons.append(lambda: button.setIcon(icon_before_words(drawing, self._ink(primary=primary))))
+            inks = lambda: (self._ink(primary=primary), self.theme.palette.muted)  # noqa: E731 - as they are in the theme then
+            self._icons.append(lambda: button.setIcon(icon_before_words(drawing, *inks())))
             self._icons[-1]()
         self._buttons.addWidget(button)
         return button
