@@ -6,9 +6,11 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from lethe_app.brain.answers import Answer, Paragraph, Sentence, tidy
+from lethe_app.brain.answers import Answer, Paragraph, Sentence, Tidy, tidy
 
 LONGEST_QUERY = 120
+SHORTEST_FINDING = 12
+"""Characters; “None.” and “Not said.” are no findings."""
 
 
 def _tidy_words(value: object) -> object:
@@ -84,12 +86,12 @@ class Finding(Answer):
 
     most_tokens: ClassVar[int] = 320
     ending: ClassVar[str] = '"}'
-    finding: Annotated[str, BeforeValidator(_tidy_words), Field(max_length=900)]
+    finding: Annotated[str, Tidy, Field(max_length=900)]
 
     @property
     def text(self) -> str:
         words = self.finding.strip()
-        return "" if len(words) < len("It is so and so.") else words if words.endswith(("”", "…")) else f"{words}."
+        return "" if len(words) < SHORTEST_FINDING else words if words.endswith((".", "!", "?", "”", "…")) else f"{words}."
 
 
 class Report(Answer):

@@ -34,7 +34,7 @@ _ORDERS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
-_CITED = re.compile(r"\[\d{1,3}\]")
+_CITED = re.compile(r"\[\d{1,3}(?:, ?\d{1,3})*\]")
 """The number of a source, after what it says."""
 _TAMED = str.maketrans('“”"{}', "‘’’()")
 _NAMED = re.compile(r"[^\W\d_][\w’'-]*")

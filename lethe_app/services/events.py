@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -11,6 +12,8 @@ from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel, Usage
 from lethe_app.domain.prompt import Receipt
 from lethe_app.domain.recollection import TurnMemory
+from lethe_app.domain.tools import ToolCall, ToolResult
+from lethe_app.domain.tools import Verdict as ToolVerdict
 from lethe_app.errors import LetheError
 
 Value = TypeVar("Value")
@@ -44,6 +47,15 @@ class Recalled:
 
     message_id: UUID
     memory: TurnMemory
+
+
+@dataclass(frozen=True)
+class Searching:
+    """Before the reply something is looked up on the internet."""
+
+    topic: str
+    pages: int = 0
+    """That were found and are being read now; 0 while they are searched for."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +94,33 @@ class Said:
     text: str
 
 
+@dataclass(frozen=True, eq=False)
+class AskTool:
+    """A tool is to be used that the user is asked about; the reply waits for `decide`."""
+
+    call: ToolCall
+    title: str
+    """What is wanted: “search the internet”."""
+    who: str
+    about: str
+    """What is at stake, where the arguments do not say it."""
+    answer: asyncio.Future[ToolVerdict]
+
+    def decide(self, verdict: ToolVerdict) -> None:
+        """Only the first answer counts."""
+        if not self.answer.done():
+            self.answer.set_result(verdict)
+
+
+@dataclass(frozen=True)
+class ToolUsed:
+    """A tool was used for this reply, or was not, and the result says why."""
+
+    result: ToolResult
+    reply: UUID
+    """The message it was used for."""
+
+
 @dataclass(frozen=True)
 class Finished:
     """The reply is complete, or kept as far as it came, and stored."""
@@ -90,7 +129,8 @@ class Finished:
     usage: Usage
 
 
-TurnEvent = Moved | Stored | Noted | Recalled | Prompted | Evaluating | Began | Thought | Said | Finished
+Speech = Began | Thought | Said | AskTool | ToolUsed
+TurnEvent = Moved | Stored | Noted | Recalled | Searching | Prompted | Evaluating | Speech | Finished
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,12 @@ def messages_in_words(count: int) -> str:
     return counted(count, one, many)
 
 
+def sources_in_words(count: int) -> str:
+    """“1 source”, “3 sources”."""
+    one, many = QCoreApplication.translate("Count", "{n} source"), QCoreApplication.translate("Count", "{n} sources")
+    return counted(count, one, many)
+
+
 def memories_in_words(count: int) -> str:
     """“1 memory”, “3 memories”."""
     one, many = QCoreApplication.translate("Count", "{n} memory"), QCoreApplication.translate("Count", "{n} memories")

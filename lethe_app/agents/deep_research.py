@@ -1,0 +1,222 @@
+"""Finds out about one question thoroughly: a plan, rounds of searching and reading, and a report that grows with them."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from lethe_app.agents.gathering import Asker, Gathering, Page, fitted
+from lethe_app.brain.answers_web import Enough, Finding, Outline, Report
+from lethe_app.brain.gist import content_words
+from lethe_app.brain.sourced import extracts, sourced
+from lethe_app.domain.research import Inquiry, PageFinding, Round
+from lethe_app.domain.web import PageText
+from lethe_app.errors import ModelError, NotAllowed, WebError
+from lethe_app.web.text import Count
+
+LEAST_ROUNDS, MOST_ROUNDS = 2, 6
+QUERIES, RESULTS = 3, 3
+"""Of one round, and of one query."""
+NEWEST = 8
+"""Findings that go into the report at once."""
+SECONDS = 300.0
+TOKENS = 60_000
+NOTHING_YET = "(nothing yet)"
+_CITED = re.compile(r" ?\[(\d+(?:, ?\d+)*)\]")
+Tell = Callable[[Inquiry], Awaitable[object]]
+"""Hears the inquiry whenever it has come further, and keeps it."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """When it ends at the latest, with whatever it has by then."""
+
+    seconds: float = SECONDS
+    tokens: int = TOKENS
+    rounds: int = MOST_ROUNDS
+
+
+class DeepResearch:
+    """One run. Cancelled at any moment, what `tell` heard last is what was found."""
+
+    def __init__(
+        self,
+        gathering: Gathering,
+        asker: Asker | None,
+        count: Count,
+        tell: Tell,
+        spent: Callable[[], int],
+        bounds: Bounds | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Without an asker nothing is written by a model, and pages are quoted. `spent` tells the tokens used until now."""
+        self._gathering, self._asker, self._count = gathering, asker, count
+        self._tell, self._spent = tell, spent
+        self._bounds, self._clock = bounds or Bounds(), clock
+        self._until = clock() + self._bounds.seconds
+        self._trouble: WebError | None = None
+
+    async def run(self, inquiry: Inquiry, name: str) -> Inquiry:
+        """The inquiry at its end; `name` is whose question it is. Raises NotAllowed, and SearchFailed if all failed."""
+        why = f"{name} wanted to find out about “{inquiry.topic}”."
+        inquiry = await self._told(inquiry, doing="Making a plan")
+        inquiry = await self._planned(inquiry)
+        waiting, ended = list(inquiry.questions), ""
+        while waiting and not ended:
+            inquiry, waiting = await self._round(inquiry, waiting, why)
+            ended = self._bound(inquiry)
+            if not ended and len(inquiry.rounds) >= LEAST_ROUNDS:
+                is_enough, waiting = await self._judged(inquiry, waiting)
+                ended = "Enough is known." if is_enough else ""
+        if not inquiry.findings and self._trouble is not None:
+            raise self._trouble
+        return await self._told(inquiry, doing=ended or "There was nothing more to search for.")
+
+    def _bound(self, inquiry: Inquiry) -> str:
+        """Why it cannot go on; empty if it can."""
+        if self._clock() >= self._until:
+            return "The time was up."
+        if self._spent() >= self._bounds.tokens:
+            return "The tokens were used up."
+        return "It was searched as often as it may be." if len(inquiry.rounds) >= self._bounds.rounds else ""
+
+    async def _told(self, inquiry: Inquiry, **changes: object) -> Inquiry:
+        told = inquiry.model_copy(update={**changes, "tokens": self._spent()})
+        await self._tell(told)
+        return told
+
+    # the plan
+
+    async def _planned(self, inquiry: Inquiry) -> Inquiry:
+        plan: Outline | None = None
+        if self._asker is not None:
+            try:
+                plan = await self._asker.ask("plan", Outline, topic=inquiry.topic)
+            except ModelError:
+                plan = None  # then the question itself is searched
+        questions = plan.questions if plan else [inquiry.topic]
+        return await self._told(inquiry, questions=questions, enough_when=plan.enough_when if plan else "")
+
+    # one round
+
+    async def _round(self, inquiry: Inquiry, waiting: list[str], why: str) -> tuple[Inquiry, list[str]]:
+        queries, waiting = waiting[:QUERIES], waiting[QUERIES:]
+        known = len(inquiry.findings)
+        inquiry = await self._told(inquiry, rounds=[*inquiry.rounds, Round(queries=queries)])
+        for query in queries:
+            inquiry = await self._told(inquiry, doing=f"Searching for “{query}”")
+            for page in await self._pages(inquiry, query, why):
+                inquiry = await self._read(inquiry, query, page)
+            if self._clock() >= self._until:
+                break
+        new = inquiry.findings[known:]
+        for part in (new[:NEWEST], new[NEWEST:]):
+            if part:
+                inquiry = await self._told(inquiry, doing="Writing the report")
+                report = await self._report(inquiry, part)
+                inquiry = await self._told(inquiry, report=report, reported=part[-1].number)
+        return inquiry, waiting
+
+    async def _pages(self, inquiry: Inquiry, query: str, why: str) -> list[Page]:
+        try:
+            hits = await self._gathering.internet.search(query, why, RESULTS + 2)
+        except NotAllowed:
+            raise
+        except WebError as trouble:
+            self._trouble = trouble
+            return []
+        fresh = [hit for hit in hits if hit.address not in inquiry.read][:RESULTS]
+        return await self._gathering.read(fresh, why, self._count)
+
+    async def _read(self, inquiry: Inquiry, query: str, page: Page) -> Inquiry:
+        inquiry = await self._told(inquiry, doing=f"Reading “{page.hit.title[:60]}”" if page.hit.title else "Reading")
+        text = await self._finding(inquiry.topic, query, page)
+        found = list(inquiry.findings)
+        if text:
+            new = PageFinding(
+                number=len(found) + 1, query=query, title=page.hit.title, address=page.hit.address, text=text
+            )
+            found.append(new)
+        *earlier, now = inquiry.rounds
+        here = now.model_copy(update={"pages": now.pages + 1, "findings": now.findings + bool(text)})
+        return await self._told(inquiry, findings=found, read=[*inquiry.read, page.hit.address], rounds=[*earlier, here])
+
+    async def _finding(self, topic: str, query: str, page: Page) -> str:
+        if self._asker is not None:
+            try:
+                text = await self._asked(self._asker, topic, query, page)
+            except ModelError:
+                text = None
+            if text is not None:
+                return text
+        quotes = extracts(f"{topic} {query}", [page.whole])
+        return f"“{quotes[0].text}”" if quotes else ""
+
+    async def _asked(self, asker: Asker, topic: str, query: str, page: Page) -> str | None:
+        """What a model found in it; empty if nothing, None if it made things up."""
+        quoter = await self._gathering.quoter()
+        room = await asker.room("finding", Finding, topic=topic, query=query)
+        fitting = await fitted([page], room, quoter, asker)
+        if not fitting:
+            return None
+        answer = await asker.ask("finding", Finding, topic=topic, query=query, page=quoter.quoted_all(fitting))
+        return (sourced(answer.text, fitting, (topic, query)) or None) if answer.text else ""
+
+    # the report
+
+    async def _report(self, inquiry: Inquiry, new: Sequence[PageFinding]) -> str:
+        """The report with the new findings in it; what a model leaves out or makes up is put beside it or taken away."""
+        if self._asker is not None:
+            gaps = {"topic": inquiry.topic, "report": inquiry.report or NOTHING_YET}
+            try:
+                answer = await self._asker.ask("report", Report, findings=_listed(new), **gaps)
+            except ModelError:
+                answer = None
+            pages = [PageText(one.address, one.title, one.text) for one in inquiry.findings]
+            known = (inquiry.topic, *inquiry.questions)
+            text = _cited(sourced(answer.text, pages, known), len(inquiry.findings)) if answer else ""
+            if text and len(text) * 2 >= len(inquiry.report):  # shorter, it has lost what was known
+                return text
+        return _beside(inquiry.report, new)
+
+    async def _judged(self, inquiry: Inquiry, waiting: list[str]) -> tuple[bool, list[str]]:
+        """Is it enough, and else what is searched next: what the report lacks, then what is left of the plan."""
+        if self._asker is None or not inquiry.report:
+            return False, waiting
+        asked = [query for one in inquiry.rounds for query in one.queries]
+        gaps = {"topic": inquiry.topic, "enough_when": inquiry.enough_when or "The question is answered."}
+        inquiry = await self._told(inquiry, doing="Thinking whether it is enough")
+        try:
+            answer = await self._asker.ask("enough", Enough, report=inquiry.report, asked="\n".join(asked), **gaps)
+        except ModelError:
+            return False, waiting
+        known = [content_words(one) for one in asked]
+        fresh = [one for one in answer.next_queries if content_words(one) not in known]
+        return answer.is_enough, list(dict.fromkeys((*fresh, *waiting)))
+
+
+def with_rest(inquiry: Inquiry) -> Inquiry:
+    """With the findings that are not in the report yet put behind it, as they are."""
+    report = _beside(inquiry.report, inquiry.findings[inquiry.reported :])
+    return inquiry.model_copy(update={"report": report, "reported": len(inquiry.findings)})
+
+
+def _beside(report: str, findings: Sequence[PageFinding]) -> str:
+    return "\n\n".join(filter(None, (report, *(f"{one.text} [{one.number}]" for one in findings))))
+
+
+def _listed(findings: Sequence[PageFinding]) -> str:
+    return "\n".join(f"[{one.number}] {' '.join(one.text.split())}" for one in findings)
+
+
+def _cited(text: str, most: int) -> str:
+    """Without numbers of findings that there are not."""
+
+    def known(match: re.Match[str]) -> str:
+        numbers = [one for one in map(int, re.findall(r"\d+", match[1])) if 1 <= one <= most]
+        return "".join(f" [{one}]" for one in numbers)
+
+    return _CITED.sub(known, text).strip()
+

@@ -1,0 +1,212 @@
+"""Looks up, while the user is away, what came up in conversations: in the one that runs, and in the last that was archived."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from lethe_app.agents.gathering import LONGEST_CONTEXT, NOTHING_KNOWN, Gathering, Merge, Wish, sites
+from lethe_app.agents.task import NOTHING, Need, Result, Scene, Sight, Task
+from lethe_app.brain.answers_web import Topic, Topics
+from lethe_app.brain.memorizing import searched, with_search
+from lethe_app.brain.portions import spell_all
+from lethe_app.brain.said import Said
+from lethe_app.brain.sourced import same_topic
+from lethe_app.domain.agents import Outcome
+from lethe_app.domain.chat import ChatSession, SessionSummary
+from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.retrieval.words import WORD, fold
+
+LEAST_NEW = 30
+"""Messages that make a running conversation worth reading."""
+MOST_READ = 400
+"""Messages of it that are read at most."""
+MOST_PORTIONS = 4
+"""Parts of a long conversation in which subjects are looked for, the newest ones."""
+MOST_TOPICS = 3
+LONGEST_ROLE = 400
+UNTIL, LAST, RECENT = "until", "last", "recent"
+"""Keys of the state: when the newest message that was read was said, the session that was read, what was looked up lately."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A conversation to be read, and what becomes of what is found."""
+
+    lines: Sequence[Said]
+    context: str
+    lasts: timedelta
+    more_priority: int
+    done: Mapping[str, object]
+    """What the task keeps once it is through."""
+
+
+class ActiveResearchTask(Task):
+    """Reads the conversation that runs, once there is enough that is new."""
+
+    name = "active_research"
+    title = "Look up what we talk about"
+    help = "When much was said in the conversation that runs, up to three subjects of it are looked up on the internet."
+    every = timedelta(hours=4)
+    needs = frozenset({Need.MODEL, Need.WEB})
+
+    def __init__(self, gathering: Gathering) -> None:
+        self._gathering = gathering
+
+    async def observe(self, sight: Sight) -> bool:
+        return await _running(sight) is not None
+
+    async def execute(self, scene: Scene) -> Result:
+        found = await _running(scene)
+        if found is None:
+            return NOTHING
+        session, lines = found
+        told = (await scene.session(session.guid)).content
+        done = {UNTIL: lines[-1].time.isoformat()}
+        return await research(scene, self._gathering, Assignment(lines, told, timedelta(days=7), 1, done))
+
+
+class ResearchTask(Task):
+    """Reads the last conversation that was archived, once."""
+
+    name = "research"
+    title = "Look up what we talked about"
+    help = "After a conversation has ended, up to three subjects of it are looked up on the internet."
+    every = timedelta(hours=4)
+    needs = frozenset({Need.MODEL, Need.WEB})
+
+    def __init__(self, gathering: Gathering) -> None:
+        self._gathering = gathering
+
+    async def observe(self, sight: Sight) -> bool:
+        return await _ended(sight) is not None
+
+    async def execute(self, scene: Scene) -> Result:
+        session = await _ended(scene)
+        if session is None:
+            return NOTHING
+        lines = await scene.lines(session.guid)
+        done = {LAST: str(session.guid)}
+        return await research(scene, self._gathering, Assignment(lines, session.content, timedelta(days=10), 0, done))
+
+
+async def research(scene: Scene, gathering: Gathering, asked: Assignment) -> Result:
+    """Find subjects, look them up one after the other, and keep what was found; what was done stays done if it is cut off."""
+    scene.progress("Thinking of what could be looked up")
+    recent = [str(one) for one in _list((await scene.state()).get(RECENT))]
+    topics = [one for one in await _topics(scene, asked) if not await _is_known(scene, recent, one.topic)]
+    found: list[str] = []
+    for topic in topics[:MOST_TOPICS]:
+        scene.progress(f"Searching for “{topic.topic}”")
+        merge = await _looked_up(scene, gathering, asked, topic)
+        if merge.told:
+            await _keep(scene, asked, topic, merge)
+            found.append(topic.topic)
+        recent = with_search(recent, topic.topic)
+        await scene.set_state({**await scene.state(), RECENT: recent})
+    await scene.set_state({**await scene.state(), **asked.done})
+    return _told(scene, found, [one.topic for one in topics[:MOST_TOPICS]])
+
+
+async def _topics(scene: Scene, asked: Assignment) -> list[Topic]:
+    """The most urgent first, each once."""
+    gaps = {"name": scene.persona.name, "role": role_of(scene), "context": asked.context[:LONGEST_CONTEXT] or NOTHING_KNOWN}
+    found: list[Topic] = []
+    for lines in (await scene.portions("topics", Topics, asked.lines, **gaps))[-MOST_PORTIONS:]:
+        answer = await scene.ask("topics", Topics, conversation=spell_all(lines), **gaps)
+        for topic in answer.topics:
+            if not any(same_topic(topic.topic, one.topic) for one in found) and _queries(topic, scene):
+                found.append(topic)
+    return sorted(found, key=lambda topic: -topic.urgency)
+
+
+def _queries(topic: Topic, scene: Sight) -> list[str]:
+    """Without those that name the user: nobody else is to know who asks."""
+    names = {fold(word) for word in WORD.findall(scene.user.name)}
+    return [one for one in topic.queries if names.isdisjoint(fold(word) for word in WORD.findall(one))]
+
+
+async def _is_known(scene: Scene, recent: Sequence[str], topic: str) -> bool:
+    """Was it looked up lately, by whatever way?"""
+    kept = [one.name for one in await scene.memories() if one.category is MemoryType.WEB_SEARCH]
+    return searched(recent, topic, {}) or any(same_topic(one, topic) for one in (*recent, *kept))
+
+
+async def _looked_up(scene: Scene, gathering: Gathering, asked: Assignment, topic: Topic) -> Merge:
+    name = scene.persona.name
+    why = f"{name} wanted to know more about “{topic.topic}”."
+    pages = await gathering.pages(_queries(topic, scene), why, scene.count)
+    scene.progress(f"Reading about “{topic.topic}”")
+    wish = Wish(name, topic.topic, topic.reason, role_of(scene), asked.context)
+    return await gathering.merged(wish, pages, scene)
+
+
+async def _keep(scene: Scene, asked: Assignment, topic: Topic, merge: Merge) -> None:
+    """As a memory that waits for its moment, and as something to tell at the user's return."""
+    memory = MemoryUnit(
+        category=MemoryType.WEB_SEARCH,
+        insertion=MemoryInsertion.NATURAL,
+        name=_bare(topic.topic),
+        content=merge.content,
+        reason=_bare(topic.reason),
+        priority=topic.weight + asked.more_priority,
+        added=scene.moment,
+        end_time=scene.moment + asked.lasts,
+        sources=merge.addresses,
+    )
+    kept = await scene.memorize(memory)
+    words = f"{scene.persona.name} has looked up “{_bare(topic.topic)}” on the internet meanwhile, and read about it at "
+    await scene.leave_note(f"{words}{sites(merge.sources)}.", uid=f"research {kept.guid}")
+
+
+def _told(scene: Scene, found: Sequence[str], tried: Sequence[str]) -> Result:
+    if found:
+        return Result(f"{scene.persona.name} has read about {_quoted(found)}.")
+    if tried:
+        return Result(f"Nothing could be found about {_quoted(tried)}.", outcome=Outcome.NOTHING)
+    return Result("Nothing came up that had to be looked up.", outcome=Outcome.NOTHING)
+
+
+def _quoted(topics: Sequence[str]) -> str:
+    return ", ".join(f"“{one}”" for one in topics)
+
+
+def _bare(text: str) -> str:
+    """Without what would be a macro where it is told."""
+    return text.replace("{{", "").replace("}}", "")
+
+
+def role_of(sight: Sight) -> str:
+    """Who she is, in a few sentences."""
+    bio = (sight.persona.mini_bio or sight.persona.bio).replace("{{char}}", sight.persona.name)
+    return " ".join(bio.replace("{{user}}", sight.user.name).split())[:LONGEST_ROLE]
+
+
+async def _running(sight: Sight) -> tuple[SessionSummary, list[Said]] | None:
+    """Her newest conversation that is not archived, with its new lines, if they are many enough."""
+    for session in await sight.sessions(archived=False, most=1):
+        if session.messages < LEAST_NEW:
+            return None
+        until = (await sight.state()).get(UNTIL)
+        known = datetime.fromisoformat(until) if isinstance(until, str) else None
+        lines = [one for one in await sight.lines(session.guid, MOST_READ) if known is None or one.time > known]
+        return (session, lines) if len(lines) >= LEAST_NEW else None
+    return None
+
+
+async def _ended(sight: Sight) -> ChatSession | None:
+    """Her last archived conversation, unless it was a play or was read already."""
+    done = (await sight.state()).get(LAST)
+    for one in await sight.sessions(archived=True):
+        if not one.messages:
+            continue
+        session = await sight.session(one.guid)
+        if not session.is_roleplay:
+            is_new = bool(session.content) and str(session.guid) != done  # without a summary it is not wholly archived yet
+            return session if is_new else None
+    return None
+
+
+def _list(kept: object) -> list[object]:
+    return kept if isinstance(kept, list) else []

@@ -1,0 +1,156 @@
+"""A question found out about in rounds: it ends within its bounds, loses no finding, and cites only what there is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lethe_app.agents.deep_research import Bounds, DeepResearch, with_rest
+from lethe_app.agents.gathering import Gathering
+from lethe_app.domain.research import Inquiry, PageFinding
+from lethe_app.domain.web import Found
+from lethe_app.errors import ModelError, SearchFailed
+from tests.agents.test_gathering import WORDS, Clerk, Net, quoter
+
+PLAN = json.dumps({"questions": ["keeper one", "keeper two", "keeper three", "keeper four"], "enough_when": "All is known."})
+QUESTION = Inquiry(persona_id="mira", topic="The keeper of the lighthouse")
+
+
+class Endless(Net):
+    """Every search finds pages that nobody has seen."""
+
+    async def search(self, query: str, why: str, count: int = 0) -> list[Found]:
+        await super().search(query, why, count)
+        start = len(self.pages)
+        found = [Found(f"Page {number}", f"https://{number}.example/") for number in range(start, start + 4)]
+        self.pages |= {one.address: WORDS * 20 for one in found}
+        return found
+
+
+class Scripted(Clerk):
+    """Answers each errand by its name."""
+
+    def __init__(self, **said: object) -> None:
+        super().__init__()
+        self.said = said
+        self.errands: list[str] = []
+
+    async def ask(self, errand: str, answer: type, **material: str):  # type: ignore[no-untyped-def]
+        self.errands.append(errand)
+        self.asked.append(material)
+        said = self.said[errand]
+        if isinstance(said, ModelError):
+            raise said
+        return answer.read(said if isinstance(said, str) else json.dumps(said))
+
+
+def good(**other: object) -> Scripted:
+    found = {"finding": "The keeper wrote down every ship"}
+    report = {"paragraphs": ["The keeper wrote down every ship that passed [1, 99]."]}
+    more = {"is_enough": False, "next_queries": ["keeper lamps", "keeper one"]}
+    return Scripted(**{"plan": PLAN, "finding": found, "report": report, "enough": more, **other})
+
+
+async def run(net: Net, clerk: Scripted | None, **bounds: float) -> tuple[Inquiry, list[Inquiry]]:
+    told: list[Inquiry] = []
+
+    async def hear(one: Inquiry) -> None:
+        told.append(one)
+
+    ticks = iter(range(10_000))
+    limits = Bounds(**bounds)  # type: ignore[arg-type]
+    work = DeepResearch(
+        Gathering(net, quoter), clerk, Clerk().count, hear, lambda: 100 * len(told), limits, lambda: float(next(ticks))
+    )
+    return await work.run(QUESTION, "Tomas"), told
+
+
+async def test_it_never_goes_beyond_its_rounds_however_much_there_is_to_find():
+    inquiry, _told = await run(Endless([], {}), good(), seconds=9999, tokens=999_999)
+
+    assert len(inquiry.rounds) <= 6
+    assert all(len(one.queries) <= 3 and one.pages <= 9 for one in inquiry.rounds)
+    assert [one.number for one in inquiry.findings] == list(range(1, len(inquiry.findings) + 1))
+    assert inquiry.reported == len(inquiry.findings)
+
+
+async def test_when_it_is_enough_it_ends_after_two_rounds_at_the_earliest():
+    clerk = good(enough={"is_enough": True})
+
+    inquiry, _told = await run(Endless([], {}), clerk, seconds=9999, tokens=999_999)
+
+    assert len(inquiry.rounds) == 2
+    assert inquiry.doing == "Enough is known."
+    assert clerk.errands.count("enough") == 1
+
+
+async def test_time_and_tokens_end_it_with_what_there_is():
+    late, _told = await run(Endless([], {}), good(), seconds=4, tokens=999_999)
+    dear, _told = await run(Endless([], {}), good(), seconds=9999, tokens=500)
+
+    assert (late.doing, dear.doing) == ("The time was up.", "The tokens were used up.")
+    assert late.report
+    assert dear.report
+
+
+async def test_a_report_cites_only_findings_that_there_are():
+    inquiry, _told = await run(Endless([], {}), good(enough={"is_enough": True}), seconds=9999)
+
+    assert inquiry.report == "The keeper wrote down every ship that passed [1]."
+
+
+async def test_a_report_is_written_from_at_most_eight_findings_at_a_time_and_none_is_left_out():
+    clerk = good(enough={"is_enough": True})
+
+    await run(Endless([], {}), clerk, seconds=9999)
+    shown = [one["findings"] for one in clerk.asked if "findings" in one]
+
+    assert max(len(one.splitlines()) for one in shown) == 8
+    assert "\n".join(shown).count("[9] ") == 1
+
+
+async def test_a_query_is_asked_once():
+    inquiry, _told = await run(Endless([], {}), good(), seconds=9999, tokens=999_999)
+    asked = [query for one in inquiry.rounds for query in one.queries]
+
+    assert len(asked) == len(set(asked))
+
+
+async def test_where_the_model_gives_no_usable_answers_the_pages_are_quoted():
+    trouble = ModelError("Nothing usable.")
+    clerk = good(plan=trouble, finding=trouble, report=trouble, enough=trouble)
+
+    inquiry, _told = await run(Endless([], {}), clerk, seconds=9999)
+
+    assert inquiry.questions == [QUESTION.topic]
+    assert inquiry.report.startswith("“The keeper of the lighthouse wrote down every ship that passed.")
+    assert inquiry.report.endswith("[3]")
+
+
+async def test_a_report_that_forgets_what_was_known_is_not_taken():
+    clerk = good(report={"paragraphs": ["Leonardo da Vinci drew it in 1503."]}, enough={"is_enough": True})
+
+    inquiry, _told = await run(Endless([], {}), clerk, seconds=9999)
+
+    assert "Leonardo" not in inquiry.report
+    assert inquiry.report.count("The keeper wrote down every ship.") == len(inquiry.findings)
+
+
+async def test_if_no_search_works_that_is_told():
+    net = Net([], {})
+    net.troubles = [SearchFailed("It is busy.") for _time in range(40)]
+
+    with pytest.raises(SearchFailed, match="busy"):
+        await run(net, good(), seconds=9999)
+
+
+def test_findings_that_are_in_no_report_yet_are_put_behind_it_once():
+    page = {"query": "q", "title": "", "address": "https://a.example/"}
+    findings = [PageFinding(number=number, text=f"It is {number}.", **page) for number in (1, 2)]
+    half = QUESTION.model_copy(update={"findings": findings, "report": "It is one [1].", "reported": 1})
+
+    whole = with_rest(half)
+
+    assert whole.report == "It is one [1].\n\nIt is 2. [2]"
+    assert with_rest(whole) == whole

@@ -1,0 +1,177 @@
+"""Many pages, little room: what is shown to the model never outgrows it, and a shut gate ends everything."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lethe_app.agents.gathering import Gathering, Merge, Page, Wish, fitted, sites
+from lethe_app.brain.answers import Answer
+from lethe_app.brain.answers_web import Merged
+from lethe_app.domain.web import Found, PageText
+from lethe_app.errors import ModelCrashed, ModelError, NotAllowed, PageUnreadable, SearchFailed, WebError
+from lethe_app.prompt.quoting import Quoter
+
+FRAME = Path(__file__).parent.parent.parent / "resources" / "prompts" / "quoted.md"
+WORDS = "The keeper of the lighthouse wrote down every ship that passed. "
+
+
+class Net:
+    """Every query leads to the same hits; what a page says is its text, or why it cannot be read."""
+
+    def __init__(self, hits: Sequence[Found], pages: dict[str, str | WebError]) -> None:
+        self.hits, self.pages, self.is_open = hits, pages, True
+        self.read_addresses: list[str] = []
+        self.troubles: list[WebError] = []
+
+    def check(self) -> None:
+        if not self.is_open:
+            raise NotAllowed("It is shut.")
+
+    async def search(self, query: str, why: str, count: int = 0) -> list[Found]:
+        self.check()
+        if self.troubles:
+            raise self.troubles.pop(0)
+        return list(self.hits)
+
+    async def read(self, address: str, why: str, most_tokens: int = 0) -> PageText:
+        self.read_addresses.append(address)
+        await asyncio.sleep(0)
+        said = self.pages.get(address, PageUnreadable("There is no such page."))
+        if isinstance(said, WebError):
+            raise said
+        return PageText(address, "", said)
+
+
+class Clerk:
+    """Counts words, and answers what it is told to."""
+
+    def __init__(self, *answers: str | ModelError, room: int = 2000) -> None:
+        self.answers, self.space, self.asked = list(answers), room, list[dict[str, str]]()
+
+    async def ask(self, errand: str, answer: type, **material: str):  # type: ignore[no-untyped-def]
+        self.asked.append(material)
+        said = self.answers.pop(0)
+        if isinstance(said, ModelError):
+            raise said
+        return answer.read(said)
+
+    async def room(self, errand: str, answer: type[Answer], **material: str) -> int:
+        return self.space
+
+    async def count(self, texts: list[str]) -> list[int]:
+        return [len(text.split()) for text in texts]
+
+
+async def quoter() -> Quoter:
+    return Quoter(FRAME, [])
+
+
+def page(number: int, words: int, description: str = "About keepers.") -> Page:
+    text = " ".join(f"{WORDS}".split() * (words // 11 + 1))
+    return Page(Found(f"Page {number}", f"https://{number}.example/", description), text if words else "")
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 4000), max_size=12), st.integers(0, 3000))
+def test_all_pages_together_never_have_more_than_the_room(lengths: list[int], room: int):
+    async def run() -> tuple[list[PageText], int]:
+        made, clerk = await quoter(), Clerk()
+        found = await fitted([page(number, length) for number, length in enumerate(lengths)], room, made, clerk)
+        return found, (await clerk.count([made.quoted_all(found)]))[0] if found else 0
+
+    found, tokens = asyncio.run(run())
+
+    assert tokens <= room
+    if room >= 100 and lengths:
+        assert found[0].address == "https://0.example/"
+
+
+async def test_a_long_page_leaves_room_for_the_others():
+    found = await fitted([page(number, 3000) for number in range(3)], 1200, await quoter(), Clerk())
+
+    assert [one.address for one in found] == [f"https://{number}.example/" for number in range(3)]
+    assert all(one.is_cut and len(one.text.split()) > 150 for one in found)
+
+
+async def test_each_page_is_read_once_and_a_short_or_unreadable_one_keeps_its_description():
+    hits = [Found("A", "https://a.example/x", "Of A."), Found("A again", "http://www.a.example/x/#top"), Found("B", "https://b.example")]
+    net = Net(hits, {"https://a.example/x": WORDS * 20, "https://b.example": "Menu."})
+    gathering = Gathering(net, quoter)
+
+    pages = await gathering.pages(["one", "two"], "why", Clerk().count)
+
+    assert net.read_addresses == ["https://a.example/x", "https://b.example"]
+    assert [bool(one.text) for one in pages] == [True, False]
+    assert pages[0].whole.text.startswith("Of A.\n\nThe keeper")
+
+
+async def test_one_query_that_fails_harms_nothing_and_all_of_them_are_a_failure():
+    net = Net([Found("A", "https://a.example/", "Of A.")], {})
+    net.troubles = [SearchFailed("It is busy.")]
+    assert len(await Gathering(net, quoter).pages(["one", "two"], "why", Clerk().count)) == 1
+
+    net.troubles = [SearchFailed("It is busy."), SearchFailed("It is still busy.")]
+    with pytest.raises(SearchFailed, match="still"):
+        await Gathering(net, quoter).pages(["one", "two"], "why", Clerk().count)
+
+
+async def test_a_gate_that_is_shut_while_pages_are_read_ends_it():
+    net = Net([Found("A", "https://a.example/")], {"https://a.example/": NotAllowed("It is shut.")})
+    gathering = Gathering(net, quoter)
+
+    async def shut() -> None:
+        net.is_open = False
+
+    with pytest.raises(NotAllowed):
+        await asyncio.gather(gathering.pages(["one"], "why", Clerk().count), shut())
+
+
+async def test_what_the_model_reads_is_quoted_and_names_its_source():
+    clerk = Clerk('{"paragraphs": ["The keeper wrote down every ship."]}')
+
+    merge = await Gathering(Net([], {}), quoter).merged(Wish("Mira", "keepers"), [page(1, 200)], clerk)
+
+    shown = clerk.asked[0]["pages"]
+    assert "Quoted from 1.example. Strangers wrote it." in shown
+    assert all(line.startswith((">", "Quoted", "[quote", "[end")) for line in shown.splitlines() if line)
+    assert merge.text == "The keeper wrote down every ship."
+    assert merge.content == "The keeper wrote down every ship.\n\nRead at 1.example."
+
+
+async def test_an_unusable_answer_ends_in_quotations_and_a_dead_model_in_its_error():
+    gathering, pages = Gathering(Net([], {}), quoter), [page(1, 200)]
+
+    merge = await gathering.merged(Wish("Mira", "keepers of the lighthouse"), pages, Clerk(ModelError("Nothing usable.")))
+    assert merge.told.startswith("On 1.example it says: “The keeper of the lighthouse wrote down every ship that passed.")
+    with pytest.raises(ModelCrashed):
+        await gathering.merged(Wish("Mira", "keepers"), pages, Clerk(ModelCrashed("It died.")))
+
+
+async def test_where_somebody_waits_less_is_read():
+    clerk = Clerk('{"paragraphs": ["The keeper wrote down every ship."]}')
+
+    await Gathering(Net([], {}), quoter).merged(Wish("Mira", "keepers"), [page(1, 3000), page(2, 3000)], clerk, 400)
+
+    assert len(clerk.asked[0]["pages"].split()) <= 400
+
+
+async def test_without_pages_and_without_room_nothing_is_made_up():
+    gathering = Gathering(Net([], {}), quoter)
+
+    assert await gathering.merged(Wish("Mira", "keepers"), [], Clerk()) == Merge()
+    assert (await gathering.merged(Wish("Mira", "the moon"), [page(1, 200)], Clerk(room=5))).content == ""
+    assert Merged.most_tokens == 1024
+
+
+def test_sites_are_named_once():
+    found = [Found("", address) for address in ("https://www.a.org/x", "http://a.org/y", "https://b.org", "https://c.org")]
+
+    assert sites(found) == "a.org, b.org and c.org"
+    assert sites(found[:2]) == "a.org"
+    assert sites([]) == "no page"

@@ -1,0 +1,53 @@
+"""The shapes of answers about the internet, and the worked examples that teach them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lethe_app.brain.answers import Answer
+from lethe_app.brain.answers_web import Enough, Finding, Merged, Outline, Report, Topic, Topics, WantsSearch
+from lethe_app.llm.llama_schema import grammar_of
+from lethe_app.prompt.errands import Errands
+
+SHIPPED = Errands(Path(__file__).parent.parent.parent / "resources" / "prompts")
+KINDS: dict[str, type[Answer]] = {
+    "topics": Topics,
+    "merge_pages": Merged,
+    "wants_search": WantsSearch,
+    "plan": Outline,
+    "finding": Finding,
+    "report": Report,
+    "enough": Enough,
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_worked_examples_are_answers_we_would_take_as_they_are(name: str):
+    errand = SHIPPED.of(name)
+    last_words = errand.frame.splitlines()[-1].split("{")[0][:12]
+
+    assert errand.examples
+    for question, answer in errand.examples:
+        assert question.splitlines()[-1].startswith(last_words)
+        assert json.loads(KINDS[name].read(answer).model_dump_json()).items() >= json.loads(answer).items()
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.__name__)
+def test_every_schema_becomes_a_grammar(kind: type[Answer]):
+    assert "root ::=" in grammar_of(kind.schema_text())
+
+
+@pytest.mark.parametrize(("urgency", "weight"), [(1, 1), (4, 1), (5, 2), (7, 2), (8, 3), (10, 3)])
+def test_ten_steps_of_urgency_are_three(urgency: int, weight: int):
+    topic = Topic.model_validate({"topic": "Bees", "reason": "Ivo asked for it.", "urgency": urgency, "queries": ["bees"]})
+
+    assert topic.weight == weight
+
+
+def test_a_finding_that_says_nothing_is_none():
+    assert Finding.read('{"finding": ""}').text == ""
+    assert Finding.read('{"finding": "None."}').text == ""
+    assert Finding.read('{"finding": "The hive gives thirty kilograms"}').text == "The hive gives thirty kilograms."

@@ -1,0 +1,151 @@
+"""Where a reply was read up stands below it: seen, clicked, reached by keys, and never in the way of what was said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtTest import QTest
+
+from lethe_app.agents.gathering import Merge
+from lethe_app.choices import SearchProvider
+from lethe_app.domain.chat import Alternative, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.web import Found
+from lethe_app.services.guidance import hidden_line
+from lethe_app.services.looking_up import LookedUp, looked_up, note_of
+from lethe_app.ui.transcript.source_list import host_of, spelled
+from lethe_app.ui.transcript.source_marks import SourceMarks
+from tests.ui.window_scene import Scene, opened, until
+from tests.web.server import Reply, Site, serving
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+SESSION = uuid4()
+SOURCES = (Found("Brenn Light", "https://www.brenn.example.org/tower"), Found("", "https://logs.example.com/"))
+
+
+async def talk(scene: Scene, *sources: Found) -> int:
+    """Something was looked up and answered in the open conversation; returns the row of the reply."""
+    session = scene.host.conversations.current
+    assert session is not None
+    line = hidden_line(session, "Mira has looked it up.", now(), note_of("the tower", Merge(sources=sources)))
+    said = (
+        Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content="Look it up.")]),
+        Message(
+            session_id=session.guid,
+            role=Role.ASSISTANT,
+            speaker="mira",
+            speaker_name="Mira",
+            alternatives=[Alternative(content="Ada Holm built it.")],
+        ),
+    )
+    await scene.house.chat._chats.add_messages([line, *said])
+    persona = await scene.house.library.persona("mira")
+    scene.host.turns.show(session, persona, await scene.house.sessions.outline(session.guid))
+    await until(lambda: "Ada Holm built it." in scene.words)
+    return scene.words.index("Ada Holm built it.")
+
+
+def list_of(scene: Scene, row: int):
+    sheet = scene.host.view.sheet(row)
+    assert sheet is not None
+    return sheet, sheet.sources
+
+
+async def test_sources_stand_below_the_reply_and_open_on_a_click(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        row = await talk(scene, *SOURCES)
+        sheet, sources = list_of(scene, row)
+        view, heard = scene.host.view, list[QUrl]()
+        view.link_activated.disconnect()
+        view.link_activated.connect(heard.append)
+        assert sources is not None
+        placed = view.placed(row)
+        assert placed is not None
+        second = QPoint(view.column()[0] + 30, placed.top + sheet.sources_top + sources.height - 6)
+
+        QTest.mouseMove(view.viewport(), second)
+        QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=second)
+
+        assert [one.toString() for one in heard] == [SOURCES[1].address]
+        assert view._pointer.link_at(second) == SOURCES[1].address
+        assert sheet.sources_top >= sheet.prose_top + sheet.document.height
+        assert sheet.height >= sheet.sources_top + sources.height
+
+
+async def test_sources_are_in_the_menu_of_the_message_and_read_aloud(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        row = await talk(scene, *SOURCES)
+        titles = [action.text() for action in scene.host.view.deeds.menu(row).actions()]
+
+        assert "Open https://www.brenn.example.org/tower" in titles
+        assert "Open https://logs.example.com/" in titles
+        assert "2 sources" in scene.host.messages._spoken_state(row)
+
+
+async def test_a_search_that_found_nothing_is_told_in_one_line(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        _sheet, sources = list_of(scene, await talk(scene))
+
+        assert sources is not None
+        assert sources.told == LookedUp("the tower")
+        assert sources._heading() == "Searched for “the tower”, but nothing could be found"
+
+
+async def test_other_replies_have_no_list(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        await talk(scene, *SOURCES)
+
+        assert list_of(scene, 0)[1] is None
+
+
+async def test_while_it_searches_the_window_says_so_and_the_sources_come_with_the_reply(tmp_path: Path):
+    site = Site({"/tower": Reply(b"<p>nothing</p>")})
+    script = tmp_path / "echo.json"
+    script.write_text('{"replies": ["Ada Holm built it."]}', encoding="utf-8")
+    async with serving(site), opened(tmp_path / "home", script) as scene:
+        engine = {"web_provider": SearchProvider.SEARXNG, "web_searxng_url": site.url, "web_private_addresses": True}
+        await scene.house.preferences.set(web_allowed=True, web_in_chat=True, **engine)
+        hit = f'{{"title": "Tower", "url": "{site.url}/tower", "content": "The tower of Brenn was built by Ada Holm."}}'
+        site.replies["/search"] = Reply(f'{{"results": [{hit}]}}'.encode(), kind="application/json")
+        said: list[str] = []
+        scene.host.messages.reply_grew.connect(lambda: said.append(scene.host.messages.waiting_words))
+        scene.draft.setPlainText("Please look up who built the tower of Brenn.")
+        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        await until(lambda: "Ada Holm built it." in scene.words and not scene.is_replying)
+        row = scene.words.index("Ada Holm built it.")
+        _sheet, sources = list_of(scene, row)
+
+    assert "Searching the internet for “who built the tower of Brenn”…" in said
+    assert sources is not None
+    assert sources.told.sources == (Found("Tower", f"{site.url}/tower"),)
+
+
+def test_only_addresses_that_a_browser_opens_become_links():
+    foul = (Found("A", "javascript:alert(1)"), Found("B", "file:///etc"))
+    note = note_of("x", Merge(sources=(*foul, *SOURCES)))
+    line = Message(session_id=SESSION, role=Role.SYSTEM, hidden=True, note=note)
+    user, reply = Message(session_id=SESSION, role=Role.USER), Message(session_id=SESSION, role=Role.ASSISTANT)
+    marks = SourceMarks()
+
+    marks.note(line, user.id)
+
+    told = marks.of(user.id)
+    assert told is not None
+    assert told.sources == SOURCES
+    assert marks.of(reply.id) is None
+
+
+@pytest.mark.parametrize("note", ["", "search", "search {", "search [1]", 'search ["a"]', "return", 'memory ["a", []]'])
+def test_other_hidden_lines_tell_of_no_search(note: str):
+    line = Message(session_id=SESSION, role=Role.SYSTEM, hidden=True, note=note)
+
+    assert looked_up(line) is None
+
+
+def test_a_source_is_spelled_with_its_site():
+    assert spelled(1, SOURCES[0]) == "1  Brenn Light – brenn.example.org"
+    assert spelled(2, SOURCES[1]) == "2  logs.example.com"
+    assert host_of("http://[broken") == "http://[broken"

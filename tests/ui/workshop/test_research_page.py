@@ -1,0 +1,191 @@
+"""Finding out about something, in the window: asked by a word and Enter, watched, stopped, read, kept, saved and forgotten."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog, QPushButton
+
+from lethe_app.choices import SearchProvider
+from lethe_app.domain.clock import now
+from lethe_app.domain.memory import MemoryType, MemoryUnit
+from lethe_app.domain.research import Inquiry, InquiryState, PageFinding, Round
+from lethe_app.ui.workshop.outgoing_page import OutgoingPage
+from lethe_app.ui.workshop.research_page import ResearchPage, file_name
+from lethe_app.ui.workshop.research_words import round_in_words, state_in_words
+from tests.ui.window_scene import Scene, opened, until
+from tests.web.server import Reply, Site, serving
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+FOUND = PageFinding(
+    number=1, query="builder", title="Brenn Light", address="https://brenn.example.org/tower", text="Ada Holm built it."
+)
+DONE = Inquiry(
+    persona_id="mira",
+    topic="The lighthouse of Brenn",
+    state=InquiryState.DONE,
+    began=now() - timedelta(minutes=3),
+    ended=now(),
+    doing="Enough is known.",
+    rounds=[Round(queries=["Brenn builder"], pages=2, findings=1)],
+    findings=[FOUND],
+    report="Ada Holm built it [1].",
+    reported=1,
+)
+
+
+async def page_of(scene: Scene, *inquiries: Inquiry) -> ResearchPage:
+    for one in inquiries:
+        await scene.house.researching.restore(one)
+    scene.window.actions_["research"].trigger()
+    await until(lambda: isinstance(scene.host.workshop.page, ResearchPage))
+    page = scene.host.workshop.page
+    assert isinstance(page, ResearchPage)
+    await until(lambda: page.rows.total == len(inquiries) and page.whose.persona)
+    return page
+
+
+async def memories(scene: Scene) -> list[MemoryUnit]:
+    return [one for one in await scene.house.brain.memories("mira") if one.category is MemoryType.WEB_SEARCH]
+
+
+async def test_while_the_internet_is_shut_nothing_can_be_asked_and_the_way_to_open_it_is_shown(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await page_of(scene)
+        QTest.keyClicks(page.topic, "The lighthouse of Brenn")
+        QTest.keyClick(page.topic, Qt.Key.Key_Return)
+
+        assert not page.begin_button.isEnabled()
+        assert "may not use the internet" in page.hint.text()
+        assert not await scene.house.researching.all()
+        page.allow_button.click()
+        await until(lambda: isinstance(scene.host.workshop.page, OutgoingPage))
+
+
+async def test_a_question_is_asked_with_enter_watched_and_stopped(tmp_path: Path):
+    site = Site({"/search": Reply(b"{", stalls=True, length=100)})
+    async with serving(site), opened(tmp_path) as scene:
+        engine = {"web_provider": SearchProvider.SEARXNG, "web_searxng_url": site.url, "web_private_addresses": True}
+        await scene.house.preferences.set(web_allowed=True, **engine)
+        page = await page_of(scene)
+        assert page.topic.hasFocus() or page.first_focus() is page.topic
+        QTest.keyClicks(page.topic, "The lighthouse of Brenn")
+        QTest.keyClick(page.topic, Qt.Key.Key_Return)
+
+        await until(lambda: page.detail.doing.text() == "Searching for “The lighthouse of Brenn”…")
+        assert page.topic.text() == ""
+        assert page.stop_button.isVisible()
+        assert not page.begin_button.isEnabled()
+        assert not page.detail.forget_button.isVisible()
+        page.stop_button.click()
+        await until(lambda: page.rows.shown and page.rows.shown[0].state is InquiryState.STOPPED)
+        await until(lambda: page.detail.doing.text() == "It was stopped.")
+
+        assert not page.stop_button.isVisible()
+        assert page.detail.forget_button.isVisible()
+        assert not page.detail.keep_button.isVisible()
+
+
+async def test_a_report_is_read_with_its_sources_which_open_only_on_a_click(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    opened_addresses: list[str] = []
+    monkeypatch.setattr(
+        "lethe_app.ui.workshop.research_page.QDesktopServices.openUrl", lambda url: opened_addresses.append(url.toString())
+    )
+    async with opened(tmp_path) as scene:
+        page = await page_of(scene, DONE)
+        await until(page.detail.report.text)
+        links = [one for one in page.detail.findChildren(QPushButton) if one.property("link")]
+
+        assert page.detail.report.text() == "Ada Holm built it [1]."
+        assert page.detail.rounds.text() == "Round 1: “Brenn builder” – 2 pages read, 1 of them helped"
+        assert [one.accessibleName() for one in links] == ["1  Brenn Light – brenn.example.org"]
+        assert links[0].toolTip() == FOUND.address
+        assert not opened_addresses
+        links[0].click()
+        assert opened_addresses == [FOUND.address]
+
+
+async def test_a_report_is_kept_in_memory_and_that_can_be_undone(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await page_of(scene, DONE)
+        await until(page.detail.keep_button.isVisible)
+        page.detail.keep_button.click()
+        await until(lambda: page.detail.keep_button.text() == "Let go of the memory")
+        (memory,) = await memories(scene)
+
+        assert memory.protected
+        assert memory.content == "Ada Holm built it [1].\n\nRead at brenn.example.org."
+        assert memory.sources == [FOUND.address]
+        page.undo.undo()
+        await until(lambda: page.detail.keep_button.text() == "Keep in memory")
+        assert not await memories(scene)
+
+
+async def test_a_report_is_saved_as_markdown(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await page_of(scene, DONE)
+        await until(page.detail.save_button.isVisible)
+        page.detail.save_button.click()
+        dialog = await scene.dialog()
+        assert isinstance(dialog, QFileDialog)
+        dialog.setDirectory(str(tmp_path))
+        dialog.accept()
+        await until((tmp_path / "The lighthouse of Brenn.md").exists)
+
+        text = (tmp_path / "The lighthouse of Brenn.md").read_text(encoding="utf-8")
+        assert text == (
+            "# The lighthouse of Brenn\n\nAda Holm built it [1].\n\n## Sources\n\n"
+            "1. [Brenn Light](<https://brenn.example.org/tower>)\n"
+        )
+
+
+async def test_what_is_forgotten_can_be_had_back(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await page_of(scene, DONE)
+        await until(page.detail.forget_button.isVisible)
+        page.detail.forget_button.click()
+        await until(lambda: page.rows.total == 0)
+        assert page.detail.currentIndex() == 0
+
+        page.undo.undo()
+        await until(lambda: page.rows.total == 1)
+        assert await scene.house.researching.get(DONE.id) == DONE
+
+
+async def test_a_source_that_is_no_page_is_never_opened(tmp_path: Path):
+    evil = FOUND.model_copy(update={"address": "file:///etc/passwd"})
+    async with opened(tmp_path) as scene:
+        page = await page_of(scene, DONE.model_copy(update={"findings": [evil]}))
+        heard: list[object] = []
+        page.detail.link_activated.connect(heard.append)
+        await until(page.detail.report.text)
+        next(one for one in page.detail.findChildren(QPushButton) if one.property("link")).click()
+
+        assert not heard
+
+
+@pytest.mark.parametrize(
+    ("state", "report", "words"),
+    [
+        (InquiryState.RUNNING, "", "Under way"),
+        (InquiryState.DONE, "So.", "Done"),
+        (InquiryState.DONE, "", "Nothing found"),
+        (InquiryState.STOPPED, "So.", "Stopped"),
+        (InquiryState.FAILED, "", "Failed"),
+    ],
+)
+def test_states_have_words(state: InquiryState, report: str, words: str):
+    assert state_in_words(DONE.model_copy(update={"state": state, "report": report})) == words
+
+
+def test_a_round_that_has_just_begun_says_so():
+    assert round_in_words(2, Round(queries=["oil"])) == "Round 2: “oil” – nothing read yet"
+
+
+def test_a_file_may_be_called_anything_harmless():
+    assert file_name("Who/built: the “lighthouse”?") == "Who built the lighthouse"
+    assert file_name("???") == "report"
