@@ -91,8 +91,11 @@ class Page(QFrame):
         button.clicked.connect(lambda _checked=False: slot())
         if drawing:
             button.setIconSize(BEFORE_WORDS)
-            inks = lambda: (self._ink(primary=primary), self.theme.palette.muted)  # noqa: E731 - as they are in the theme then
-            self._icons.append(lambda: button.setIcon(icon_before_words(drawing, *inks())))
+
+            def put_on() -> None:
+                button.setIcon(icon_before_words(drawing, self._ink(primary=primary), self.theme.palette.muted))
+
+            self._icons.append(put_on)
             self._icons[-1]()
         self._buttons.addWidget(button)
         return button
