@@ -30,6 +30,15 @@ class SessionHandling(StrEnum):
     CURRENT_ONLY = "current_only"
 
 
+class RoleplayGoals(StrEnum):
+    """Whether a conversation that was roleplay may give rise to goals."""
+
+    ALWAYS = "always"
+    NEVER = "never"
+    RANDOM = "random"
+    """Sometimes."""
+
+
 class PromptLayout(StrEnum):
     """Where in the prompt stands what is brought up for one turn."""
 

@@ -33,14 +33,12 @@ def furnish(
 ) -> House:
     """All rooms of a home whose database is open; without `by_meaning` memories are found by words alone."""
     made = Wiring(paths, engine, preferences, database, by_meaning=by_meaning)
-    _introduce(made)
-    away = AwayWiring(made)
-    made.remembering.look_up = away.looking_up.of_turn
+    away = _introduced(made, AwayWiring(made))
     probe, safekeeping = ModelClient("embed"), Safekeeping(database.path)
     downloads = Downloads(paths, preferences)
     presets = Presets(paths, database, made.library.changed)
     kept = (made.sessions, made.chronicle, made.brain, made.knowing, made.indexing)
-    trash = Trash(paths, database, made.chats, made.library, presets, *kept, preferences)
+    trash = Trash(paths, database, made.chats, made.library, presets, *kept, preferences, made.notebooks)
     return House(
         paths=paths,
         preferences=preferences,
@@ -70,8 +68,11 @@ def furnish(
         trying=Trying(made.client, made.loaded, made.prompting.form),
         worlds=made.worlds,
         surfing=away.surfing,
+        tooling=away.tooling,
         researching=away.researching,
         away=away.away,
+        dreams=away.dreams,
+        feedback=away.feedback,
         idleness=away.idleness,
         mind=away.mind,
         warmth=made.warmth,
@@ -83,18 +84,22 @@ def furnish(
     )
 
 
-def _introduce(made: Wiring) -> None:
-    """Services that are to hear of each other without knowing each other."""
+def _introduced(made: Wiring, away: AwayWiring) -> AwayWiring:
+    """Services that are to hear of each other without knowing each other; the second wiring is handed back."""
+    made.remembering.look_up = away.looking_up.of_turn
+    made.chat.tooling, made.prompting.offered = away.tooling, away.tooling.offered
     made.models.changed.add(lambda state: made.archiving.model_changed() if isinstance(state, Ready) else None)
     made.frames.renewed.add(made.warmth.forget_persona)
     made.holdings.forgotten.add(made.warmth.forget_persona)
     made.library.deleted.add(made.warmth.forget_persona)
     made.withdrawing.told.add(made.warmth.forget_persona)
+    return away
 
 
 def _closing_away(away: AwayWiring) -> tuple[Callable[[], Awaitable[None]], ...]:
     """What works while the user is away, before everything it works with."""
-    return (away.mind.reader.close, away.mind.reminders.close, away.away.close, away.researching.close, away.surfing.close)
+    mind = (away.mind.reader.close, away.mind.reminders.close, away.mind.notekeeping.close, away.mind.subjects.close)
+    return (away.workbench.close, *mind, away.away.close, away.researching.close, away.surfing.close)
 
 
 def _closing_order(

@@ -16,7 +16,9 @@ from lethe_app.services.chat import Chat
 from lethe_app.services.chronicle import Chronicle
 from lethe_app.services.doctor import Doctor
 from lethe_app.services.downloads import Downloads
+from lethe_app.services.dreams import Dreams
 from lethe_app.services.embedding import Embedding
+from lethe_app.services.feedback import Feedbacks
 from lethe_app.services.finding import Finding
 from lethe_app.services.idleness import Idleness
 from lethe_app.services.indexing import Indexing
@@ -27,6 +29,8 @@ from lethe_app.services.library import Library
 from lethe_app.services.models import Models
 from lethe_app.services.mood_reading import MoodReader
 from lethe_app.services.moods import Moods
+from lethe_app.services.notebooks import Notebooks
+from lethe_app.services.notekeeping import Notekeeping
 from lethe_app.services.objecting import Objecting
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.presets import Presets
@@ -37,12 +41,15 @@ from lethe_app.services.rehearsing import Rehearsing
 from lethe_app.services.reminders import Reminders
 from lethe_app.services.researching import Researching
 from lethe_app.services.sessions import Sessions
+from lethe_app.services.subjects import Subjects
 from lethe_app.services.surfing import Surfing
+from lethe_app.services.tools import Tooling
 from lethe_app.services.trash import Trash
 from lethe_app.services.trust import Trust
 from lethe_app.services.trying import Trying
 from lethe_app.services.warmth import Warmth
 from lethe_app.services.week import Week
+from lethe_app.services.wishes import Wishes
 from lethe_app.services.worlds import Worlds
 from lethe_app.storage.database import Database
 
@@ -59,6 +66,10 @@ class Mind:
     reminders: Reminders
     week: Week
     life: InnerLife
+    notebooks: Notebooks
+    notekeeping: Notekeeping
+    subjects: Subjects
+    wishes: Wishes
 
 
 @dataclass(frozen=True)
@@ -93,8 +104,11 @@ class House:
     trying: Trying
     worlds: Worlds
     surfing: Surfing
+    tooling: Tooling
     researching: Researching
     away: Away
+    dreams: Dreams
+    feedback: Feedbacks
     idleness: Idleness
     mind: Mind
     warmth: Warmth
@@ -111,8 +125,11 @@ class House:
         self.recapping.start()
         self.trash.start(PURGE_AFTER)
         self.away.start(AWAY_AFTER)
+        self.tooling.bench.start(ARCHIVE_AFTER)
         self.mind.reader.start(ARCHIVE_AFTER)
         self.mind.reminders.start(REMIND_AFTER)
+        self.mind.notekeeping.start(ARCHIVE_AFTER)
+        self.mind.subjects.start(INDEX_AFTER)
 
     async def close(self) -> None:
         """End the models' processes, finish what is being written, give the home back."""

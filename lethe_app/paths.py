@@ -75,6 +75,11 @@ class Paths:
         return self.home / "worldinfo"
 
     @property
+    def notebooks(self) -> Path:
+        """A folder of readable files for each persona."""
+        return self.home / "notebooks"
+
+    @property
     def presets(self) -> Path:
         """Holds `instruct/`, `samplers/` and `system/`."""
         return self.home / "presets"
@@ -132,6 +137,11 @@ class Paths:
     @property
     def prompts(self) -> Path:
         return self.resources / "prompts"
+
+    @property
+    def own_prompts(self) -> Path:
+        """What the user would have a model told instead of ours, each file under the name of ours."""
+        return self.home / "prompts"
 
     @property
     def calibration(self) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-from lethe_app.choices import SearchProvider
+from lethe_app.choices import RoleplayGoals, SearchProvider
 from lethe_app.declaring import Section, setting
 
 _TIME_OF_DAY = r"^$|^([01]\d|2[0-3]):[0-5]\d$"
@@ -42,6 +42,9 @@ class AwaySettings(BaseModel):
         False,
         "Tidy up without asking",
         "What a dream would merge, file or drop is done at once and can be taken back; off, it only proposes.",
+    )
+    goals_from_roleplay: RoleplayGoals = setting(
+        Section.AWAY, RoleplayGoals.NEVER, "Goals from roleplay", "Let goals grow out of conversations that were roleplay, too."
     )
     notebooks: bool = setting(
         Section.AWAY, True, "Notebooks", "Keep a notebook for every subject you come back to: a file you can read and change."

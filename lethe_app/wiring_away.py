@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from lethe_app.agents.dream import Dream
 from lethe_app.agents.gathering import Gathering
+from lethe_app.agents.goals import CustomGoal, GoalDesigner, SessionGoals
+from lethe_app.agents.journal import Journal
 from lethe_app.agents.registry import Registry
 from lethe_app.agents.research import ActiveResearchTask, ResearchTask
 from lethe_app.agents.runtime import Runtime
@@ -13,9 +16,12 @@ from lethe_app.agents.thoughts import Thoughts
 from lethe_app.domain.agents import MadeKind
 from lethe_app.house import Mind
 from lethe_app.prompt.quoting import Quoter
+from lethe_app.services import tool_plugins
 from lethe_app.services.away import Away
 from lethe_app.services.clerk import Clerk
+from lethe_app.services.dreams import DreamDesk, Dreams
 from lethe_app.services.failing import Failing
+from lethe_app.services.feedback import Feedbacks
 from lethe_app.services.guidance import Guidance
 from lethe_app.services.hands import Tools
 from lethe_app.services.idleness import Idleness
@@ -24,14 +30,24 @@ from lethe_app.services.looking_up import LookingUp
 from lethe_app.services.mains import on_battery
 from lethe_app.services.messenger import Messenger
 from lethe_app.services.mood_reading import MoodReader
+from lethe_app.services.notekeeping import Notekeeping
 from lethe_app.services.reminders import Reminders
 from lethe_app.services.researching import Researching
 from lethe_app.services.surfing import Surfing
 from lethe_app.services.taking_back import Taker, TakingBack
+from lethe_app.services.tool_bench import BenchTools
+from lethe_app.services.tool_memory import MemoryTools
+from lethe_app.services.tool_small import dice_set, time_set
+from lethe_app.services.tool_web import WebTools
+from lethe_app.services.tools import Tooling
 from lethe_app.services.week import Week
+from lethe_app.services.wishes import Wishes
+from lethe_app.services.workbench import Workbench
 from lethe_app.storage.changes import Changes
+from lethe_app.storage.feedback import FeedbackRows
 from lethe_app.storage.reminders import ReminderRows
 from lethe_app.storage.task_runs import TaskRuns
+from lethe_app.storage.workbench import BenchRows
 from lethe_app.wiring import Wiring
 
 
@@ -48,12 +64,17 @@ class AwayWiring:
     @cached_property
     def tasks(self) -> list[Task]:
         """Those of ours, in the order in which they are shown."""
-        return [Thoughts(), ActiveResearchTask(self.gathering), ResearchTask(self.gathering)]
+        inner = [Thoughts(), Journal(self.context), GoalDesigner(), SessionGoals(), CustomGoal(self.wishes.of)]
+        return [*inner, ActiveResearchTask(self.gathering), ResearchTask(self.gathering), Dream(self.dream_desk)]
+
+    @cached_property
+    def wishes(self) -> Wishes:
+        return Wishes(self.made.house_state)
 
     @cached_property
     def takers(self) -> dict[MadeKind, Taker]:
         """What takes back a thing that a task made without the hands of its scene, by kind."""
-        return {}
+        return {MadeKind.CHANGE: self.dreams.take_back_made}
 
     @cached_property
     def tools(self) -> Tools:
@@ -97,6 +118,20 @@ class AwayWiring:
                 return self.made.preferences.current.web_allowed
 
     @cached_property
+    def feedback(self) -> Feedbacks:
+        return Feedbacks(FeedbackRows(self.made.database), self.made.chats, self.made.house_state)
+
+    @cached_property
+    def dreams(self) -> Dreams:
+        made = self.made
+        return Dreams(self.changes, made.holdings, made.knowing, made.errands)
+
+    @cached_property
+    def dream_desk(self) -> DreamDesk:
+        made = self.made
+        return DreamDesk(self.dreams, self.feedback, made.recall, made.calibration, self.has_trusted_model)
+
+    @cached_property
     def surfing(self) -> Surfing:
         return Surfing(self.made.preferences, self.made.house_state, self.made.counting.count)
 
@@ -118,6 +153,11 @@ class AwayWiring:
         home = (made.casting, made.brain, made.house_state)
         return Researching(self.surfing, self.gathering, Messenger(made.clerk), self.has_trusted_model, *home)
 
+    def context(self) -> int:
+        """Tokens that the loaded model can read."""
+        model = self.made.loaded()
+        return model.context if model is not None else 0
+
     def has_trusted_model(self) -> bool:
         """May the loaded model put what it read into its own words?"""
         return self.provides(Need.MODEL)
@@ -132,7 +172,52 @@ class AwayWiring:
             reminders=Reminders(made.brain, made.holdings, ReminderRows(made.database), made.house_state),
             week=Week(made.library),
             life=InnerLife(made.library, made.holdings, made.preferences),
+            notebooks=made.notebooks,
+            notekeeping=self.notekeeping,
+            subjects=made.subjects,
+            wishes=self.wishes,
         )
+
+    @cached_property
+    def notekeeping(self) -> Notekeeping:
+        made = self.made
+        return Notekeeping(
+            made.chats,
+            made.facts,
+            made.casting,
+            made.knowing,
+            made.archiving,
+            made.clerk,
+            made.trust,
+            made.quiet,
+            made.notebooks,
+            made.subjects,
+            made.house_state,
+            made.preferences,
+            made.library,
+            made.sessions_changed,
+        )
+
+    @cached_property
+    def workbench(self) -> Workbench:
+        return Workbench(BenchRows(self.made.database))
+
+    @cached_property
+    def tooling(self) -> Tooling:
+        """Its clerk works within the turn, as that of `looking_up` does."""
+        made = self.made
+        clerk = Clerk(made.client, made.errands, made.loaded, made.prompting.form, made.counting.count, lambda: False)
+        plugged, faults = tool_plugins.found()
+        ours = (
+            MemoryTools(made.brain, made.chats, self.mind.reminders, self.mind.week).tool_set(),
+            time_set(),
+            dice_set(),
+            BenchTools(self.workbench, self.quoter).tool_set(),
+            WebTools(self.surfing, self.workbench, self.quoter).tool_set(),
+        )
+        kept = (self.workbench, made.chats, made.state, made.preferences, made.prompting)
+        asker = Messenger(clerk, lambda: made.client.count(["."]))
+        return Tooling([*ours, *plugged], faults, *kept, asker, lambda: self.provides(Need.FACTS))
 
     async def quoter(self) -> Quoter:
         """What hands words of strangers to a model. Raises FileError."""

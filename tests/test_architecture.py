@@ -50,7 +50,10 @@ DOORS: dict[str, tuple[str, ...]] = {
     "jinja2": ("prompt/template.py", "prompt/sandbox.py"),
     "markdown_it": ("ui/",),
     "httpx": ("web/", "llm/remote.py", "llm/hub.py"),
-    "psutil": ("llm/llama_weights.py", "services/fitting.py"),
+    "httpcore": ("web/pinned.py",),
+    "ddgs": ("web/duckduckgo.py",),
+    "trafilatura": ("web/text.py",),
+    "psutil": ("llm/llama_weights.py", "services/fitting.py", "services/mains.py"),
 }
 EVERYWHERE = set(sys.stdlib_module_names) - {"sqlite3"} | {"pydantic", "lethe_app"}
 

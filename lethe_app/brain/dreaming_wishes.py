@@ -19,7 +19,8 @@ FIRM = "strong"
 """Tag of what must never happen again."""
 MOST_FIRM = 2
 """Of these, as many as always stand in the prompt."""
-ASK_FIRST = "Ask before acting on it."
+ASK_FIRST = "Ask before acting on this."
+"""Goes with what touches safety, secrets or money."""
 _DELICATE = re.compile(
     r"\b(?:passwords?|passphrases?|pin|credentials?|log ?ins?|tokens?|keys?|secrets?|2fa|security|secure|safety|encrypt\w*|"
     r"bank\w*|money|pay\w*|paid|spend\w*|spent|buy\w*|bought|purchas\w*|price\w*|cost\w*|budget\w*|invest\w*|stocks?|shares?|crypto\w*|"
@@ -146,8 +147,7 @@ def _change(
 ) -> Change:
     persona_id, run_id, moment = frame
     memory = MemoryUnit(
-        content=content,
-        reason=ASK_FIRST if is_delicate(content) else "",
+        content=f"{content} {ASK_FIRST}" if is_delicate(content) else content,
         priority=4 - wish.strongest.strength,
         filed_under=filed,
         tags=list(tags),

@@ -36,6 +36,8 @@ def settle(
 
     `same_name` and `nearest` (with its cosine distance) are what storage found for it.
     """
+    if new.category is MemoryType.JOURNAL:
+        return Kept(new, replaced=False, because=Because(what="every entry stands for itself"))
     if same_name is not None and new.category in NAMED and _is_rewritable(same_name, new) and _same(same_name.name, new.name):
         return Kept(merged(same_name, new), replaced=True, because=Because(what=f"“{same_name.name}” is known already"))
     if nearest is not None and _is_rewritable(nearest[0], new) and nearest[1] < limit:
@@ -60,7 +62,7 @@ def merged(old: MemoryUnit, new: MemoryUnit) -> MemoryUnit:
             "content": new.content,
             "reason": new.reason or old.reason,
             "path": new.path or old.path,
-            "sources": new.sources or old.sources,
+            "sources": list(dict.fromkeys([*new.sources, *old.sources])),
             "insertion": new.insertion,
             "added": new.added if still_waits else min(old.added, new.added),
             "end_time": new.end_time,
@@ -73,7 +75,6 @@ def merged(old: MemoryUnit, new: MemoryUnit) -> MemoryUnit:
             "keywords_secondary": _union(old.keywords_secondary, new.keywords_secondary),
             "filed_under": new.filed_under or old.filed_under,
             "tags": _union(old.tags, new.tags),
-            "sources": list(dict.fromkeys([*old.sources, *new.sources])),
         }
     )
 

@@ -84,12 +84,13 @@ def read(name: str, text: str) -> Notebook:
         else:
             (raws[-1] if raws else head).append(row)
     titles = [found["title"] for row in head if (found := _TITLE.fullmatch(row))]
-    return Notebook(name, titles[0] if titles else named(name), "\n".join(head), tuple(_line("\n".join(raw)) for raw in raws))
+    above = "".join(f"{row}\n" for row in head) if raws else "\n".join(head)
+    return Notebook(name, titles[0] if titles else named(name), above, tuple(_line("\n".join(raw)) for raw in raws))
 
 
 def spelled(notebook: Notebook) -> str:
     """The text of its file: what `read` was given, to the letter."""
-    return "\n".join([*([notebook.head] if notebook.head or not notebook.lines else []), *(line.raw for line in notebook.lines)])
+    return notebook.head + "\n".join(line.raw for line in notebook.lines)
 
 
 def begun(title: str, lines: Iterable[Line]) -> str:

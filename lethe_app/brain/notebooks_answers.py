@@ -14,8 +14,8 @@ from lethe_app.domain.chat import Role
 
 _AGREES = re.compile(
     r"^\W*(?:oh|well|ah|hm+|wow|mm+)?\W*(?:yes|yeah|yep|yup|sure|definitely|absolutely|of course|exactly|right|true|indeed|"
-    r"correct|agreed|precisely|good (?:idea|point|thinking)|great idea|you(?:'re| are|’re) right|that(?:'s| is|’s) (?:right|true|it)|"
-    r"sounds (?:good|right)|let(?:'s|’s)|i agree|i think so|ok(?:ay)?|deal)\b",
+    r"correct|agreed|precisely|good (?:idea|point|thinking)|great idea|you(?:'re| are|’re) right|"
+    r"that(?:'s| is|’s) (?:right|true|it)|sounds (?:good|right)|let(?:'s|’s)|i agree|i think so|ok(?:ay)?|deal)\b",
     re.IGNORECASE,
 )
 

@@ -22,6 +22,8 @@ GENERAL = "in general"
 _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
+_TELLING = frozenset("loves hates owns likes prefers wants lives enjoys keeps uses makes takes".split())  # noqa: SIM905
+"""Words in which nearly every fact is told, so that no notebook is called by them."""
 Near = Callable[[int, int], float]
 """How near two lines are to each other, 0 to 1, by their places."""
 
@@ -61,7 +63,9 @@ def clustered(notebook: Notebook, longest: int, near: Near | None = None) -> lis
     groups = _alike(len(notebook.lines), count, near or by_words(notebook.lines))
     subjects = _subjects(notebook, groups)
     if all(len(group) >= LEAST for group in groups) and all(subjects):
-        return _pieces(notebook, [(f"{notebook.title}: {subject}", group) for subject, group in zip(subjects, groups, strict=True)])
+        above = notebook.title.partition(":")[0].strip() or notebook.title  # of one that was parted before
+        titles = [f"{above}: {subject}" for subject in subjects]
+        return _pieces(notebook, list(zip(titles, groups, strict=True)))
     size = ceil(len(notebook.lines) / count)
     spans = [list(range(start, min(start + size, len(notebook.lines)))) for start in range(0, len(notebook.lines), size)]
     return _pieces(notebook, [(f"{notebook.title}, {_when(notebook, span)}", span) for span in spans])
@@ -135,7 +139,7 @@ def _subjects(notebook: Notebook, groups: Sequence[Sequence[int]]) -> list[str]:
 
 def _spelled(text: str, without: Collection[str]) -> set[str]:
     """The words of a line that could be a title, as they are spelled at their simplest."""
-    words = [word for word in cut(text) if len(word) > 3 and fold(word) not in EVERYDAY]
+    words = [word for word in cut(text) if len(word) > 3 and fold(word) not in EVERYDAY | _TELLING]
     return {fold(word) for word in words if not content_words(word) <= frozenset(without)}
 
 

@@ -15,6 +15,8 @@ IN_TITLE, IN_LINES = 2.0, 1.0
 NEAREST, NEAR_BY = 1.0, 1.0
 """What it is worth that one line is as near as a memory whose moment this is; and that several are as near as memories are."""
 SEVERAL = 3
+LEAST_SAID = 2
+"""Words that carry a message; what one of them means, as in “I'm sleepy”, lies near to many a line by chance."""
 ENOUGH = 2.0
 """From which on a message is about a notebook."""
 CLEARLY = 1.5
@@ -39,10 +41,14 @@ class Signs:
     shared: tuple[str, ...] = ()
     distances: tuple[float, ...] = ()
     """To its title and lines, nearest first; empty where nobody can tell."""
+    said: int = 2
+    """Words of the message that are not of every day."""
 
     def score(self, limits: Limits) -> float:
         """Comparable among the notebooks of one persona."""
         found = self.words
+        if self.said < LEAST_SAID:
+            return found
         if self.distances and self.distances[0] < limits.nearest:
             found += NEAREST
         nearest = self.distances[:SEVERAL]
@@ -78,7 +84,7 @@ def signs(text: str, words: Vocabulary, present: Collection[str] = ()) -> dict[s
     for name in words.titles:
         title, lines = roots & words.titles[name], (roots & words.lines[name]) - words.titles[name] - names
         worth = sum(IN_TITLE / words.known_by[word] for word in title) + sum(IN_LINES / words.known_by[word] for word in lines)
-        found[name] = Signs(worth / wanted, tuple(sorted(title | lines)))
+        found[name] = Signs(worth / wanted, tuple(sorted(title | lines)), said=len(roots))
     return found
 
 

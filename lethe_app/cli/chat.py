@@ -11,11 +11,13 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING
 
+from lethe_app.cli.asking import permission
 from lethe_app.cli.lines import TypedLines
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.persona import Persona
+from lethe_app.domain.tools import Verdict
 from lethe_app.errors import LetheError
-from lethe_app.services.events import Finished, Loading, ModelState, Said, TurnEvent
+from lethe_app.services.events import AskTool, Finished, Loading, ModelState, Said, ToolUsed, TurnEvent
 
 if TYPE_CHECKING:
     from lethe_app.house import House
@@ -72,6 +74,7 @@ class Talk:
         self._persona = persona
         self._session = session
         self._as_json = as_json
+        self._lines: TypedLines | None = None
 
     async def say(self, text: str) -> None:
         """Send one line and print what comes back."""
@@ -83,7 +86,7 @@ class Talk:
         """Read lines until the end of input or /quit."""
         print(f"{self._persona.name}: {self._persona.tagline}\n{HELP}")
         await self._show_recent()
-        lines = TypedLines()
+        lines = self._lines = TypedLines()
         while True:
             print("\n> ", end="", flush=True)
             line = await lines.next()
@@ -143,6 +146,10 @@ class Talk:
             async for event in events:
                 if isinstance(event, Said) and not self._as_json:
                     print(event.text, end="", flush=True)
+                elif isinstance(event, AskTool):
+                    event.decide(Verdict.NOT_NOW if self._as_json else await permission(event, self._lines))
+                elif isinstance(event, ToolUsed) and not self._as_json:
+                    print(f"[{event.result.shown}]", flush=True)
                 elif isinstance(event, Finished):
                     self._conclude(event, text)
 

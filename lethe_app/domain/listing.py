@@ -12,6 +12,14 @@ NEVER = float("inf")
 """The end of what does not end."""
 
 
+class FiledLine(NamedTuple):
+    """Where one memory is filed."""
+
+    guid: str
+    filed_under: str
+    tags: list[str]
+
+
 class MemoryLine(NamedTuple):
     """One memory in a list. Moments are seconds since 1970, which compare at once whatever zone they were written in."""
 

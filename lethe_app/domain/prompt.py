@@ -130,9 +130,10 @@ class Turn:
     """One message as the prompt sees it: role and text, no identity."""
 
     role: str
-    """`system`, `user`, `assistant` or `tool`."""
+    """`system`, `user`, `assistant`, `calls` (the tools a model asked for, as JSON) or `tool` (what came of one)."""
     content: str
     name: str = ""
+    """Who speaks; of a tool's result the call's id and the tool's name."""
 
 
 @dataclass(frozen=True)

@@ -120,3 +120,5 @@ class TurnMemory(BaseModel):
     """What is known of the present conversation, in one line."""
     mood: str = ""
     """How she feels, where that has changed."""
+    bench: str = ""
+    """What lies on the workbench of this conversation; told in the prompt and not kept."""

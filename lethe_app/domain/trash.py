@@ -18,11 +18,12 @@ class TrashKind(StrEnum):
     USER_PERSONA = "user_persona"
     WORLD = "world"
     PRESET = "preset"
+    NOTEBOOK = "notebook"
     FILE = "file"
     """One that could not be read and was put aside before it was written anew."""
 
 
-FILES = frozenset({TrashKind.PERSONA, TrashKind.USER_PERSONA, TrashKind.WORLD, TrashKind.PRESET, TrashKind.FILE})
+FILES = frozenset({TrashKind.PERSONA, TrashKind.USER_PERSONA, TrashKind.WORLD, TrashKind.PRESET, TrashKind.NOTEBOOK, TrashKind.FILE})
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,8 @@ _ROUNDS = 6
 _TITLE_TOKENS = 12
 """Guess for a section's title; the finished text is counted anyway."""
 _PROBE = "x"
+_LATELY = 3
+"""Turns behind the newest user message from which on it is a message like any other."""
 
 
 @dataclass(frozen=True)
@@ -155,14 +157,25 @@ def _draft(request: Request) -> _Draft:
     turns = [_spoken(turn, request) for turn in request.history]
     if turns and turns[-1].role == "user" and not request.history[-1].content.strip():
         turns.pop()
-    start = next((place for place in range(len(turns) - 1, max(len(turns) - 4, -1), -1) if turns[place].role == "user"), None)
-    start = max(len(turns) - 1, 0) if start is None else start
+    start = _newest_question(turns)
     notes = (replace(note, text=request.disarm(expand(note.text, request.scene)).strip()) for note in request.volatile)
     volatile = tuple(note for note in notes if note.text)
     title = request.disarm(expand(request.system.memories_title, request.scene)).strip()
     heading = f"{request.system.category_separator} {title}".strip() if title else ""
     speaker = request.disarm(expand(SPEAKS, request.scene)) if request.group else ""
     return _Draft(request, _compiled(request), volatile, heading, speaker, tuple(turns[:start]), tuple(turns[start:]))
+
+
+def _newest_question(turns: Sequence[Turn]) -> int:
+    """The place of the newest user message, if nobody said much since; else of the last turn. Tools say nothing."""
+    said = 0
+    for place in range(len(turns) - 1, -1, -1):
+        if turns[place].role == "user":
+            return place
+        said += turns[place].role not in {"calls", "tool"}
+        if said == _LATELY:
+            break
+    return max(len(turns) - 1, 0)
 
 
 def _compiled(request: Request) -> Compiled:

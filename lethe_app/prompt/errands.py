@@ -6,8 +6,9 @@ material, with `{names}` in its gaps; every `# Example` is followed by its `# An
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -15,6 +16,7 @@ from pathlib import Path
 from lethe_app.domain.prompt import Turn
 from lethe_app.errors import FileError
 
+LOG = logging.getLogger(__name__)
 SHORT = "one or two paragraphs"
 LONG = "two to four paragraphs"
 """What fills the gap `{length}`."""
@@ -36,6 +38,8 @@ class Task(StrEnum):
     FACTS = "facts"
     SETTLE = "settle"
     """What a new fact is to an old one near it."""
+    MOOD = "mood"
+    """What a conversation did to one side of a mood."""
     RECAP = "recap"
     """The rolling summary of what left the window."""
 
@@ -66,23 +70,68 @@ class Errand:
 
 
 class Errands:
-    """The errands that lie in a folder, each read when it is first needed."""
+    """The errands that lie in a folder, each read when it is needed; the user's own words for one go before ours.
 
-    def __init__(self, folder: Path) -> None:
+    A file of the user's that cannot be used stops nothing: ours is taken, and `broken` tells what is wrong with it, by name.
+    It is read again whenever it was changed.
+    """
+
+    def __init__(self, folder: Path, own: Path | None = None) -> None:
+        """`own` is the user's folder, which need not be there."""
+        self.broken: dict[str, FileError] = {}
         self._folder = folder
-        self._known: dict[Task, Errand] = {}
+        self._own = own
+        self._known: dict[str, Errand] = {}
+        self._own_known: dict[str, tuple[int, Errand | None]] = {}
+        """With the moment at which its file was written; None is one that cannot be used."""
 
-    def of(self, task: Task) -> Errand:
-        """Raises FileError if the file is not there or not written as it must be."""
+    def of(self, task: str) -> Errand:
+        """By the name of its file. Raises FileError if ours is not there or not written as it must be."""
         if task not in self._known:
-            path = self._folder / f"{task}.md"
-            try:
-                self._known[task] = parse(task, path.read_text(encoding="utf-8"))
-            except (OSError, UnicodeDecodeError) as error:
-                raise FileError(path, f"it cannot be read: {error}") from error
-            except ValueError as error:
-                raise FileError(path, str(error)) from error
-        return self._known[task]
+            self._known[task] = _read(task, self._folder / f"{task}.md")
+        return self._users(task, self._known[task]) or self._known[task]
+
+    def _users(self, task: str, ours: Errand) -> Errand | None:
+        path = self._own / f"{task}.md" if self._own is not None else None
+        try:
+            written = path.stat().st_mtime_ns if path is not None else 0
+        except OSError:
+            written = 0
+        if path is None or not written:
+            self.broken.pop(task, None)
+            return None
+        if self._own_known.get(task, (0, None))[0] != written:
+            self._own_known[task] = (written, self._fitting(task, path, ours))
+        return self._own_known[task][1]
+
+    def _fitting(self, task: str, path: Path, ours: Errand) -> Errand | None:
+        """The user's words, if they want no other material than ours do."""
+        self.broken.pop(task, None)
+        try:
+            errand = _read(task, path)
+        except FileError as error:
+            self.broken[task] = error
+        else:
+            unknown = errand.gaps - ours.gaps
+            if not unknown:
+                return errand
+            there = _listed(ours.gaps)
+            self.broken[task] = FileError(path, f"nothing fills the gap {{{min(unknown)}}} in “# Material”; there are {there}")
+        LOG.info("the errand %s of the user cannot be used: %s", task, self.broken[task])
+        return None
+
+
+def _listed(gaps: Iterable[str]) -> str:
+    return ", ".join(f"{{{gap}}}" for gap in sorted(gaps)) or "none"
+
+
+def _read(task: str, path: Path) -> Errand:
+    try:
+        return parse(task, path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(path, f"it cannot be read: {error}") from error
+    except ValueError as error:
+        raise FileError(path, str(error)) from error
 
 
 def parse(name: str, text: str) -> Errand:

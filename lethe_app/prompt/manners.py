@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -11,6 +12,10 @@ SCENE_START = "[The scene begins.]"
 """Stands before a greeting where a format insists that the user speaks first."""
 SCENE_GOES_ON = "[The scene goes on.]"
 """Stands between two replies in a row where a format insists that the user speaks in between."""
+
+
+NOTES = frozenset({"system", "tool", "calls"})
+"""What nobody says aloud."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,8 @@ class Manners:
     """Two turns of the same role in a row, and a reply after a reply."""
     needs_user: bool = False
     """At least one user turn."""
+    tools: bool = False
+    """Calls of tools and their results; else both are told as lines from behind the scenes."""
     empty_system: bool = False
     """Without a system turn it invents its own, and an empty one prevents that."""
     system_start: str = ""
@@ -40,7 +47,7 @@ def fit(turns: Sequence[Turn], manners: Manners, *, continue_last: bool = False)
     Decided turn by turn from the front and never by what comes later, so that appending a turn changes nothing before it.
     """
     head, body = _split_system(turns)
-    body = [_as_note(turn) if turn.role in {"system", "tool"} and not _may_stay(turn, manners) else turn for turn in body]
+    body = [_as_note(turn) if turn.role in NOTES and not _may_stay(turn, manners) else turn for turn in body]
     to_merge = head is not None and not manners.system
     if _wants_opening(body, manners, to_merge=to_merge):
         body.insert(0, Turn("user", "" if to_merge else SCENE_START))
@@ -54,7 +61,9 @@ def fit(turns: Sequence[Turn], manners: Manners, *, continue_last: bool = False)
 
 
 def _may_stay(turn: Turn, manners: Manners) -> bool:
-    return turn.role == "system" and manners.system and manners.mid_system
+    if turn.role != "system":
+        return manners.tools
+    return manners.system and manners.mid_system
 
 
 def _split_system(turns: Sequence[Turn]) -> tuple[Turn | None, list[Turn]]:
@@ -67,6 +76,8 @@ def _split_system(turns: Sequence[Turn]) -> tuple[Turn | None, list[Turn]]:
 def _as_note(turn: Turn) -> Turn:
     """A line from behind the scenes, on the user's side because the format knows nobody else."""
     text = turn.content.strip()
+    if turn.role == "calls":
+        text = f"{turn.name} uses {_calls_in_words(text)}"
     return Turn("user", text if text.startswith("[") and text.endswith("]") else f"[{text}]")
 
 
@@ -77,10 +88,20 @@ def _wants_opening(body: Sequence[Turn], manners: Manners, *, to_merge: bool) ->
     return body[0].role == "assistant" and (to_merge or manners.needs_user or not manners.assistant_first)
 
 
+def _calls_in_words(spelled: str) -> str:
+    """“dice_roll (dice: 2d6)”: small models repeat whatever looks like a form."""
+    try:
+        calls = [call["function"] for call in json.loads(spelled)]
+    except (ValueError, TypeError, KeyError):
+        return spelled
+    told = [(call["name"], ", ".join(f"{name}: {value}" for name, value in call["arguments"].items())) for call in calls]
+    return "; ".join(f"{name} ({given})" if given else str(name) for name, given in told)
+
+
 def _join_neighbours(turns: Sequence[Turn]) -> list[Turn]:
     joined: list[Turn] = []
     for turn in turns:
-        if joined and joined[-1].role == turn.role:
+        if joined and joined[-1].role == turn.role and turn.role not in {"calls", "tool"}:
             content = "\n\n".join(text for text in (joined[-1].content, turn.content) if text)
             joined[-1] = replace(joined[-1], content=content)
         else:

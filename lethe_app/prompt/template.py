@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import copy
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from lethe_app.domain.prompt import Turn
 from lethe_app.errors import TemplateUnusable
 from lethe_app.prompt.ledger import MAX_TEXT, Ledger, Overspent
 from lethe_app.prompt.manners import fit
 from lethe_app.prompt.probe import REMEDY, Probed, probe
+from lethe_app.prompt.probe_tools import takes_tools
 from lethe_app.prompt.sandbox import ChatEnvironment
 from lethe_app.prompt.thinking import Markers, closed_thought, find_markers
 
@@ -42,14 +47,31 @@ class ChatTemplate:
             raise TemplateUnusable(f"The model's chat template has more than {MAX_SOURCE} characters.")
         self._bos, self._eos, self._adds_bos = bos, eos, adds_bos
         self._ledger = Ledger(seconds)
+        self.tools: Sequence[dict[str, Any]] = ()
+        self._equipped: dict[str, ChatTemplate | None] = {}
         try:
             self._template = ChatEnvironment(self._ledger, moment).from_string(source)
         except Exception as problem:
             raise _unusable(problem) from problem
         markers = thinking or find_markers(source)
         self.thinking_start, self.thinking_end = markers or ("", "")
-        self.probed: Probed = probe(self._try)
+        self.probed: Probed = probe(self.attempt)
         self.stop_strings = self.probed.stop_strings
+
+    def with_tools(self, tools: Sequence[dict[str, Any]]) -> ChatTemplate | None:
+        """The same template telling of these tools; None where it knows no tools, or what it writes would not stay."""
+        key = json.dumps(tools)
+        if key not in self._equipped:
+            equipped = copy.copy(self)
+            equipped.tools = tools
+            equipped.probed = replace(self.probed, manners=replace(self.probed.manners, tools=True))
+            self._ledger.open()
+            try:
+                knows = takes_tools(self.attempt, equipped.attempt, self.probed, [tool["function"]["name"] for tool in tools])
+            except TemplateUnusable:
+                knows = False
+            self._equipped[key] = equipped if knows else None
+        return self._equipped[key]
 
     def render(self, turns: Sequence[Turn], *, continue_last: bool = False, thinking: bool = True) -> str:
         """The prompt up to the opening of the reply; see `Renderer`."""
@@ -70,7 +92,7 @@ class ChatTemplate:
             raise TemplateUnusable("The model's chat template does not let a reply be continued.")
         return before
 
-    def _try(self, turns: Sequence[Turn], *, opening: bool, thinking: bool, parts: bool) -> str | None:
+    def attempt(self, turns: Sequence[Turn], *, opening: bool, thinking: bool, parts: bool) -> str | None:
         """For the probe, which shares one allowance of time: None where the template refuses."""
         try:
             return self._run(turns, opening=opening, thinking=thinking, parts=parts)
@@ -80,7 +102,7 @@ class ChatTemplate:
             return None
 
     def _run(self, turns: Sequence[Turn], *, opening: bool, thinking: bool, parts: bool) -> str:
-        messages = [{"role": turn.role, "content": _in_parts(turn.content) if parts else turn.content} for turn in turns]
+        messages = [_message(turn, parts=parts) for turn in turns]
         pieces: list[str] = []
         length = 0
         try:
@@ -90,7 +112,8 @@ class ChatTemplate:
                 enable_thinking=thinking,
                 bos_token=self._bos,
                 eos_token=self._eos,
-                tools=None,
+                tools=list(self.tools) or None,
+                tools_in_user_message=False,
                 documents=None,
             ):
                 length += len(piece)
@@ -102,6 +125,21 @@ class ChatTemplate:
             raise _unusable(problem) from problem
         text = "".join(pieces)
         return text.removeprefix(self._bos) if self._adds_bos and self._bos else text
+
+
+def _message(turn: Turn, *, parts: bool) -> dict[str, Any]:
+    """As templates expect it; calls in the shape that all of them know."""
+    content = _in_parts(turn.content) if parts else turn.content
+    if turn.role == "tool":
+        identity, _, name = turn.name.partition(" ")
+        return {"role": "tool", "content": content, "name": name, "tool_call_id": identity}
+    if turn.role == "calls":
+        try:
+            calls = json.loads(turn.content)
+        except ValueError:  # something else stands in its place for a moment
+            return {"role": "assistant", "content": content}
+        return {"role": "assistant", "content": "", "tool_calls": [{"type": "function", **call} for call in calls]}
+    return {"role": turn.role, "content": content}
 
 
 def _in_parts(content: str) -> list[dict[str, str]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -37,9 +39,17 @@ def summary(owner: str, session: UUID, text: str, time: datetime) -> list[Passag
     ]
 
 
-def memory(kind: PassageKind, owner: str, guid: UUID, name: str, text: str, time: datetime) -> list[Passage]:
-    """A memory or an entry of a world, which stand for themselves."""
-    return [make(kind, owner, guid, guid, f"{name}: {piece}" if name else piece, time) for piece in pieces(text)]
+def memory(
+    kind: PassageKind, owner: str, guid: UUID, name: str, text: str, time: datetime, filed: str = ""
+) -> list[Passage]:
+    """A memory or an entry of a world, which stand for themselves; by the words it is `filed` under it is found, too."""
+    made = [make(kind, owner, guid, guid, f"{name}: {piece}" if name else piece, time) for piece in pieces(text)]
+    return [replace(one, searched=f"{one.searched} {searchable(filed)}") for one in made] if filed else made
+
+
+def filed_words(filed_under: str, tags: Iterable[str]) -> str:
+    """Tags and category as words: slashes and hyphens part them."""
+    return " ".join(f"{' '.join(tags)} {filed_under}".replace("/", " ").replace("-", " ").split())
 
 
 def make(

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import ExtractedFact
-from lethe_app.domain.listing import MemoryLine
+from lethe_app.domain.listing import FiledLine, MemoryLine
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.passage import PassageKind
@@ -125,6 +125,10 @@ class Browsing:
         restored = await self._holdings.restore(persona_id, guids)
         await self._indexing.follow()
         return restored
+
+    async def filed(self, persona_id: str) -> list[FiledLine]:
+        """Categories and tags of the memories that have any."""
+        return await self._memories.filed(persona_id)
 
     async def distances(self, persona_id: str, text: str) -> dict[str, float]:
         """The memories and conversations whose meaning is nearest to a text, with their cosine distances, nearest first.

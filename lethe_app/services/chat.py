@@ -39,6 +39,7 @@ from lethe_app.services.reading_ahead import ReadingAhead
 from lethe_app.services.remembering import Remembering
 from lethe_app.services.reply import Reply
 from lethe_app.services.sessions import Sessions
+from lethe_app.services.tool_turn import NoTools, ToolTurn, TurnsOfTools
 from lethe_app.services.warmth import Warmth
 from lethe_app.services.writing import Kind, Writing
 from lethe_app.storage.chats import Chats
@@ -80,6 +81,8 @@ class Chat:
         self._warmth = warmth
         self._quiet = quiet
         self._accounts = accounts
+        self.tooling: TurnsOfTools = NoTools()
+        """Put here by whoever wires the house."""
         self._one_reply_at_a_time = asyncio.Lock()
 
     async def send(self, session_id: UUID, text: str) -> AsyncGenerator[TurnEvent]:
@@ -185,6 +188,7 @@ class Chat:
         self, session: ChatSession, cast: Cast, writing: Writing, before: UUID | None = None, so_far: Alternative | None = None
     ) -> AsyncGenerator[TurnEvent]:
         """Remember, build the prompt and let the model speak; `before` is the message whose history ends above it."""
+        self.tooling.give_way()
         async with self._one_reply_at_a_time:
             with self._quiet.hold_off():
                 model = await self._models.ready()
@@ -196,11 +200,17 @@ class Chat:
                     async for event in remembered:
                         memory = event.memory if isinstance(event, Recalled) else memory
                         yield event
-                prompt = await self._prompting.build(session, cast, model, before, so_far, memory)
-                yield Prompted(prompt.receipt)
-                async with aclosing(self._speak(session, cast, writing, model, prompt, so_far, forgotten)) as events:
-                    async for spoken in events:
-                        yield spoken
+                tools = await self.tooling.turn(session, cast, model, before, so_far, writing)
+                while tools.goes_on:
+                    async with aclosing(tools.work()) as work:
+                        async for done in work:
+                            yield done
+                    told = tools.remembered(memory)
+                    prompt = await self._prompting.build(session, cast, model, tools.before, tools.so_far, told)
+                    yield Prompted(prompt.receipt)
+                    async with aclosing(self._speak(session, cast, writing, model, prompt, tools, forgotten)) as events:
+                        async for spoken in events:
+                            yield spoken
 
     async def _speak(
         self,
@@ -209,12 +219,13 @@ class Chat:
         writing: Writing,
         model: LoadedModel,
         prompt: Prompt,
-        so_far: Alternative | None,
+        tools: ToolTurn,
         forgotten: int,
     ) -> AsyncGenerator[TurnEvent]:
-        start = so_far or Alternative(model=model.file.name)
-        yield Began(writing.message)
-        reply = Reply(prompt, cast.persona.name, start)
+        start = tools.lead or Alternative(model=model.file.name)
+        if not tools.rounds:
+            yield Began(writing.message)
+        reply = Reply(prompt, cast.persona.name, start, tools.listen())
         usage = Usage(reason=StopReason.STOPPED)
         sampler = await self._prompting.sampler(model)
         reports = self._client.generate(
@@ -228,7 +239,7 @@ class Chat:
         )
         ended = False
         try:
-            async with aclosing(reports) as stream:
+            async with aclosing(tools.attend(reports)) as stream:
                 async for report in stream:
                     for event in heard(report, reply):
                         yield event
@@ -243,6 +254,9 @@ class Chat:
             if not reply.is_empty:
                 said, known = reply.wording(complete=True).content, usage if ended else None
                 await self._accounts.close(session, model, prompt, writing.message, said, known, forgotten)
+        if tools.is_wanted:
+            tools.keep(reply.wording(complete=False))
+            return
         if reply.is_empty:
             raise ModelError(f"{model.file.name} had nothing to say.", "Ask again, or write something more.")
         yield Finished(await writing.stored(), usage)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -27,7 +27,7 @@ from lethe_app.prompt.sections import Extras
 from lethe_app.services.casting import Cast
 from lethe_app.services.counting import Counting
 from lethe_app.services.events import Listeners
-from lethe_app.services.hindsight import Frozen, Hindsight
+from lethe_app.services.hindsight import Frozen, Hindsight, Standing
 from lethe_app.services.preferences import Preferences
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.facts import Facts
@@ -58,6 +58,10 @@ class Frame(BaseModel):
     summaries: list[Frozen] = Field(default_factory=list)
     """Of sessions that are not, newest first."""
     facts: list[Frozen] = Field(default_factory=list)
+    notebook: str = ""
+    """The notebook that was open when it was made."""
+    lately: str = ""
+    """What was spoken of lately."""
     first: UUID | None = None
     """The message of this session with which its history begins; None is its first one."""
     rolling: str = ""
@@ -80,13 +84,24 @@ class Frame(BaseModel):
     def extras(self, world: Sequence[str] = ()) -> Extras:
         """What of it stands in the system prompt. The present conversation is the newest of the summaries."""
         present = [f"{PRESENT}\n{self.rolling}"] if self.rolling else []
-        return Extras(world, [*present, *(one.text for one in self.summaries)], [one.text for one in self.facts])
+        beside = [text for text in (self.notebook, self.lately) if text]
+        return Extras(world, [*present, *beside, *(one.text for one in self.summaries)], [one.text for one in self.facts])
 
 
 class Frames:
     """Makes frames, keeps them, and moves their edge when the history is cut. `cuts` names a session of which more left."""
 
-    def __init__(self, chats: Chats, facts: Facts, state: SessionState, preferences: Preferences, counting: Counting) -> None:
+    def __init__(
+        self,
+        chats: Chats,
+        facts: Facts,
+        state: SessionState,
+        preferences: Preferences,
+        counting: Counting,
+        standing: Callable[[ChatSession, int], Awaitable[Standing]],
+    ) -> None:
+        """`standing` tells what of notebooks stands with a session in a context of so many tokens."""
+        self._standing = standing
         self.cuts: Listeners[UUID] = Listeners()
         self.renewed: Listeners[str] = Listeners()
         """Told the persona of whom something was forgotten or edited."""
@@ -177,13 +192,16 @@ class Frames:
         there = {one.guid for one in before}
         rolling = (await self._counting.count([f"{PRESENT}\n{frame.rolling}"]))[0] + 2 if frame.rolling else 0
         rest = [one for one in before if one.guid not in earlier]
-        room = int(model.context * CAPS[Part.SUMMARIES]) - rolling
+        standing = await self._standing(session, model.context)
+        room = int(model.context * CAPS[Part.SUMMARIES]) - rolling - standing.tokens
         made = frame.model_copy(
             update={
                 "handling": self._preferences.current.session_handling,
                 "earlier": [guid for guid in earlier if guid in there],
                 "summaries": await self._hindsight.summaries(rest, cast, room),
-                "facts": await self._hindsight.core(cast, int(model.context * CAPS[Part.FACTS])),
+                "facts": standing.not_said(await self._hindsight.core(cast, int(model.context * CAPS[Part.FACTS]))),
+                "notebook": standing.notebook,
+                "lately": standing.lately,
             }
         )
         async with self._writing:
@@ -231,6 +249,7 @@ class Frames:
             settings.session_reserved_tokens,
             settings.fact_retrieval,
             settings.core_facts_tokens,
+            settings.notebooks,
         )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -45,6 +46,21 @@ class Frozen(BaseModel):
 
     guid: UUID
     text: str
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What of notebooks stands still: the one that is open, and what was spoken of lately."""
+
+    notebook: str = ""
+    lately: str = ""
+    tokens: int = 0
+    says: Callable[[str], bool] = lambda _text: False
+    """Does it stand in the notebook?"""
+
+    def not_said(self, facts: Sequence[Frozen]) -> list[Frozen]:
+        """Those that need not be told beside it."""
+        return [one for one in facts if not self.says(one.text)]
 
 
 class Hindsight:

@@ -224,12 +224,11 @@ def of_memory(owner: str, memory: MemoryUnit) -> list[Passage]:
     """Nothing where it is never brought up by what it says."""
     if memory.category in NEVER_FOUND or not memory.enabled:
         return []
-    if memory.insertion is MemoryInsertion.TRIGGER:
-        return render.memory(PassageKind.MEMORY, owner, memory.guid, memory.name, memory.content, local(memory.added))
-    if memory.insertion in {MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED}:
-        waiting = owner_of_waiting(owner)
-        return render.memory(PassageKind.MEMORY, waiting, memory.guid, memory.name, memory.content, local(memory.added))
-    return []
+    if memory.insertion not in {MemoryInsertion.TRIGGER, MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED}:
+        return []
+    whose = owner if memory.insertion is MemoryInsertion.TRIGGER else owner_of_waiting(owner)
+    filed, text = render.filed_words(memory.filed_under, memory.tags), (memory.name, memory.content)
+    return render.memory(PassageKind.MEMORY, whose, memory.guid, *text, local(memory.added), filed)
 
 
 def of_fact(owner: str, fact: ExtractedFact, sessions: Sequence[ChatSession]) -> list[Passage]:

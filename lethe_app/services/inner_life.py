@@ -12,11 +12,14 @@ from lethe_app.brain.decay import days_to_live, is_prunable
 from lethe_app.brain.guidance import WAITING
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.errors import LetheError
 from lethe_app.services.events import Listeners
 from lethe_app.services.guidance import rules_of
 from lethe_app.services.holdings import Holdings
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
+
+LONGEST_NAME = 80
 
 
 @dataclass(frozen=True)
@@ -78,3 +81,11 @@ class InnerLife:
             last = memory.last_trigger if memory.trigger_count else memory.added
             ends.append(days_to_live(memory, rules) - days_since(last, present))
         return max(0, ceil(min(ends))) if ends else None
+
+
+def entry(title: str, text: str) -> MemoryUnit:
+    """An entry of the journal in the user's own words: theirs, so that nothing else changes it. Raises LetheError."""
+    if not text.strip():
+        raise LetheError("An entry needs a few words.")
+    words = " ".join((title.strip() or text).split())
+    return MemoryUnit(category=MemoryType.JOURNAL, name=words[:LONGEST_NAME], content=text.strip())

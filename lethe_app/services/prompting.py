@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 from uuid import UUID
 
 from lethe_app.choices import ModelChoices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadedModel
+from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.domain.prompt import Note, Prompt, Turn
 from lethe_app.domain.recollection import LOGGED, TurnMemory
@@ -20,13 +22,17 @@ from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.disarm import Disarmer
 from lethe_app.prompt.instruct import Choice, choose_renderer
 from lethe_app.prompt.thinking import Markers, pair
+from lethe_app.prompt.tools import equipped
 from lethe_app.services.casting import Cast
 from lethe_app.services.counting import Counting
 from lethe_app.services.frames import SHORTEST_TURN, Frame, Frames
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
+from lethe_app.services.tool_log import newest_pairs, tool_turn
 from lethe_app.storage.chats import Chats
 
+Offered = Callable[[Persona], Sequence[dict[str, Any]]]
+"""Tells the tools of a persona as chat templates want to know them."""
 SMALL_MODEL = 1_000_000_000
 """Weights below which a model is asked for little."""
 NEXT_WORDS = "\ue0ff"
@@ -60,6 +66,8 @@ class Prompting:
         self._preferences = preferences
         self._counting = counting
         self._format: Format | None = None
+        self.offered: Offered = lambda _persona: []
+        """The tools that a persona may use; put here by whoever wires the house."""
 
     @property
     def longest_reply(self) -> int:
@@ -159,7 +167,7 @@ class Prompting:
         form = await self._form(model)
         heads = [one.text for one in memory.recalled if one.position_index < 0]
         return Request(
-            renderer=form.choice.renderer,
+            renderer=equipped(form.choice.renderer, self.offered(cast.persona)),
             template_source=form.choice.template_source,
             persona=cast.persona,
             user=cast.user,
@@ -211,7 +219,7 @@ class Prompting:
         for guid in frame.earlier:
             with suppress(StorageError):  # deleted meanwhile
                 earlier += await self._chats.tail(guid, most)
-        return [message for message in (*earlier, *messages[begins:]) if message.content.strip()]
+        return newest_pairs([message for message in (*earlier, *messages[begins:]) if message.content.strip()])
 
     def _over_the_cap(self, messages: Sequence[Message], session: ChatSession) -> int:
         """Messages that leave because the user wants only so many turns word for word; then several at once."""
@@ -241,7 +249,9 @@ def suited_system(*, small: bool) -> str:
 
 def as_turns(messages: Sequence[Message]) -> list[Turn]:
     """What the model is shown of messages: never their thinking."""
-    return [Turn(message.role.value, message.content, message.speaker_name) for message in messages]
+    return [
+        tool_turn(message) or Turn(message.role.value, message.content, message.speaker_name) for message in messages
+    ]
 
 
 def notes(memory: TurnMemory) -> list[Note]:
@@ -250,5 +260,5 @@ def notes(memory: TurnMemory) -> list[Note]:
     ranked = [
         Note(one.text, one.role.value, one.order, one.position_index) for one in sorted(chosen, key=lambda one: -one.priority)
     ]
-    told = [Note(memory.mood, order=900)] if memory.mood else []
+    told = [Note(text, order=order) for text, order in ((memory.mood, 900), (memory.bench, 950)) if text]
     return [*ranked, *told, Note(memory.scratch, order=1000)] if memory.scratch else [*ranked, *told]

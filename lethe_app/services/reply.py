@@ -5,17 +5,19 @@ from __future__ import annotations
 from lethe_app.domain.chat import Alternative
 from lethe_app.domain.prompt import Prompt
 from lethe_app.prompt.thinking import ThinkingSplitter
+from lethe_app.prompt.tools import CallEars
 from lethe_app.services.events import Said, Thought
 
 
 class Reply:
     """Feed it the pieces of one generation; it continues `before`, which is empty for a new reply."""
 
-    def __init__(self, prompt: Prompt, speaker: str, before: Alternative) -> None:
+    def __init__(self, prompt: Prompt, speaker: str, before: Alternative, ears: CallEars | None = None) -> None:
         self._splitter = ThinkingSplitter(
             starts_in_thought=prompt.starts_in_thought, start=prompt.thinking_start, end=prompt.thinking_end
         )
         self._before = before
+        self._ears = ears
         self._continues = bool(before.content)
         self._opening: str | None = None if self._continues else ""
         self._name = f"{speaker}:"
@@ -30,15 +32,17 @@ class Reply:
     def feed(self, piece: str) -> list[Said | Thought]:
         """What of the piece is certain, as events in the order in which they were written."""
         split = self._splitter.feed(piece)
-        return self._note(split.thought, self._named(split.said))
+        return self._note(split.thought, self._named(self._ears.feed(split.said) if self._ears else split.said))
 
     def finish(self, *, stopped: bool = False) -> list[Said | Thought]:
         """What was held back. A reply that is nothing but thinking is shown as the answer, unless it was stopped at that."""
         split = self._splitter.finish()
-        said = self._named(split.said) + (self._opening or "").removeprefix(self._name)
+        heard = self._ears.feed(split.said) + self._ears.finish() if self._ears else split.said
+        said = self._named(heard) + (self._opening or "").removeprefix(self._name)
         self._opening = None
         events = self._note(split.thought, said)
-        if not stopped and not self._said.strip() and (answer := self._splitter.only_thought):
+        asked = self._ears is not None and self._ears.calls
+        if not stopped and not asked and not self._said.strip() and (answer := self._splitter.only_thought):
             self._said, self._thought = answer, ""
             return [*events, Said(answer)]
         return events

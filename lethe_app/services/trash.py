@@ -19,6 +19,7 @@ from lethe_app.services.events import Listeners
 from lethe_app.services.indexing import Indexing
 from lethe_app.services.knowing import Knowing
 from lethe_app.services.library import Library
+from lethe_app.services.notebooks import Notebooks
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.presets import Presets
 from lethe_app.services.sessions import Sessions
@@ -48,12 +49,13 @@ class Trash:
         knowing: Knowing,
         indexing: Indexing,
         preferences: Preferences,
+        notebooks: Notebooks,
     ) -> None:
         self.changed: Listeners[None] = Listeners()
         self._folder, self._database, self._listing = paths.trash, database, TrashListing(database)
         self._chats, self._library, self._presets = chats, library, presets
         self._sessions, self._chronicle, self._brain, self._knowing = sessions, chronicle, brain, knowing
-        self._indexing, self._preferences = indexing, preferences
+        self._indexing, self._preferences, self._notebooks = indexing, preferences, notebooks
         self._background = Background(self._purge, LOOK_AGAIN)
 
     def start(self, pause: float = 0.0) -> None:
@@ -130,6 +132,8 @@ class Trash:
                 self._library.changed.tell(None)
             case TrashKind.PRESET:
                 await self._restore_preset(path)
+            case TrashKind.NOTEBOOK:
+                await self._notebooks.restore(path)
             case _:
                 raise LetheError(f"“{item.title}” cannot be read, so nobody knows where it belongs.", f"It lies at {path}.")
 

@@ -36,6 +36,11 @@ class Writing:
         self._kept_at = 0.0
         self._underway: asyncio.Task[None] | None = None
 
+    @property
+    def is_stored(self) -> bool:
+        """Is its message on disk, with or without this wording?"""
+        return self._kind is not Kind.REPLY or self._position >= 0
+
     def speak_as(self, persona: Persona) -> None:
         """A new reply bears the name that its speaker has when it begins."""
         if self._kind is Kind.REPLY:

@@ -9,6 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from lethe_app.domain.clock import now
+from lethe_app.domain.listing import FiledLine
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.errors import StorageError
 from lethe_app.storage.database import Database
@@ -57,6 +58,19 @@ class Memories:
 
         def work(connection: sqlite3.Connection) -> list[MemoryUnit]:
             return [_memory(row) for row in connection.execute(question, (wanted, persona_id))]
+
+        return await self._database.run(work)
+
+    async def filed(self, persona_id: str) -> list[FiledLine]:
+        """Those that have a category or a tag; nothing else is read of them."""
+        question = (
+            "SELECT guid, filed_under, tags FROM memories WHERE persona_id = ? AND deleted_at IS NULL"
+            " AND category <> 'chat_session' AND (filed_under <> '' OR tags <> '[]')"
+        )
+
+        def work(connection: sqlite3.Connection) -> list[FiledLine]:
+            rows = connection.execute(question, (persona_id,))
+            return [FiledLine(guid, filed_under, json.loads(tags)) for guid, filed_under, tags in rows]
 
         return await self._database.run(work)
 

@@ -16,6 +16,7 @@ from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError
 from lethe_app.storage.faults import translated
 from lethe_app.storage.files import read_model
+from lethe_app.storage.notebooks import FOLDER as NOTEBOOKS
 
 PUT_ASIDE = re.compile(r"(?P<stem>.+)\.(?P<when>\d{8}T\d{12}Z)")
 """As `files.set_aside` names them."""
@@ -32,7 +33,8 @@ def files(trash: Path) -> list[Trashed]:
             kind, title = _told(path)
             when = datetime.strptime(name["when"], "%Y%m%dT%H%M%S%fZ").replace(tzinfo=UTC)
             size = path.stat().st_size
-            found.append(Trashed(kind, str(path), title or name["stem"], when, size, stem=name["stem"]))
+            owner = path.parent.name if kind is TrashKind.NOTEBOOK else ""
+            found.append(Trashed(kind, str(path), title or name["stem"], when, size, owner, stem=name["stem"]))
     return found
 
 
@@ -50,6 +52,8 @@ def erase(paths: Sequence[Path]) -> None:
 
 def _told(path: Path) -> tuple[TrashKind, str]:
     """What it was, and its name."""
+    if path.parent.parent.name == NOTEBOOKS:
+        return TrashKind.NOTEBOOK, _titled(path)
     for kind in FOLDERS.get(path.parent.name, ()):
         value = _read(path, kind)
         if isinstance(value, Persona):
@@ -57,6 +61,15 @@ def _told(path: Path) -> tuple[TrashKind, str]:
         if value is not None:
             return (TrashKind.WORLD if isinstance(value, World) else TrashKind.PRESET), str(getattr(value, "name", ""))
     return TrashKind.FILE, ""
+
+
+def _titled(path: Path) -> str:
+    """What stands in its first line."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            return file.readline(200).strip().removeprefix("# ")
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def _read(path: Path, kind: type[BaseModel]) -> BaseModel | None:

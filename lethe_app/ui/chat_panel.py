@@ -42,6 +42,16 @@ class ChatPanel(QFrame):
         self.view.deleteLater()
         self.view = view
 
+    def put_question(self, card: QWidget) -> None:
+        """Something is to be answered before the reply goes on: it stands above the composer."""
+        self._column.insertWidget(self._column.indexOf(self.composer), card)
+
+    def take_question(self, card: QWidget) -> None:
+        """It was answered, or is asked no more."""
+        self._column.removeWidget(card)
+        card.hide()
+        card.deleteLater()
+
     def set_persona(self, name: str, tagline: str) -> None:
         self.header.set_persona(name, tagline)
         self.composer.set_name(name)

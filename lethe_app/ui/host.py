@@ -16,6 +16,7 @@ from lethe_app.ui.bundle_desk import BundleDesk
 from lethe_app.ui.command_palette import CommandPalette
 from lethe_app.ui.conversations import Conversations
 from lethe_app.ui.dialogs import Question, answered
+from lethe_app.ui.feedback_desk import FeedbackDesk
 from lethe_app.ui.first_start import FirstStart
 from lethe_app.ui.gear_menu import GearMenu
 from lethe_app.ui.herald import Herald
@@ -24,6 +25,7 @@ from lethe_app.ui.memory_desk import MemoryDesk
 from lethe_app.ui.model_desk import ModelDesk
 from lethe_app.ui.outgoing_desk import OutgoingDesk
 from lethe_app.ui.presence import Presence
+from lethe_app.ui.tool_desk import ToolDesk
 from lethe_app.ui.transcript.model import ChatModel
 from lethe_app.ui.transcript.view import ChatView
 from lethe_app.ui.turns import Turns
@@ -65,6 +67,8 @@ class Host(QObject):
         window.actions_.connect(palette=self.palette.open)
         self.follower = Follower(house, self.conversations, self.turns, self.messages, self.bridge)
         self.memory = MemoryDesk(self.place, self.view, self.messages)
+        self.tools = ToolDesk(window.chat, self.turns)
+        self.feedback = FeedbackDesk(self.place, self.view, self.messages)
         self.presence = Presence(window.windowHandle(), window.chat.composer, house.idleness, self)
         self.bundles = BundleDesk(self.place)
         self._connect_view()
@@ -115,6 +119,7 @@ class Host(QObject):
         await self.bridge.close()
         self.follower.close()
         self.presence.close()
+        self.feedback.close()
         for part in (self.memory, self.herald, self.conversations, self.desk, self.background, self.look, self.messages):
             part.close()
         self.outgoing.close()

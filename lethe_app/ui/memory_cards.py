@@ -18,6 +18,7 @@ from lethe_app.ui.icons import picture
 from lethe_app.ui.memory_pieces import Fold, Link, Tool, wrapped
 from lethe_app.ui.memory_words import tr
 from lethe_app.ui.palette import ICON, SPACE_1, SPACE_2, SPACE_3
+from lethe_app.ui.phrases import REASONS
 from lethe_app.ui.theme import Theme
 from lethe_app.ui.workshop.prose_field import ProseField
 
@@ -237,7 +238,7 @@ class MemoryCard(QFrame):
         column.addWidget(wrapped(" · ".join(part for part in (told, score) if part), small=True))
         for because in found.because:
             value = f" · {number.toString(because.value, 'f', 2)}" if because.value else ""
-            column.addWidget(wrapped(f"– {because.what}{value}", small=True))
+            column.addWidget(wrapped(f"– {REASONS.in_words(because.what)}{value}", small=True))
         for trace in self.one.traces:
             self._fill_trace(column, trace)
         if " ".join(found.text.split()) != " ".join(self.one.text.split()):

@@ -30,6 +30,8 @@ def tr(text: str) -> str:
 
 def kind_words(one: Surfaced) -> str:
     """What it is, as a title."""
+    if one.kind is Kind.WORLD and one.recollection.category is MemoryType.FILE:
+        return tr("Notebook")
     if one.kind is Kind.WORLD:
         return tr("World · {name}").format(name=one.recollection.world)
     if one.kind is Kind.FACT:

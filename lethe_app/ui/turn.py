@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from lethe_app.domain.chat import Alternative, Message
 from lethe_app.domain.persona import Persona
 from lethe_app.services.events import (
+    AskTool,
     Began,
     Evaluating,
     Finished,
@@ -17,12 +18,15 @@ from lethe_app.services.events import (
     Prompted,
     Recalled,
     Said,
+    Searching,
     Stored,
     Thought,
+    ToolUsed,
     TurnEvent,
 )
 from lethe_app.ui.status_line import StatusLine
 from lethe_app.ui.transcript.model import ChatModel
+from lethe_app.ui.transcript.tool_list import in_words
 from lethe_app.ui.words import tokens_in_words
 
 
@@ -87,16 +91,43 @@ def reading(done: int, total: int) -> str:
     return words.format(done=locale.toString(done), total=locale.toString(total))
 
 
+def searching(event: Searching) -> str:
+    """What is looked up before the reply."""
+    words = QCoreApplication.translate("Turn", "Reading about “{topic}”…")
+    if not event.pages:
+        words = QCoreApplication.translate("Turn", "Searching the internet for “{topic}”…")
+    return words.format(topic=event.topic)
+
+
+def waiting() -> str:
+    """A tool is to be used that the user is asked about."""
+    return QCoreApplication.translate("Turn", "Waiting for your answer…")
+
+
+def what_for(event: AskTool | ToolUsed | Searching | Evaluating) -> str:
+    """What the reply waits for."""
+    match event:
+        case Searching():
+            return searching(event)
+        case Evaluating():
+            return reading(event.done, event.total)
+        case AskTool():
+            return waiting()
+    return f"{in_words([event.result])}…"
+
+
 def show_in_messages(model: ChatModel, turn: Turn, event: TurnEvent) -> None:
     """Let the messages follow `event`."""
     if isinstance(event, Stored):
         model.append(event.message)
     elif isinstance(event, Noted):
         model.insert_above(event.message, event.above)
+        model.marks.sources.note(event.message, event.above)
+        model.marks.tools.note(event.message, event.above)
+    elif isinstance(event, AskTool | ToolUsed | Searching | Evaluating):
+        model.say_waiting(what_for(event))
     elif isinstance(event, Began) and turn.began is not None:
         model.begin_reply(turn.began)
-    elif isinstance(event, Evaluating):
-        model.say_waiting(reading(event.done, event.total))
     elif isinstance(event, Thought):
         model.append_thought(event.text)
     elif isinstance(event, Said):
@@ -116,5 +147,9 @@ def show_in_status(status: StatusLine, turn: Turn, event: TurnEvent) -> None:
     elif isinstance(event, Finished):
         usage = event.usage
         status.show_result(usage.tokens_per_second, usage.reused_tokens, usage.prompt_tokens, turn.memories)
+    elif isinstance(event, AskTool):
+        status.show_busy(waiting())
+    elif isinstance(event, Searching):
+        status.show_busy(searching(event))
     elif isinstance(event, Prompted):
         status.show_busy(QCoreApplication.translate("Turn", "Reading…"))

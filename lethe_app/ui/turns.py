@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from lethe_app.domain.chat import ChatSession, Message, MessageOutline, Role
 from lethe_app.domain.persona import Persona
-from lethe_app.services.events import Finished, Loading, Moved, Prompted, Stored, TurnEvent
+from lethe_app.services.events import AskTool, Finished, Loading, Moved, Prompted, Stored, TurnEvent
 from lethe_app.ui.transcript.model import ChatModel
 from lethe_app.ui.turn import Turn, show_in_messages, show_in_status
 
@@ -31,6 +31,10 @@ class Turns(QObject):
 
     moved = Signal(object)
     """The user's words began a new conversation, which is on display now."""
+    asked = Signal(object, object)
+    """In a conversation, something is to be answered before the reply goes on."""
+    looked = Signal(object)
+    """The conversation that is on display now."""
     replied = Signal(str, str)
     """Who has said what; only what is complete."""
 
@@ -65,6 +69,7 @@ class Turns(QObject):
     def show(self, session: ChatSession, persona: Persona, outline: Sequence[MessageOutline]) -> None:
         """Put the messages of `session` on display, with the reply that is under way in it."""
         self._session, self._persona = session, persona
+        self.looked.emit(session.guid)
         self._desk.show_used(self._used.get(session.guid, 0))
 
         async def load(start: int, count: int) -> list[Message]:
@@ -218,6 +223,8 @@ class Turns(QObject):
             self._move(turn, event.session)
             return
         turn.note(event)
+        if isinstance(event, AskTool):
+            self.asked.emit(turn.session_id, event)
         if isinstance(event, Finished):
             self.replied.emit(event.message.speaker_name, event.message.content)
         if isinstance(event, Prompted):

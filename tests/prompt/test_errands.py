@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,55 @@ def test_a_file_without_its_headings_is_named(tmp_path: Path, text: str):
 def test_a_file_that_is_not_there_is_named(tmp_path: Path):
     with pytest.raises(FileError, match=r"facts\.md"):
         Errands(tmp_path).of(Task.FACTS)
+
+
+OURS = "Answer briefly.\n\n# Material\n{words}\n"
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> Errands:
+    """Ours and the user's folder."""
+    for name in ("ours", "own"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "ours" / "title.md").write_text(OURS, encoding="utf-8")
+    return Errands(tmp_path / "ours", tmp_path / "own")
+
+
+def write(tmp_path: Path, text: str, moment: int) -> None:
+    path = tmp_path / "own" / "title.md"
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, ns=(moment, moment))
+
+
+def test_the_users_own_words_go_before_ours_as_soon_as_they_are_written_and_until_they_are_gone(tmp_path: Path, both: Errands):
+    assert both.of("title").instructions == "Answer briefly."
+
+    write(tmp_path, OURS.replace("briefly", "in rhyme"), 1)
+    assert both.of("title").instructions == "Answer in rhyme."
+    write(tmp_path, OURS.replace("briefly", "at length"), 2)
+    assert both.of("title").instructions == "Answer at length."
+
+    (tmp_path / "own" / "title.md").unlink()
+    assert both.of("title").instructions == "Answer briefly."
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Answer in rhyme.", "# Material"),
+        ("Answer.\n# Material\n{words}\n# Example\nHello", "# Answer"),
+        ("Answer.\n# Material\n{wrods}", "{wrods}"),
+    ],
+)
+def test_where_they_cannot_be_used_ours_are_and_it_is_told_what_is_wrong(
+    tmp_path: Path, both: Errands, text: str, named: str
+):
+    write(tmp_path, text, 1)
+
+    assert both.of("title").instructions == "Answer briefly."
+    assert "title.md" in both.broken["title"].message
+    assert named in both.broken["title"].message
+
+    write(tmp_path, OURS, 2)
+    both.of("title")
+    assert both.broken == {}

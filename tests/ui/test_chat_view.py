@@ -231,7 +231,7 @@ async def test_actions_appear_below_the_pointer_and_tell_which_message(qtbot):
     bar = view.overlays.actions
     assert bar.isVisible()
     shown = {name for name, button in bar._buttons.items() if button.isVisible()}
-    assert shown == {"previous", "next", "copy", "edit", "regenerate", "continue", "delete"}
+    assert shown == {"previous", "next", "good", "bad", "copy", "edit", "regenerate", "continue", "delete"}
     assert not bar._buttons["previous"].isEnabled()
     for name in ("next", "regenerate", "continue", "delete", "copy"):
         QTest.mouseClick(bar._buttons[name], LEFT)

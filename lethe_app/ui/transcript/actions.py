@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
+from lethe_app.domain.agents import Verdict
 from lethe_app.domain.chat import Role
 from lethe_app.ui.icons import icon
-from lethe_app.ui.palette import RADIUS_CONTROL
+from lethe_app.ui.palette import DAY, RADIUS_CONTROL, Palette
 from lethe_app.ui.transcript.message_style import MessageStyle
 from lethe_app.ui.transcript.model import ChatModel
+from lethe_app.ui.transcript.thumbs import PICTURES
 
 ICON_SIZE = 16
 BUTTON = 26
-BUTTONS = ("previous", "count", "next", "copy", "edit", "regenerate", "continue", "delete")
+BUTTONS = ("previous", "count", "next", "good", "bad", "copy", "edit", "regenerate", "continue", "delete")
 """What stands in the row, with the number of the wording; the rest is in the menu, and memories have their chip."""
 Do = Callable[[str], None]
 
@@ -33,6 +35,8 @@ class Deed:
 DEEDS = (
     Deed("previous", "Previous wording", "chevron-left"),
     Deed("next", "Next wording", "chevron-right"),
+    Deed("good", "A good reply", "thumb-up"),
+    Deed("bad", "Not a good reply", "thumb-down"),
     Deed("copy", "Copy", "copy"),
     Deed("edit", "Edit", "edit"),
     Deed("regenerate", "Write another reply", "refresh"),
@@ -57,7 +61,7 @@ def deeds_for(model: ChatModel, row: int) -> set[str]:
     if model.is_last_reply(row):
         deeds |= {"regenerate", "continue"}
     if message.role is Role.ASSISTANT:
-        deeds.add("prompt")
+        deeds |= {"prompt", "good", "bad"}
     if message.shown > 0:
         deeds.add("previous")
     if message.shown < len(message.alternatives) - 1:
@@ -91,6 +95,9 @@ class MessageActions(QFrame):
         row.setContentsMargins(1, 1, 1, 1)
         row.setSpacing(0)
         self._buttons = {deed.name: self._button(deed, do) for deed in DEEDS if deed.name in BUTTONS}
+        for thumb in Verdict:
+            self._buttons[thumb.value].setCheckable(True)
+        self._palette: Palette = DAY
         self._count = QLabel(self)
         for name in BUTTONS:
             row.addWidget(self._count if name == "count" else self._buttons[name])
@@ -107,7 +114,7 @@ class MessageActions(QFrame):
         return button
 
     def restyle(self, style: MessageStyle) -> None:
-        palette = style.palette
+        palette = self._palette = style.palette
         pictures = {deed.name: deed.picture for deed in DEEDS}
         for name, button in self._buttons.items():
             button.setIcon(icon(pictures[name], palette.muted))
@@ -121,8 +128,12 @@ class MessageActions(QFrame):
             f"QLabel {{ color: {palette.muted}; background: transparent; }}"
         )
 
-    def offer(self, available: set[str], shown: int, count: int) -> None:
+    def offer(self, available: set[str], shown: int, count: int, verdict: Verdict | None = None) -> None:
         """Show the buttons for what is available and, where there are several wordings, which one is shown."""
+        for thumb in Verdict:
+            self._buttons[thumb.value].setChecked(thumb is verdict)
+            colour = self._palette.water if thumb is verdict else self._palette.muted
+            self._buttons[thumb.value].setIcon(icon(PICTURES[thumb], colour))
         for name, button in self._buttons.items():
             is_choice = name in {"previous", "next"}
             button.setVisible(count > 1 if is_choice else name in available)

@@ -45,6 +45,8 @@ class ChatDeeds(QObject):
                 view.delete_requested.emit(message)
             case "previous" | "next":
                 self._change_alternative(row, 1 if deed == "next" else -1)
+            case _:  # a thumb, up or down
+                view.verdict_requested.emit(message, deed)
 
     def _change_alternative(self, row: int, step: int) -> None:
         if (message := self._view.chat.message(row)) is not None:
@@ -69,6 +71,14 @@ class ChatDeeds(QObject):
         view.places.forget(row, row)
         view.settle()
 
+    def toggle_tools(self, row: int) -> None:
+        """Fold what tools did for a reply in or out."""
+        view = self._view
+        view.sheets.toggle_tools(view.chat.outline(row).id)
+        view.places.at_end = False  # what was clicked stays where it is
+        view.places.forget(row, row)
+        view.settle()
+
     def open_menu(self, row: int, at: QPoint, link: str = "") -> QMenu:
         """Show everything that can be done with a row."""
         menu = self.menu(row, link)
@@ -87,6 +97,7 @@ class ChatDeeds(QObject):
             menu.addAction(self.tr("Copy selection")).triggered.connect(self.copy_selection)
         fill_menu(menu, view.sheets.style, deeds_for(view.chat, row), lambda deed: self.do(deed, row))
         self._add_thoughts(menu, row)
+        self._add_tools(menu, row)
         self._add_links(menu, row)
         return menu
 
@@ -102,10 +113,19 @@ class ChatDeeds(QObject):
         toggle.triggered.connect(lambda: self.toggle_thoughts(row))
         menu.addAction(self.tr("Copy the thoughts")).triggered.connect(lambda: self.put_on_clipboard(thought))
 
+    def _add_tools(self, menu: QMenu, row: int) -> None:
+        """What a click on the folded line does is within reach of the keyboard here."""
+        sheet = self._view.sheet(row)
+        if sheet is not None and sheet.tools is not None:
+            menu.addSeparator()
+            words = self.tr("Fold what was done for it") if sheet.done_open else self.tr("Show what was done for it")
+            toggle = menu.addAction(icon("sliders", self._view.sheets.style.palette.muted), words)
+            toggle.triggered.connect(lambda: self.toggle_tools(row))
+
     def _add_links(self, menu: QMenu, row: int) -> None:
         """Links are within reach of the keyboard here."""
         sheet = self._view.sheet(row)
-        links = sheet.document.links() if sheet is not None else []
+        links = sheet.links if sheet is not None else []
         if links:
             menu.addSeparator()
         for address in links[:8]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.transcript.view import ChatView
 
 _ENTER = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Menu}
+_THUMBS = {"+": "good", "-": "bad"}
 _STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
@@ -32,6 +33,8 @@ class ChatKeys(QObject):
             return self._let_go()
         elif key in _ENTER and view.focused_row is not None:
             self._open_menu(view.focused_row)
+        elif event.text() in _THUMBS and view.focused_row is not None:
+            view.deeds.do(_THUMBS[event.text()], view.focused_row)
         elif key in _STEPS:
             self._step(_STEPS[key])
         else:

@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from lethe_app.domain.chat import Message, Role
+from lethe_app.services.looking_up import LookedUp
+from lethe_app.ui.transcript.source_marks import SourceMarks
+from lethe_app.ui.transcript.thumbs import Thumbs
+from lethe_app.ui.transcript.tool_list import in_words
+from lethe_app.ui.transcript.tool_marks import ToolMarks
+from lethe_app.ui.words import memories_in_words, sources_in_words
 
 if TYPE_CHECKING:
     from lethe_app.ui.transcript.model import ChatModel
@@ -31,16 +37,25 @@ class MemoryMarks:
         self._counts: dict[UUID, int] = {}
         """By the user's message; those that brought up nothing are not in it."""
         self.count: Count = _none
+        self.sources = SourceMarks()
+        self.tools = ToolMarks()
+        self.thumbs = Thumbs(model)
 
     def clear(self) -> None:
         self._counts.clear()
+        self.sources.clear()
+        self.tools.clear()
+        self.thumbs.clear()
 
     def beside(self, loader: Loader) -> Loader:
         """The same loader, which also asks what the messages it brings remembered."""
 
         async def load(start: int, count: int) -> list[Message]:
             messages = await loader(start, count)
+            self.sources.learn(messages)
+            self.tools.learn(messages)
             await self._ask(message.id for message in messages if message.role is Role.USER)
+            await self.thumbs.learn(message.id for message in messages if message.role is Role.ASSISTANT)
             return messages
 
         return load
@@ -60,6 +75,18 @@ class MemoryMarks:
         """How many memories came to mind for a reply."""
         asked = self.asked(row) if self._counts else None
         return self._counts.get(asked, 0) if asked is not None else 0
+
+    def looked_up(self, row: int) -> LookedUp | None:
+        """What was looked up for a reply."""
+        return self.sources.of(self.asked(row)) if self.sources else None
+
+    def spoken(self, row: int) -> list[str]:
+        """All of it as it is read aloud."""
+        count, told = self.of(row), self.looked_up(row)
+        words = [memories_in_words(count)] if count else []
+        done = self.tools.of(self._model.outline(row).id) if self.tools else ()
+        words += [in_words(done)] if done else []
+        return [*words, *([sources_in_words(len(told.sources))] if told else []), *self.thumbs.spoken(row)]
 
     async def renew(self, messages: Sequence[UUID] | None = None) -> None:
         """Ask again about these messages, or about all that are known to have brought up something."""

@@ -27,6 +27,7 @@ from lethe_app.ui.transcript.message_document import MessageDocument
 from lethe_app.ui.transcript.message_marks import draw_chip, draw_marks
 from lethe_app.ui.transcript.message_sheet import DAY_ROOM, THOUGHTS_INDENT, MessageSheet, header_height
 from lethe_app.ui.transcript.message_style import MessageStyle
+from lethe_app.ui.transcript.thumbs import PICTURES
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 CENTRE = Qt.AlignmentFlag.AlignCenter
@@ -53,6 +54,10 @@ class Moment:
     """Said beside the dots of a reply that is awaited."""
     visible: QRectF | None = None
     """The part of the viewport to draw, in its own pixels."""
+
+
+THUMB = 14
+"""Size of the sign beside the time of a reply."""
 
 
 class MessagePainter:
@@ -87,6 +92,14 @@ class MessagePainter:
     def _draw_foot(self, painter: QPainter, sheet: MessageSheet, moment: Moment) -> None:
         if sheet.is_stopped:
             self._draw_small(painter, QRect(0, sheet.mark_top + 2, sheet.width, self.style.line), tr("stopped"), LEFT)
+        if sheet.sources is not None and not moment.editing:
+            painter.translate(0, sheet.sources_top)
+            sheet.sources.draw(painter)
+            painter.translate(0, -sheet.sources_top)
+        if sheet.tools is not None and not moment.editing:
+            painter.translate(0, sheet.tools_top)
+            sheet.tools.draw(painter)
+            painter.translate(0, -sheet.tools_top)
         if sheet.memories and not moment.editing:
             draw_chip(painter, sheet, self.style, chosen=moment.chosen)
         if sheet.alternatives[1] > 1 and not (sheet.growing or moment.actions or moment.editing):
@@ -127,14 +140,19 @@ class MessagePainter:
         baseline = top + metrics.ascent()
         clock = clock_words(message.time) if not sheet.growing or message.content else ""
         small = QFontMetrics(self.style.small_font)
-        room = sheet.width - small.horizontalAdvance(clock) - SPACE_4
+        room = sheet.width - small.horizontalAdvance(clock) - SPACE_4 - (THUMB + SPACE_2 if sheet.verdict else 0)
         name = metrics.elidedText(sheet.name, Qt.TextElideMode.ElideRight, room)
         painter.setFont(self.style.name_font)
         painter.setPen(self.style.text)
         painter.drawText(0, baseline, name)
         painter.setFont(self.style.small_font)
         painter.setPen(self.style.muted)
-        painter.drawText(metrics.horizontalAdvance(name) + SPACE_2 + 2, baseline, clock)
+        after = metrics.horizontalAdvance(name) + SPACE_2 + 2
+        painter.drawText(after, baseline, clock)
+        if sheet.verdict is not None:
+            left, side = after + small.horizontalAdvance(clock) + SPACE_2, THUMB
+            place = QRect(left, baseline - small.ascent() // 2 - side // 2 + 1, side, side)
+            icon(PICTURES[sheet.verdict], self.style.palette.muted, side).paint(painter, place)
 
     def _draw_thoughts(self, painter: QPainter, sheet: MessageSheet) -> None:
         top, line, side = sheet.thoughts_top, self.style.line, 16

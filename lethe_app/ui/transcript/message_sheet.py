@@ -8,12 +8,17 @@ from math import ceil
 from PySide6.QtCore import QPointF, QRect, QRectF
 from PySide6.QtGui import QFontMetrics
 
+from lethe_app.domain.agents import Verdict
 from lethe_app.domain.chat import Message, Role
+from lethe_app.domain.tools import ToolResult
+from lethe_app.services.looking_up import LookedUp
 from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, SPACE_8
 from lethe_app.ui.transcript.message_document import MessageDocument
 from lethe_app.ui.transcript.message_style import MessageStyle
 from lethe_app.ui.transcript.prose import read
 from lethe_app.ui.transcript.prose_stream import GrowingProse
+from lethe_app.ui.transcript.source_list import SourceList
+from lethe_app.ui.transcript.tool_list import ToolList
 from lethe_app.ui.words import memories_in_words
 
 FOOT = 32
@@ -50,6 +55,14 @@ class MessageSheet:
         self.editor_height = 0
         self.memories = 0
         """How many came to mind for it."""
+        self.verdict: Verdict | None = None
+        """What the user thinks of it."""
+        self.looked_up: LookedUp | None = None
+        self.sources: SourceList | None = None
+        self.done: tuple[ToolResult, ...] = ()
+        """What tools did for it."""
+        self.done_open = False
+        self.tools: ToolList | None = None
         self.thoughts: MessageDocument | None = None
         self._said: tuple[str, bool] | None = None
         """The words laid out, and whether they break off."""
@@ -58,6 +71,7 @@ class MessageSheet:
         self._thought_stream = GrowingProse()
         self.document = MessageDocument(style, width)
         self.thoughts_top = self.thoughts_text_top = self.prose_top = self.mark_top = self.foot_top = self.height = 0
+        self.sources_top = self.tools_top = 0
 
     @property
     def is_note(self) -> bool:
@@ -116,7 +130,12 @@ class MessageSheet:
             self.mark_top = top + self.document.height
         if self.waiting:
             self.mark_top = top + self.style.line
-        self.foot_top = self.mark_top + (self.style.line if self.is_stopped else 0) + 2
+        self.sources_top = self.mark_top + (self.style.line if self.is_stopped else 0)
+        self.sources = SourceList(self.style, self.width, self.looked_up) if self.looked_up and not self.waiting else None
+        self.tools_top = self.sources_top + (self.sources.height if self.sources else 0)
+        shown = bool(self.done) and not self.waiting
+        self.tools = ToolList(self.style, self.width, self.done, is_open=self.done_open) if shown else None
+        self.foot_top = self.tools_top + (self.tools.height if self.tools else 0) + 2
         self.height = self.foot_top - 2 + (CHOICE_ROOM if self.alternatives[1] > 1 or self.memories else 0) + FOOT
 
     def _arrange_thoughts(self, top: int) -> int:
@@ -142,6 +161,11 @@ class MessageSheet:
     def thoughts_rect(self) -> QRect:
         """Where a click folds the thoughts in or out."""
         return QRect(0, self.thoughts_top, min(self.width, 220), self.style.line) if self.has_thoughts else QRect()
+
+    @property
+    def tools_rect(self) -> QRect:
+        """Where a click folds what tools did in or out."""
+        return self.tools.head.translated(0, self.tools_top) if self.tools else QRect()
 
     @property
     def prose_rect(self) -> QRect:
@@ -174,8 +198,15 @@ class MessageSheet:
         return self.document.position_at(QPointF(max(x, 0), y - self.prose_top))
 
     def link_at(self, x: float, y: float) -> str:
+        if self.sources is not None and y >= self.sources_top:
+            return self.sources.address_at(x, y - self.sources_top)
         inside = QRectF(self.prose_rect).contains(QPointF(x, y))
         return self.document.link_at(QPointF(x, y - self.prose_top)) if inside else ""
+
+    @property
+    def links(self) -> list[str]:
+        """The addresses in its words, and those of its sources."""
+        return list(dict.fromkeys([*self.document.links(), *(self.sources.addresses if self.sources else [])]))
 
     @property
     def alternatives(self) -> tuple[int, int]:

@@ -17,7 +17,6 @@ from lethe_app.ui.transcript.pages import Loader, Pages
 from lethe_app.ui.transcript.prose import plain
 from lethe_app.ui.transcript.reply import GrowingReply
 from lethe_app.ui.transcript.rows import Rows, outline_of
-from lethe_app.ui.words import memories_in_words
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
@@ -141,7 +140,7 @@ class ChatModel(QAbstractListModel):
         message = self.message(row)
         if message is None:
             return ""
-        states = [memories_in_words(count)] if (count := self.marks.of(row)) else []
+        states = self.marks.spoken(row)
         if len(message.alternatives) > 1:
             told = self.tr("alternative {number} of {count}")
             states.append(told.format(number=message.shown + 1, count=len(message.alternatives)))

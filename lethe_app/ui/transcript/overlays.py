@@ -85,7 +85,7 @@ class ChatOverlays(QObject):
             self.actions.hide()
             return
         self.actions_row = placed.row
-        self.actions.offer(deeds_for(self._view.chat, placed.row), *sheet.alternatives)
+        self.actions.offer(deeds_for(self._view.chat, placed.row), *sheet.alternatives, sheet.verdict)
         self._move_actions(placed, sheet)
         self.actions.show()
 

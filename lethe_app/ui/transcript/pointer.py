@@ -51,6 +51,10 @@ class ChatPointer(QObject):
         found = self._sheet_at(point)
         return found[0] if found and found[1].chip_rect.contains(QPoint(int(found[2]), int(found[3]))) else None
 
+    def _tools_at(self, point: QPoint) -> int | None:
+        found = self._sheet_at(point)
+        return found[0] if found and found[1].tools_rect.contains(QPoint(int(found[2]), int(found[3]))) else None
+
     def _place_at(self, point: QPoint) -> Place | None:
         """The place in the text nearest to a point, wherever on the screen that is."""
         view = self._view
@@ -144,7 +148,7 @@ class ChatPointer(QObject):
         chip = self._chip_at(point) is not None
         # an address is seen before it is opened
         self._view.viewport().setToolTip(self.tr("What was remembered") if chip else link)
-        if link or chip or self._thoughts_at(point) is not None:
+        if link or chip or self._thoughts_at(point) is not None or self._tools_at(point) is not None:
             self._view.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
         elif found and found[1].prose_rect.contains(QPoint(int(found[2]), int(found[3]))):
             self._view.viewport().setCursor(Qt.CursorShape.IBeamCursor)
@@ -162,6 +166,8 @@ class ChatPointer(QObject):
             self._view.link_activated.emit(QUrl(link))
         elif (row := self._thoughts_at(point)) is not None:
             self._view.deeds.toggle_thoughts(row)
+        elif (row := self._tools_at(point)) is not None:
+            self._view.deeds.toggle_tools(row)
         elif (row := self._chip_at(point)) is not None:
             self._view.memories_requested.emit(self._view.chat.outline(row).id)
         elif (placed := self._view.placed_at(point.y())) is not None:

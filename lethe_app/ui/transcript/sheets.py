@@ -20,6 +20,7 @@ class Sheets:
         self.style, self.width = style, width
         self._kept: OrderedDict[UUID, MessageSheet] = OrderedDict()
         self._open_thoughts: set[UUID] = set()
+        self._open_tools: set[UUID] = set()
         self.editing: UUID | None = None
         self.editor_height = 0
 
@@ -33,6 +34,7 @@ class Sheets:
     def clear(self) -> None:
         self._kept.clear()
         self._open_thoughts.clear()
+        self._open_tools.clear()
 
     def get(self, model: ChatModel, row: int) -> MessageSheet | None:
         """The sheet of a row as it is now; None while the message is not at hand."""
@@ -54,13 +56,20 @@ class Sheets:
         if message is None:
             return
         editor = self.editor_height if message.id == self.editing else 0
-        is_open, memories = message.id in self._open_thoughts, model.marks.of(row)
+        is_open, memories, told = message.id in self._open_thoughts, model.marks.of(row), model.marks.looked_up(row)
         settled = sheet.message is message and sheet.day == day and not growing and not sheet.growing
-        if not settled or (sheet.editor_height, sheet.thoughts_open, sheet.memories) != (editor, is_open, memories):
-            sheet.editor_height, sheet.thoughts_open, sheet.memories = editor, is_open, memories
+        known = sheet.editor_height, sheet.thoughts_open, sheet.memories, sheet.looked_up, sheet.done, sheet.done_open
+        done, done_open = model.marks.tools.of(message.id), message.id in self._open_tools
+        if not settled or known != (editor, is_open, memories, told, done, done_open):
+            sheet.done, sheet.done_open = done, done_open
+            sheet.editor_height, sheet.thoughts_open, sheet.memories, sheet.looked_up = editor, is_open, memories, told
             said, thought = model.text_of(row)
             sheet.show(message, said, thought, day, growing)
+        sheet.verdict = model.marks.thumbs.of(row)
         sheet.set_width(self.width)
+
+    def toggle_tools(self, message_id: UUID) -> None:
+        self._open_tools ^= {message_id}
 
     def toggle_thoughts(self, message_id: UUID) -> None:
         self._open_thoughts ^= {message_id}

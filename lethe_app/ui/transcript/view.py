@@ -53,6 +53,7 @@ class ChatView(ChatCanvas):
     alternative_requested = Signal(UUID, int)
     memories_requested = Signal(UUID)
     prompt_requested = Signal(UUID)
+    verdict_requested = Signal(UUID, str)
     message_pressed = Signal(UUID)
     """Somewhere on this message, and on nothing in particular."""
     link_activated = Signal(QUrl)

@@ -26,5 +26,14 @@ def persona(place: Place, run: TaskRun, _made: Made) -> None:
     doors.edit_persona(place, run.persona_id)
 
 
-OPENERS: dict[MadeKind, Opener] = {MadeKind.MEMORY: memory, MadeKind.PERSONA: persona}
+def change(place: Place, run: TaskRun, _made: Made) -> None:
+    """The page on which dreams are decided about."""
+    from lethe_app.ui.workshop.dream_page import DreamPage  # noqa: PLC0415 - no page delays another
+
+    page = place.desk.open(lambda: DreamPage(place), made_by=doors.dreams)
+    if isinstance(page, DreamPage):
+        page.whose.choose(run.persona_id)
+
+
+OPENERS: dict[MadeKind, Opener] = {MadeKind.MEMORY: memory, MadeKind.PERSONA: persona, MadeKind.CHANGE: change}
 """What is not here is only named."""

@@ -81,6 +81,7 @@ class AwayPage(Page):
         self.everybody.setChecked(True)
         self.everybody.setToolTip(self.tr("List what all personas did, not only this one"))
         self.stop_button = self.add_button(self.tr("Stop"), self._away.stop, "stop")
+        self.add_button(self.tr("Find out about…"), self._place.window.actions_["research"].trigger, "search")
         self.hint = explanation("")
         nothing = self.tr("Nothing yet. What is done while you are away is told here, with what it cost and what came of it.")
         self.table: Table[TaskRun] = Table(self.rows, self.theme, self.tr("What was done"), nothing)

@@ -117,10 +117,22 @@ def mind(place: Place) -> Page:
     return MindPage(place)
 
 
+def notebooks(place: Place) -> Page:
+    from lethe_app.ui.workshop.notebook_page import NotebookPage
+
+    return NotebookPage(place)
+
+
 def outgoing(place: Place) -> Page:
     from lethe_app.ui.workshop.outgoing_page import OutgoingPage
 
     return OutgoingPage(place)
+
+
+def dreams(place: Place) -> Page:
+    from lethe_app.ui.workshop.dream_page import DreamPage
+
+    return DreamPage(place)
 
 
 def away(place: Place) -> Page:
@@ -129,18 +141,27 @@ def away(place: Place) -> Page:
     return AwayPage(place)
 
 
+def research(place: Place) -> Page:
+    from lethe_app.ui.workshop.research_page import ResearchPage
+
+    return ResearchPage(place)
+
+
 DOORS: dict[str, Callable[[Place], Page]] = {
     "inspector": inspector,
     "conversations": conversations,
     "find": find,
     "trash": trash,
     "away": away,
+    "dreams": dreams,
     "outgoing": outgoing,
+    "research": research,
     "memories": memories,
     "facts": facts,
     "objections": objections,
     "timeline": timeline,
     "mind": mind,
+    "notebooks": notebooks,
     "settings": settings,
     "worlds": worlds,
     "presets": presets,

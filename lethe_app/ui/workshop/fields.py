@@ -65,6 +65,8 @@ class Spec:
     """On the button that adds a text, for `TEXTS`."""
     commas: bool = True
     """Do commas end a word, for `WORDS`?"""
+    secret: bool = False
+    """Shown as dots unless it is being written, for `LINE`."""
     escapes: bool = False
     """Is a new line written as in `CODE`, for `WORDS`?"""
 
@@ -91,6 +93,8 @@ def make(spec: Spec, theme: Theme, told: Callable[[Any], None]) -> Field:
 
 def _line(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
     edit = QLineEdit()
+    if spec.secret:
+        edit.setEchoMode(QLineEdit.EchoMode.PasswordEchoOnEdit)
     edit.setPlaceholderText(spec.placeholder)
     edit.textEdited.connect(told)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget, QWidgetItem
 
@@ -59,15 +61,23 @@ class Flow(QLayout):
     def _arrange(self, rect: QRect, *, move: bool) -> int:
         inside = rect.marginsRemoved(self.contentsMargins())
         x, y, line = inside.x(), inside.y(), 0
+        row: list[tuple[QLayoutItem, QRect]] = []
         for item in self._items:
             if item.isEmpty():  # what is hidden takes no room
                 continue
             hint = item.sizeHint().expandedTo(item.minimumSize())
             if line and x + hint.width() > inside.x() + inside.width():
-                x, y, line = inside.x(), y + line + self.spacing(), 0
-            if move:
-                item.setGeometry(QRect(QPoint(x, y), QSize(min(hint.width(), max(inside.width(), 1)), hint.height())))
+                _place(row if move else (), line)
+                x, y, line, row = inside.x(), y + line + self.spacing(), 0, []
+            row.append((item, QRect(QPoint(x, y), QSize(min(hint.width(), max(inside.width(), 1)), hint.height()))))
             x += hint.width() + self.spacing()
             line = max(line, hint.height())
+        _place(row if move else (), line)
         margins = self.contentsMargins()
         return y + line - rect.y() + margins.bottom()
+
+
+def _place(row: Iterable[tuple[QLayoutItem, QRect]], height: int) -> None:
+    """What is lower than its line stands in the middle of it."""
+    for item, rect in row:
+        item.setGeometry(rect.translated(0, (height - rect.height()) // 2))

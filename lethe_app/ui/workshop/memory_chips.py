@@ -11,6 +11,7 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.ui.palette import SPACE_1, SPACE_3
 from lethe_app.ui.words import memories_in_words
 from lethe_app.ui.workshop.flow import Flow
+from lethe_app.ui.workshop.memory_filed import Filed
 from lethe_app.ui.workshop.memory_rows import State, state_in_words
 from lethe_app.ui.workshop.memory_words import insertion_in_words, kind_in_words
 
@@ -35,6 +36,9 @@ class Chips(QWidget):
         flow.addWidget(self._title(MemoryInsertion, self.tr("Comes to mind")))
         for way in MemoryInsertion:
             flow.addWidget(self._chip(way, insertion_in_words(way)))
+        self.filed = Filed()
+        self.filed.changed.connect(self.changed)
+        flow.addWidget(self.filed)
         self.offer({})
 
     @property
@@ -70,6 +74,7 @@ class Chips(QWidget):
         for button in self._buttons.values():
             with QSignalBlocker(button):
                 button.setChecked(False)
+        self.filed.turn_off()
 
     def _is_on(self, wanted: Wanted) -> bool:
         return self._buttons[wanted].isChecked()

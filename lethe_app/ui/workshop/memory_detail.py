@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -39,6 +40,7 @@ class Detail(QStackedWidget):
         self.nothing = self._words_only()
         self._memory_sheet = _sheet()
         self._form: MemoryForm | None = None
+        self._categories: list[str] = []
         self._session_sheet = self._session()
         self.recall = RecallView()
         self._recall_sheet = _sheet()
@@ -56,6 +58,7 @@ class Detail(QStackedWidget):
         if self._form is None:
             self._form = MemoryForm(self._place.theme)
             self._form.changed.connect(self.changed)
+            self._form.suggest(self._categories)
             self._memory_sheet.add(self._form)
             self._memory_sheet.add(self._buttons())
         return self._form
@@ -79,6 +82,12 @@ class Detail(QStackedWidget):
             self._fill(memory)
         if not same:
             self._memory_sheet.verticalScrollBar().setValue(0)
+
+    def suggest(self, categories: Sequence[str]) -> None:
+        """What may be taken where a memory is filed."""
+        self._categories = list(categories)
+        if self._form is not None:
+            self._form.suggest(self._categories)
 
     def clear(self) -> None:
         """There is no memory under the cursor."""

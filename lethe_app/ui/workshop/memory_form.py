@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QStringListModel, Qt, Signal
+from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, WordLink
 from lethe_app.ui.palette import SPACE_1, SPACE_4
@@ -20,6 +20,7 @@ from lethe_app.ui.workshop.sheet import made_card
 
 WITH_FILE = frozenset({MemoryType.IMAGE, MemoryType.FILE})
 PERCENT = 100
+LONGEST_CATEGORY = 200
 
 
 class MemoryForm(QWidget):
@@ -34,6 +35,7 @@ class MemoryForm(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(SPACE_4)
         self._card(theme, "", _content())
+        self._card(theme, self.tr("Where it is filed"), _filed())
         insertion = self._card(theme, self.tr("When it comes to mind"), _insertion())
         self.added = self._moment(insertion, self.tr("From"), "added", "")
         self.end = self._moment(insertion, self.tr("Until"), "end_time", self.tr("It ends"))
@@ -43,6 +45,11 @@ class MemoryForm(QWidget):
         self._life.setProperty("small", True)
         self._life.setWordWrap(True)
         self._column.addWidget(self._life)
+        self._categories = QStringListModel(self)
+        filed = self.field("filed_under")
+        if isinstance(filed, QLineEdit):
+            filed.setMaxLength(LONGEST_CATEGORY)
+            filed.setCompleter(self._completer(filed))
 
     def show_memory(self, memory: MemoryUnit) -> None:
         """Show all of it, silently."""
@@ -63,6 +70,17 @@ class MemoryForm(QWidget):
                 if name in form.names:
                     form.put(name, shown)
         self._follow(name, value)
+
+    def suggest(self, categories: Sequence[str]) -> None:
+        """Categories there are, to be taken where another memory is filed."""
+        self._categories.setStringList(list(categories))
+
+    def _completer(self, field: QLineEdit) -> QCompleter:
+        completer = QCompleter(self._categories, field)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        completer.activated.connect(lambda text: self._tell("filed_under", text))
+        return completer
 
     def field(self, name: str) -> QWidget:
         """The widget of a field, for focus."""
@@ -120,6 +138,7 @@ class MemoryForm(QWidget):
 
 Names = (
     *("name", "content", "reason", "category", "path", "enabled", "insertion", "added", "end_time", "keywords_main"),
+    *("filed_under", "tags", "needs_permission"),
     *("keywords_secondary", "word_link", "case_sensitive", "priority", "sticky", "protected", "duration", "trigger_chance"),
     "position_index",
 )
@@ -132,7 +151,7 @@ def title_of_field(name: str) -> str:
         "added": QCoreApplication.translate("MemoryForm", "From"),
         "end_time": QCoreApplication.translate("MemoryForm", "Until"),
     }
-    specs = (*_content(), *_insertion(), *_keywords(), *_weight())
+    specs = (*_content(), *_filed(), *_insertion(), *_keywords(), *_weight())
     return moments.get(name) or next(spec.title for spec in specs if spec.name == name)
 
 
@@ -153,6 +172,21 @@ def _content() -> list[Spec]:
         Spec("category", tr("MemoryForm", "Kind"), Kind.CHOICE, choices=kinds),
         Spec("path", tr("MemoryForm", "File behind it")),
         Spec("enabled", tr("MemoryForm", "Switched on"), Kind.SWITCH),
+    ]
+
+
+def _filed() -> list[Spec]:
+    tr = QCoreApplication.translate
+    return [
+        Spec(
+            "filed_under",
+            tr("MemoryForm", "Category"),
+            Kind.LINE,
+            tr("MemoryForm", "With a slash before a part of it. Its words and those of the tags bring it to mind, too."),
+            tr("MemoryForm", "family/sister"),
+        ),
+        Spec("tags", tr("MemoryForm", "Tags"), Kind.WORDS, placeholder=tr("MemoryForm", "A word, then Enter")),
+        Spec("needs_permission", tr("MemoryForm", "You are to be asked before it is acted on"), Kind.SWITCH),
     ]
 
 

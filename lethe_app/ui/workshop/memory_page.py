@@ -112,6 +112,11 @@ class MemoryPage(Page):
     def first_focus(self) -> QWidget:
         return self.search
 
+    def show_memory(self, persona: str, guid: UUID) -> None:
+        """Go to a memory of that persona's as soon as it is read."""
+        self._wanted = guid
+        self.whose.choose(persona)
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and watched is self.table.viewport():
             fit(self.table, WIDTHS, DISPENSABLE, NAME_WIDTH)
@@ -137,6 +142,7 @@ class MemoryPage(Page):
 
     def _was_read(self) -> None:
         self.chips.offer(self.reader.counts)
+        self._place.bridge.spawn(self._offer_filed(self.whose.persona), lane="memory categories")
         self._tell_count()
         wanted, self._wanted = self._wanted, None
         if wanted is not None and not self.table.go_to(str(wanted)):
@@ -149,6 +155,14 @@ class MemoryPage(Page):
             self.rows.replace(MemoryLine.of(memory))
         else:
             self._place.bridge.spawn(self.detail.load(memory.guid), lane="memory detail")
+
+    async def _offer_filed(self, persona: str) -> None:
+        filed = await self._house.browsing.filed(persona)
+        if persona == self.whose.persona:
+            self.chips.filed.offer(filed)
+            self.detail.suggest(self.chips.filed.categories)
+            if self.chips.filed.guids is not None:
+                self._filter()
 
     def _tell_count(self) -> None:
         total, shown = self.rows.total, len(self.rows.shown)
@@ -172,7 +186,7 @@ class MemoryPage(Page):
     def _filter(self) -> None:
         measured = self._distances if self.by_meaning.isChecked() and self.search.text().strip() else None
         words = "" if self.by_meaning.isChecked() else self.search.text()
-        self.rows.filter(words, keeper(self.chips.kinds, self.chips.ways, self.chips.states, measured))
+        self.rows.filter(words, keeper(self.chips.kinds, self.chips.ways, self.chips.states, measured, self.chips.filed.guids))
         self._tell_count()
 
     def _switch(self, on: bool) -> None:

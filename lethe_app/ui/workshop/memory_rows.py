@@ -87,10 +87,17 @@ def _how(line: MemoryLine) -> str:
 
 
 def keeper(
-    kinds: frozenset[MemoryType], ways: frozenset[MemoryInsertion], states: frozenset[State], near: Mapping[str, float] | None
+    kinds: frozenset[MemoryType],
+    ways: frozenset[MemoryInsertion],
+    states: frozenset[State],
+    near: Mapping[str, float] | None,
+    filed: frozenset[str] | None = None,
 ) -> Callable[[MemoryLine], bool] | None:
-    """Lets through what is of one of the kinds, comes in one of the ways and is in all of the states; none of each is any."""
-    if not (kinds or ways or states or near is not None):
+    """Lets through what is of one of the kinds, comes in one of the ways and is in all of the states; none of each is any.
+
+    Of what is filed, only what is among `filed`, unless that is None.
+    """
+    if not (kinds or ways or states or near is not None or filed is not None):
         return None
     moment = time.time()
     tests: dict[State, Callable[[MemoryLine], bool]] = {
@@ -104,6 +111,8 @@ def keeper(
 
     def keep(line: MemoryLine) -> bool:
         if (kinds and line.category not in kinds) or (ways and line.insertion not in ways):
+            return False
+        if filed is not None and line.guid not in filed:
             return False
         return (near is None or line.guid in near) and all(test(line) for test in wanted)
 

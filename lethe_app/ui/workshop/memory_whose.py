@@ -46,6 +46,13 @@ class Whose(QuietCombo):
         """Tell of the first one; call it when somebody listens."""
         self._tell()
 
+    def choose(self, persona: str) -> None:
+        """Take that one, also before all of them are known."""
+        if self.findData(persona) < 0:
+            with QSignalBlocker(self):
+                self.addItem(persona.capitalize(), persona)
+        self.setCurrentIndex(self.findData(persona))
+
     def close_field(self) -> None:
         self._forget()
 

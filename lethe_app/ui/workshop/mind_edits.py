@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.mood import Feeling
 from lethe_app.domain.persona import Weekday
+from lethe_app.services.inner_life import entry
 from lethe_app.services.reminders import reminder
 from lethe_app.ui.workshop.deeds import Deeds, FieldChange
 from lethe_app.ui.workshop.page import Page
@@ -66,6 +67,26 @@ class MindEdits(QObject):
         """What she thinks of herself."""
         title = self.tr("own thoughts")
         self.type(title, key_of_thoughts(persona), old, new, lambda text: self._house.mind.life.think(persona, text))
+
+    def ask(self, persona: str, part: str, old: str, new: str) -> None:
+        """What her goals are to be about (`request`), or what she is to bear in mind with them (`notice`)."""
+        wishes = self._house.mind.wishes
+
+        async def store(text: str) -> None:
+            wish = await wishes.of(persona)
+            asked = {"request": wish.request, "notice": wish.notice, part: text}
+            await wishes.ask(persona, **asked)
+
+        self.type(self.tr("what you ask for"), key_of_wish(persona, part), old, new, store)
+
+    def keep_entry(self, persona: str, title: str, text: str) -> None:
+        """A new entry in her journal, in the user's words. Raises LetheError without any."""
+        memory, brain = entry(title, text), self._house.brain
+
+        async def forth() -> None:
+            await brain.memorize(persona, memory, check=False)
+
+        self._deeds.do(self.tr("an entry"), forth, lambda: brain.forget(memory.guid))
 
     def write(self, memory: MemoryUnit, title: str, old: str, new: str) -> None:
         """The words of a goal or an entry; whatever else there is of it may have changed behind the page."""
@@ -145,6 +166,11 @@ class MindEdits(QObject):
 def key_of_day(persona: str, day: Weekday) -> str:
     """Of the field in which her plan for that day is written."""
     return f"{persona} plan {day}"
+
+
+def key_of_wish(persona: str, part: str) -> str:
+    """Of the fields of what the user asks of her goals."""
+    return f"{persona} wish {part}"
 
 
 def key_of_thoughts(persona: str) -> str:

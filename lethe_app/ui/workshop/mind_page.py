@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, datetime
 
-from PySide6.QtCore import QCoreApplication, QLocale, QTimer
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QLocale, Qt, QTimer
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
@@ -16,7 +16,8 @@ from lethe_app.ui.dialogs import answered
 from lethe_app.ui.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.words import age_in_words
 from lethe_app.ui.workshop.memory_whose import Whose
-from lethe_app.ui.workshop.mind_edits import MindEdits, key_of_day, key_of_thoughts
+from lethe_app.ui.workshop.mind_asking import EntryDialog, WishFields
+from lethe_app.ui.workshop.mind_edits import MindEdits, key_of_day, key_of_thoughts, key_of_wish
 from lethe_app.ui.workshop.mind_moods import MoodCard
 from lethe_app.ui.workshop.mind_reminders import ReminderDialog, Reminding
 from lethe_app.ui.workshop.mind_week import WeekFields
@@ -70,9 +71,16 @@ class MindPage(Page):
         words = self.tr("What they think of themselves and of you. It always stands in the prompt.")
         self.sheet.add_card(self.tr("Own thoughts"), words).addWidget(self.thoughts)
         self.goals = Writings(self.theme, self.tr("{n} more"))
-        self.sheet.add_card(self.tr("Goals")).addWidget(self.goals)
+        self.wishes = WishFields()
+        card = self.sheet.add_card(self.tr("Goals"))
+        card.addWidget(self.goals)
+        card.addWidget(self.wishes)
         self.journal = Writings(self.theme, self.tr("{n} older entries"))
-        self.sheet.add_card(self.tr("Journal")).addWidget(self.journal)
+        self.new_entry = QPushButton(self.tr("Write an entry…"))
+        self.new_entry.setProperty("link", True)
+        card = self.sheet.add_card(self.tr("Journal"))
+        card.addWidget(self.journal)
+        card.addWidget(self.new_entry, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addWidget(above)
         self.body.addWidget(self.sheet, 1)
 
@@ -100,6 +108,8 @@ class MindPage(Page):
         )
         self.reminding.forget_wanted.connect(lambda one: self.edits.forget(self.whose.persona, one, short(one.name)))
         self.thoughts.edited.connect(self._think)
+        self.wishes.asked.connect(self._ask)
+        self.new_entry.clicked.connect(lambda _checked=False: self._place.bridge.spawn(self._enter(), lane="mind dialog"))
         for texts in (self.goals, self.journal):
             texts.written.connect(self._write)
             texts.forget_wanted.connect(lambda one: self.edits.forget(self.whose.persona, one.memory, short(one.title)))
@@ -154,6 +164,9 @@ class MindPage(Page):
         self._settle(key_of_thoughts(persona_id), await house.mind.life.thoughts(persona_id))
         self.week.mark_today()
         self.reminding.show_reminders(name, await house.mind.reminders.of(persona_id))
+        wish = await house.mind.wishes.of(persona_id)
+        self._settle(key_of_wish(persona_id, "request"), wish.request)
+        self._settle(key_of_wish(persona_id, "notice"), wish.notice)
         await self._read_writings(persona_id, name)
 
     async def _read_writings(self, persona_id: str, name: str) -> None:
@@ -184,6 +197,9 @@ class MindPage(Page):
         persona = self.whose.persona
         if key == key_of_thoughts(persona):
             self.thoughts.set_text(text)
+        for part, field in (("request", self.wishes.request), ("notice", self.wishes.notice)):
+            if key == key_of_wish(persona, part):
+                field.set_text(text)
         for day in Weekday:
             if key == key_of_day(persona, day):
                 self.week.put(day, text)
@@ -199,6 +215,16 @@ class MindPage(Page):
         persona, weekday = self.whose.persona, Weekday(day)
         title = QLocale().standaloneDayName(list(Weekday).index(weekday) + 1)
         self.edits.plan(persona, weekday, title, self._texts.get(key_of_day(persona, weekday), ""), text)
+
+    def _ask(self, request: str, notice: str) -> None:
+        persona = self.whose.persona
+        for part, text in (("request", request), ("notice", notice)):
+            self.edits.ask(persona, part, self._texts.get(key_of_wish(persona, part), ""), text)
+
+    async def _enter(self) -> None:
+        dialog = EntryDialog(self._place.window, self.whose.persona_name)
+        if await answered(dialog):
+            self.edits.keep_entry(self.whose.persona, dialog.title.text(), dialog.text.text)
 
     def _think(self, text: str) -> None:
         persona = self.whose.persona

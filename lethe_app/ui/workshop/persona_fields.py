@@ -10,7 +10,8 @@ from lethe_app.domain.persona import Weekday
 from lethe_app.ui.workshop.fields import Kind, Spec
 from lethe_app.ui.workshop.persona_draft import DAY
 
-AVATAR, WORLDS, SAMPLERS, MODEL, TASKS = "avatar", "worlds", "allowed_samplers", "preferred_model", "agent_tasks"
+AVATAR, WORLDS, SAMPLERS, MODEL = "avatar", "worlds", "allowed_samplers", "preferred_model"
+TASKS, TOOLS = "agent_tasks", "tools"
 """Fields with a widget of their own, which the form of their section does not make."""
 
 
@@ -195,15 +196,16 @@ def _away() -> Chapter:
 
 
 def _voice() -> Chapter:
-    later = _tr("Lethe does not act on any of this yet; it is kept with the persona.")
-    override = Spec("override_default_toolset", _tr("Only these tools"), Kind.SWITCH)
-    tools = Spec("tools", _tr("Tools"), Kind.WORDS, placeholder=_tr("Add a tool"))
-    return Chapter("voice", _tr("Model and tools"), later, specs=(override, tools), before=(MODEL, SAMPLERS))
+    later = _tr("Lethe does not act on the model and the samplers yet; they are kept with the persona.")
+    alone = _tr("Off, they have the tools that the settings give to everybody. Tools are used only while they are on there.")
+    override = Spec("override_default_toolset", _tr("Only these tools"), Kind.SWITCH, alone)
+    return Chapter("voice", _tr("Model and tools"), later, specs=(override,), before=(MODEL, SAMPLERS), after=(TOOLS,))
 
 
 def title_of(name: str) -> str:
     """What to call a field where it is undone."""
     titles = {AVATAR: _tr("Picture"), WORLDS: _tr("Worlds"), SAMPLERS: _tr("Samplers"), MODEL: _tr("Preferred model")}
     titles[TASKS] = _tr("What they do then")
+    titles[TOOLS] = _tr("Tools")
     specs = (spec for chapter in chapters() for spec in chapter.specs)
     return titles.get(name) or next((spec.title for spec in specs if spec.name == name), name)

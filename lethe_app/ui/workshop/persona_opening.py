@@ -34,6 +34,7 @@ class PersonaOpening(QObject):
         if page.is_closed:
             return
         sheet.worlds.offer([(name, world.name) for name, world in worlds.items()])
+        sheet.tools.offer([(one.name, one.title) for one in self._house.tooling.sets])
         sheet.tasks.offer([(known.name, known.task.title) for known in self._house.away.registry.all()])
         sheet.samplers.offer([(name, preset.name) for name, preset in samplers.items()])
         self._take_up(saved, ours, rehearsal)

@@ -12,7 +12,7 @@ from lethe_app.ui.palette import SPACE_1, SPACE_4, SPACE_6
 from lethe_app.ui.theme import Theme
 from lethe_app.ui.workshop.avatar_field import AvatarField
 from lethe_app.ui.workshop.form import Form
-from lethe_app.ui.workshop.persona_fields import AVATAR, MODEL, SAMPLERS, TASKS, WORLDS, Chapter
+from lethe_app.ui.workshop.persona_fields import AVATAR, MODEL, SAMPLERS, TASKS, TOOLS, WORLDS, Chapter
 from lethe_app.ui.workshop.persona_ticks import Pick, Ticks
 from lethe_app.ui.workshop.sheet import Sheet, made_card
 
@@ -36,6 +36,8 @@ class PersonaSheet(QWidget):
         self.worlds = Ticks(self.tr("Worlds"), self.tr("There is no world yet."), gone)
         self.samplers = Ticks(self.tr("Samplers"), self.tr("There is no sampler preset."), gone)
         self.tasks = Ticks(self.tr("What they do then"), self.tr("There is nothing they could do."), gone)
+        self.tools = Ticks(self.tr("Tools"), self.tr("There is no tool."), gone)
+        self.tools.changed.connect(lambda value: self.changed.emit(TOOLS, value))
         self.tasks.changed.connect(lambda value: self.changed.emit(TASKS, value))
         self.model = Pick(self.tr("Preferred model"), self.tr("Whichever is chosen"), self.tr("{name} (not found)"))
         self.worlds.changed.connect(lambda value: self.changed.emit(WORLDS, value))
@@ -46,6 +48,7 @@ class PersonaSheet(QWidget):
             SAMPLERS: (self.samplers, self.samplers.put),
             MODEL: (self.model, self.model.put),
             TASKS: (self.tasks, self.tasks.put),
+            TOOLS: (self.tools, self.tools.put),
         }
         self.sections = QListWidget()
         self.sections.setObjectName("sections")
@@ -86,6 +89,7 @@ class PersonaSheet(QWidget):
         if name == AVATAR:
             return self.avatar
         titles = {SAMPLERS: self.tr("Samplers that suit them"), MODEL: self.tr("Preferred model")}
+        titles[TOOLS] = self.tr("Tools")
         titles[TASKS] = self.tr("What they do then; with no tick, everything that suits them")
         widget = self._own[name][0]
         return _under_title(titles[name], widget) if name in titles else widget

@@ -20,6 +20,7 @@ DRAWINGS = {
     TrashKind.USER_PERSONA: "user",
     TrashKind.WORLD: "globe",
     TrashKind.PRESET: "sliders",
+    TrashKind.NOTEBOOK: "book",
     TrashKind.FILE: "folder",
 }
 
@@ -36,6 +37,7 @@ def kind_in_words(kind: TrashKind) -> str:
         TrashKind.USER_PERSONA: tr("Trash", "You"),
         TrashKind.WORLD: tr("Trash", "World"),
         TrashKind.PRESET: tr("Trash", "Preset"),
+        TrashKind.NOTEBOOK: tr("Trash", "Notebook"),
         TrashKind.FILE: tr("Trash", "Broken file"),
     }[kind]
 

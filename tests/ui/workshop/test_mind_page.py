@@ -19,6 +19,7 @@ from lethe_app.domain.mood import Cause, Feeling, Mood, MoodSample
 from lethe_app.domain.persona import Weekday
 from lethe_app.services.week import today
 from lethe_app.ui.herald import Herald
+from lethe_app.ui.workshop.mind_asking import EntryDialog
 from lethe_app.ui.workshop.mind_page import MindPage
 from lethe_app.ui.workshop.mind_reminders import ReminderDialog
 from tests.ui.window_scene import Scene, opened, until
@@ -305,3 +306,34 @@ async def test_a_reminder_that_comes_due_is_told_in_the_window_that_is_looked_at
 
         await until(lambda: scene.toasts)
         assert "Take the cake out." in [label.text() for label in scene.toasts[0].findChildren(QLabel)]
+
+
+async def test_what_the_user_asks_of_her_goals_is_kept_and_can_be_taken_back(tmp_path: Path):
+    async with minded(tmp_path) as (scene, page):
+        page.wishes.request.setFocus()
+        QTest.keyClicks(page.wishes.request, "Find books for me")
+        await page.edits.save()
+        assert (await scene.house.mind.wishes.of("mira")).request == "Find books for me"
+
+        page.undo.undo()
+        await page.edits.save()
+
+        assert (await scene.house.mind.wishes.of("mira")).request == ""
+        assert page.wishes.request.text == ""
+
+
+async def test_an_entry_is_written_by_hand_and_belongs_to_the_user(tmp_path: Path):
+    async with minded(tmp_path) as (scene, page):
+        page.new_entry.click()
+        dialog = await scene.dialog()
+        assert isinstance(dialog, EntryDialog)
+        assert not dialog.primary.isEnabled()
+        QTest.keyClicks(dialog.title, "A quiet day")
+        QTest.keyClicks(dialog.text, "Nothing happened, and it was good.")
+        dialog.accept()
+
+        await until(lambda: any(row.writing.title == "A quiet day" for row in page.journal.rows))
+        (entry,) = [one for one in await scene.house.mind.life.journal("mira") if one.name == "A quiet day"]
+        assert entry.made_by == ""
+        page.undo.undo()
+        await until(lambda: all(row.writing.title != "A quiet day" for row in page.journal.rows))

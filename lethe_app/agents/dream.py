@@ -1,0 +1,169 @@
+"""A dream: what was written while nobody looked is put in order, and how the user wants to be talked to is understood.
+
+Everything it wants is a change: proposed, or, where the user settled for that, done at once; each is stored together with what
+it does, so that a dream that is cut off has done some of its changes whole and the others not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+from typing import ClassVar, Protocol
+from uuid import UUID
+
+from lethe_app.agents.dream_wishes import Listening, understand
+from lethe_app.agents.task import NOTHING, Result, Scene, Sight, Task
+from lethe_app.brain.dreaming import (
+    DREAM,
+    Decision,
+    alike_by_words,
+    categories_of,
+    changes_of,
+    may_dream_of,
+    may_dream_of_fact,
+    said,
+    same_words,
+    signature,
+    together,
+)
+from lethe_app.brain.dreaming_answers import Sorted
+from lethe_app.domain.agents import Change, ChangeState, Made, MadeKind
+from lethe_app.domain.changed import Kept, Records
+from lethe_app.domain.memory import MemoryUnit
+
+MOST_ASKED = 40
+"""Groups and single notes the model is asked about in one dream; the rest waits for the next."""
+MOST_COMPARED = 200
+"""Records whose neighbours are looked for in one dream, the newest first."""
+LAST, FILED, BY_MODEL = "last", "filed", "by_model"
+"""Keys of the state: when the last dream began, which notes were looked at one by one, and whether a model could judge."""
+MOST_FILED = 2000
+LONGEST_NOTE = 600
+
+
+class Desk(Listening, Protocol):
+    """What a dream needs besides its scene."""
+
+    async def neighbours(self, persona_id: str, record: Kept) -> list[UUID]:
+        """Others so near in meaning that they may say the same."""
+
+    async def thought_of(self, persona_id: str) -> set[str]:
+        """The signatures of every change there is, whatever became of it."""
+
+    async def bring(self, change: Change, *, at_once: bool) -> Change:
+        """Propose it, or make it true. One that is no longer possible is left out; then it is DECLINED."""
+
+
+class Dream(Task):
+    """Works with rules alone, and better with a model that may be trusted."""
+
+    name = DREAM
+    title: ClassVar[str] = "Dreaming"
+    help: ClassVar[str] = "Memories that say the same become one, and how you want to be talked to is understood."
+    every = timedelta(hours=24)
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    async def observe(self, sight: Sight) -> bool:
+        state = await sight.state()
+        last = _moment(state.get(LAST))
+        if last is None or (self._desk.may_write() and not state.get(BY_MODEL)):
+            return True
+        talked = await sight.sessions(most=1)
+        newest = [*(one.last_activity for one in talked), *(one.added for one in (await sight.memories())[:1])]
+        newest += [one.last_seen for one in (await sight.facts())[:1]]
+        return any(moment > last for moment in newest)
+
+    async def execute(self, scene: Scene) -> Result:
+        began, known = scene.moment, await self._desk.thought_of(scene.persona.unique_name)
+        scene.progress("Listening again to what was said")
+        wanted = [one async for one in understand(scene, self._desk)]
+        made = [await self._bring(scene, known, [change], concluded) for change, concluded in wanted]
+        scene.progress("Putting memories in order")
+        count = sum(made) + await self._tidy(scene, known)
+        await scene.set_state({**await scene.state(), LAST: began.isoformat(), BY_MODEL: self._desk.may_write()})
+        return Result(_told(count, at_once=scene.settings.dreams_apply)) if count else NOTHING
+
+    async def _bring(
+        self, scene: Scene, known: set[str], changes: Sequence[Change], concluded: Collection[UUID] = ()
+    ) -> int:
+        """How many of them were not thought of before, and are possible."""
+        count = 0
+        for change in changes:
+            if signature(change) in known:
+                continue
+            known.add(signature(change))
+            await scene.note_made(Made(kind=MadeKind.CHANGE, id=str(change.id), title=_title(change)))
+            done = await self._desk.bring(change, at_once=scene.settings.dreams_apply)
+            count += done.state is not ChangeState.DECLINED
+        if concluded:
+            await self._desk.conclude(scene.persona.unique_name, concluded)
+        return count
+
+    async def _tidy(self, scene: Scene, known: set[str]) -> int:
+        """What says the same word for word first: that needs nobody's judgement."""
+        count = 0
+        for group in alike_by_words(await _open_to_change(scene)):
+            count += await self._settle(scene, known, group, same_words(group))
+        return count + (await self._tidy_with_a_model(scene, known) if self._desk.may_write() else 0)
+
+    async def _tidy_with_a_model(self, scene: Scene, known: set[str]) -> int:
+        records = await _open_to_change(scene)
+        groups = together(records, await self._pairs(scene.persona.unique_name, records))
+        asked = {one.guid for group in groups for one in group}
+        looked_at = _texts((await scene.state()).get(FILED))
+        alone = [one for one in records if isinstance(one, MemoryUnit) and not one.filed_under and one.guid not in asked]
+        single: list[list[Kept]] = [[one] for one in alone if str(one.guid) not in looked_at]
+        count = 0
+        for group in [*groups, *single][:MOST_ASKED]:
+            decision = await self._judged(scene, group)
+            count += await self._settle(scene, known, group, decision)
+            if len(group) == 1:
+                looked_at.append(str(group[0].guid))
+                await scene.set_state({**await scene.state(), FILED: looked_at[-MOST_FILED:]})
+        return count
+
+    async def _judged(self, scene: Scene, group: Sequence[Kept]) -> Decision:
+        there = ", ".join(categories_of(await scene.memories())) or "(none yet)"
+        notes = "\n".join(f"{number}. {' '.join(said(one).split())[:LONGEST_NOTE]}" for number, one in enumerate(group, 1))
+        answer = await scene.ask("dream", Sorted, categories=there[:LONGEST_NOTE], notes=notes)
+        return answer.decision(len(group))
+
+    async def _settle(self, scene: Scene, known: set[str], group: Sequence[Kept], decision: Decision) -> int:
+        names, moment = (scene.persona.name, scene.user.name), scene.moment
+        found = changes_of(decision, group, scene.persona.unique_name, scene.run_id, moment, names)
+        return await self._bring(scene, known, found)
+
+    async def _pairs(self, persona_id: str, records: Sequence[Kept]) -> list[tuple[UUID, UUID]]:
+        return [
+            (one.guid, other)
+            for one in records[:MOST_COMPARED]
+            for other in await self._desk.neighbours(persona_id, one)
+            if other != one.guid
+        ]
+
+
+async def _open_to_change(sight: Sight) -> list[Kept]:
+    """Newest first, memories before facts."""
+    memories = [one for one in await sight.memories() if may_dream_of(one, sight.moment)]
+    return [*memories, *(one for one in await sight.facts() if may_dream_of_fact(one))]
+
+
+def _title(change: Change) -> str:
+    """How what it leads to, or else what it takes away, begins."""
+    text = Records.after(change).text or Records.before(change).text
+    return " ".join(text.split())[:60]
+
+
+def _told(count: int, *, at_once: bool) -> str:
+    things = "One thing" if count == 1 else f"{count} things"
+    return f"{things} put in order." if at_once else f"{things} proposed."
+
+
+def _moment(kept: object) -> datetime | None:
+    return datetime.fromisoformat(kept) if isinstance(kept, str) else None
+
+
+def _texts(kept: object) -> list[str]:
+    return [str(one) for one in kept] if isinstance(kept, list) else []

@@ -1,0 +1,142 @@
+"""A persona's journal: now and then, when enough has happened, an entry in her own voice about what occupies her."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Annotated, ClassVar
+
+from pydantic import BeforeValidator, Field
+
+from lethe_app.agents.task import NOTHING, Need, Result, Scene, Sight, Task
+from lethe_app.agents.thoughts import plain, told
+from lethe_app.brain.answers import Answer, Paragraph, tidy
+from lethe_app.brain.portions import spell_all
+from lethe_app.domain.agents import Outcome
+from lethe_app.domain.chat import SessionSummary
+from lethe_app.domain.memory import MemoryType, MemoryUnit
+
+LEAST_SESSIONS = 2
+LEAST_CONTEXT = 8000
+LONGEST_TEXT = 1500
+"""Characters of each text that is read besides what was said."""
+DECIDE_TALK, WRITE_TALK = 1250, 2000
+"""Tokens of what was said last that are read, at most."""
+NEWEST_LINES = 60
+GOALS = 3
+REMEMBERED = 4
+UNTIL = "until"
+"""Key of the state: when the last conversation of the last entry ended."""
+NOTHING_YET = "(none yet)"
+_Line = BeforeValidator(lambda value: tidy(value) if isinstance(value, str) else value)
+
+
+class Occasion(Answer):
+    """Is there something worth an entry, and what?"""
+
+    most_tokens: ClassVar[int] = 160
+    write: bool
+    topic: Annotated[str, _Line, Field(max_length=200)]
+
+
+class Entry(Answer):
+    """An entry, a few paragraphs long."""
+
+    most_tokens: ClassVar[int] = 1400
+    ending: ClassVar[str] = '"]}'
+    title: Annotated[str, _Line, Field(max_length=80)]
+    paragraphs: list[Paragraph] = Field(min_length=1, max_length=6)
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(dict.fromkeys(self.paragraphs)).replace("{{", "").replace("}}", "")
+
+
+class Journal(Task):
+    """Entries are found again like any memory, and never take the place of each other."""
+
+    name = "journal"
+    title = "Journal"
+    help = "Now and then they write down what has occupied them, in their own words."
+    every = timedelta(hours=24)
+    needs = frozenset({Need.MODEL})
+
+    def __init__(self, context: Callable[[], int]) -> None:
+        """`context` tells how many tokens the loaded model can read."""
+        self._context = context
+
+    async def observe(self, sight: Sight) -> bool:
+        return self._context() >= LEAST_CONTEXT and len(await since_the_last(sight)) >= LEAST_SESSIONS
+
+    async def execute(self, scene: Scene) -> Result:
+        new = await since_the_last(scene)
+        if len(new) < LEAST_SESSIONS:
+            return NOTHING
+        scene.progress("Thinking of what has happened")
+        about = await around(scene, new)
+        talk = await newest_talk(scene, new[-1], "journal", Occasion, DECIDE_TALK, **about)
+        occasion = await scene.ask("journal", Occasion, talk=talk, **about)
+        until = {UNTIL: max(one.last_activity for one in new).isoformat()}
+        if not occasion.write or not occasion.topic.strip():
+            await scene.set_state(until)
+            return Result("Nothing that wanted to be written down.", outcome=Outcome.NOTHING)
+        scene.progress(f"Writing about {occasion.topic.rstrip('.')}")
+        entry = await self._written(scene, new[-1], occasion.topic, about)
+        title = entry.title.strip() or occasion.topic
+        await scene.memorize(entry_memory(title, entry.text, scene.moment))
+        await scene.set_state(until)
+        await scene.leave_note(f"{scene.persona.name} has written in the journal about “{title.rstrip('.')}”.")
+        return Result(f"Wrote in the journal: “{title.rstrip('.')}”.")
+
+    async def _written(self, scene: Scene, newest: SessionSummary, topic: str, about: dict[str, str]) -> Entry:
+        found = await scene.search(topic, REMEMBERED)
+        memories = "\n".join(f"- {' '.join(one.text.split())[:400]}" for one in found) or NOTHING_YET
+        material = {name: about[name] for name in ("name", "user", "bio", "last_entry")}
+        talk = await newest_talk(scene, newest, "journal_entry", Entry, WRITE_TALK, **material, topic=topic, memories=memories)
+        return await scene.ask("journal_entry", Entry, **material, topic=topic, memories=memories, talk=talk)
+
+
+def entry_memory(title: str, text: str, moment: datetime) -> MemoryUnit:
+    """An entry as it is kept: what it says is like no other one, so the day is a part of its name."""
+    return MemoryUnit(category=MemoryType.JOURNAL, name=title.rstrip("."), content=text, added=moment, last_trigger=moment)
+
+
+async def since_the_last(sight: Sight) -> list[SessionSummary]:
+    """Archived conversations since the last entry, oldest first."""
+    until = (await sight.state()).get(UNTIL)
+    known = datetime.fromisoformat(until) if isinstance(until, str) else None
+    found = [one for one in await sight.sessions(archived=True) if one.messages]
+    return [one for one in reversed(found) if known is None or one.last_activity > known]
+
+
+async def around(scene: Scene, new: list[SessionSummary]) -> dict[str, str]:
+    """Who both are, what she wrote last, what was spoken of last, and what she wants."""
+    memories = await scene.memories()
+    entries = [one for one in memories if one.category is MemoryType.JOURNAL]
+    goals = sorted((one for one in memories if one.category is MemoryType.GOAL and one.enabled), key=lambda one: -one.priority)
+    newest = max(entries, key=lambda one: one.added, default=None)
+    return {
+        "name": scene.persona.name,
+        "user": scene.user.name,
+        "bio": plain(scene, scene.persona.mini_bio or scene.persona.bio)[:LONGEST_TEXT] or NOTHING_YET,
+        "user_bio": plain(scene, scene.user.bio)[:LONGEST_TEXT] or NOTHING_YET,
+        "last_entry": f"“{newest.name}”: {newest.content[:LONGEST_TEXT]}" if newest else NOTHING_YET,
+        "summary": await told(scene, await scene.session(new[-1].guid)),
+        "goals": "\n".join(f"- {goal.name}" for goal in goals[:GOALS]) or NOTHING_YET,
+    }
+
+
+async def newest_talk(
+    scene: Scene, session: SessionSummary, errand: str, answer: type[Answer], most: int, **material: str
+) -> str:
+    """As much of the end of a conversation as there is room for, and at most so many tokens."""
+    lines = (await scene.lines(session.guid, NEWEST_LINES))[-NEWEST_LINES:]
+    room = min(most, await scene.room(errand, answer, **material))
+    counts = await scene.count([spell_all([line]) for line in lines])
+    kept = 0
+    for tokens in reversed(counts):
+        room -= tokens + 1
+        if room < 0:
+            break
+        kept += 1
+    return spell_all(lines[len(lines) - kept :]) or NOTHING_YET

@@ -1,0 +1,135 @@
+"""Sixty days of believable talk with things said that last, and a clerk who answers errands by a script."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lethe_app.agents.goals import Aims, Plan
+from lethe_app.agents.journal import Entry, Occasion
+from lethe_app.agents.thoughts import OwnThoughts
+from lethe_app.brain.answers import Answer
+from lethe_app.brain.dreaming_answers import HeardWishes, Sorted
+from lethe_app.errors import ModelError
+from lethe_app.services import clerk
+
+SMALL_TALK = Path(__file__).parent / "smalltalk.txt"
+RELATIVES = ("sister", "brother", "cousin", "aunt", "uncle", "neighbour", "colleague", "grandmother", "nephew", "niece")
+NAMES = tuple(
+    """
+    Ines Paulo Marta Henrik Salma Otto Wanda Livia Bruno Greta Yusuf Clio Dario Esther Farid Gemma Hugo Ilse Jonas Klara Lorenz
+    Mina Nils Olga Piet Quinta Rosa Sven Tilda Ugo Vera Wim Xenia Yara Zeno Amos Berta Carlo Dora Emil Flora Gustav Hanna Igor
+    Jana Karim Leila Malik Nora Oskar Petra Rahel Samir Thea Ulla Viktor Wilma Yann Zita Anton
+    """.split()  # noqa: SIM905 - a list of sixty quoted words cannot be read
+)
+CITIES = tuple(
+    """
+    Porto Bergen Tartu Gdansk Malaga Nantes Turku Split Varna Cork Dundee Aarhus Lucca Leiden Ghent Bruges Trieste Kaunas
+    Tromso Perth Oslo Narvik Riga Sofia Cadiz Lugano Basel Graz Linz Pecs Brno Lodz Torun Umea Vigo Faro Braga Evora Sintra
+    Genoa Parma Siena Modena Verona Padua Bari Lecce Chania Volos Patras Izmir Bursa Tunis Rabat Fez Haifa Akko Aqaba Muscat
+    """.split()  # noqa: SIM905 - as above
+)
+REMARKS = (
+    "The {thing} in the harbour was {quality} today.",
+    "I spent the whole afternoon with the {thing}.",
+    "Nobody told me that the {thing} would be so {quality}.",
+    "We should look at the {thing} again at the weekend.",
+)
+THINGS = ("boat", "lamp", "net", "crane", "market", "bakery", "ferry", "garden", "roof", "engine", "radio", "cellar")
+THEMES = ("paella", "violin", "orchard")
+THEMED = 3
+"""Every so many days something is said about a subject that comes back."""
+QUALITIES = ("quiet", "crowded", "loud", "empty", "cold", "bright", "slippery", "strange")
+
+
+@dataclass(frozen=True)
+class Planted:
+    """Something said on one day that is asked about later."""
+
+    day: int
+    said: str
+    asked: str
+    expected: str
+
+
+@dataclass(frozen=True)
+class Day:
+    """What the user says on one day."""
+
+    lines: tuple[str, ...]
+    planted: Planted
+
+
+def life(days: int, seed: int = 7) -> list[Day]:
+    """The same for the same seed."""
+    chance = random.Random(seed)
+    talk = [line.strip() for line in SMALL_TALK.read_text(encoding="utf-8").splitlines() if line.strip()]
+    found: list[Day] = []
+    for number in range(days):
+        name, city, relative = NAMES[number % len(NAMES)], CITIES[number % len(CITIES)], RELATIVES[number % len(RELATIVES)]
+        said = f"My {relative} {name} lives in {city}."
+        planted = Planted(number, said, f"Where does my {relative} {name} live?", city)
+        filled = [
+            remark.format(thing=chance.choice(THINGS), quality=chance.choice(QUALITIES)) for remark in chance.sample(REMARKS, 2)
+        ]
+        lines = [chance.choice(talk), *filled, said, chance.choice(talk), f"I want to visit {name} soon."]
+        if number % THEMED == 0:
+            lines[2:2] = themed(number // THEMED)
+        found.append(Day(tuple(lines), planted))
+    return found
+
+
+def themed(number: int) -> list[str]:
+    """Three things about one subject, others every time."""
+    theme = THEMES[number % len(THEMES)]
+    what = [THINGS[(number + place) % len(THINGS)] for place in range(3)]
+    kinds = [QUALITIES[(number // len(THEMES) + place) % len(QUALITIES)] for place in range(3)]
+    return [
+        f"I love {kinds[0]} {theme} {what[0]}s.",
+        f"I own a {kinds[1]} {theme} {what[1]}.",
+        f"I hate {kinds[2]} {theme} {what[2]}s.",
+    ]
+
+
+def scripted(spent: Callable[[int], None]) -> Callable[..., Any]:
+    """Takes the place of asking a model; tokens are what the material and the answer would come to, and are told to `spent`."""
+    count = [0]
+
+    async def answered(task: str, answer: type[Answer], material: dict[str, str]) -> Answer:
+        count[0] += 1
+        made = _made(answer, count[0])
+        if made is None:
+            raise ModelError("The script has no answer to that.")
+        tokens = (sum(map(len, material.values())) + len(made.model_dump_json())) // 4 + 300  # 300: instructions and examples
+        spent(tokens)
+        if meter := clerk._METER.get():
+            meter(tokens)
+        return made
+
+    return answered
+
+
+def _made(answer: type[Answer], number: int) -> Answer | None:
+    """Different every time, as a model's would be."""
+    thing, quality = THINGS[number % len(THINGS)], QUALITIES[number % len(QUALITIES)]
+    match answer.__name__:
+        case Occasion.__name__:
+            return Occasion(write=True, topic=f"What was said about the {thing}, number {number}.")
+        case Entry.__name__:
+            words = f"The {thing} was {quality}, and I kept thinking of it at {number}."
+            return Entry(title=f"The {thing} {number}", paragraphs=[words])
+        case Aims.__name__:
+            return Aims(own=[f"See the {thing} {number} times."], wishes=[f"May the {thing} stay {quality} for {number} days."])
+        case Plan.__name__:
+            sentence = f"The {thing} number {number} is to be {quality}."
+            return Plan(title=f"The {quality} {thing} {number}", details=sentence, reason=sentence, steps=["Ask about it."])
+        case OwnThoughts.__name__:
+            return OwnThoughts(paragraphs=[f"I think of the {thing}, and that it is {quality}, for the {number}th time."])
+        case Sorted.__name__:
+            return Sorted(verdict="keep", text="", merged=[], dropped=[], filed_under="", tags=[])
+        case HeardWishes.__name__:
+            return HeardWishes(wishes=[])
+    return None

@@ -1,0 +1,155 @@
+"""Sixty days of a persona's life in a minute or two: what she remembers, how well, and what it costs.
+
+Every day there is a conversation in which something lasting is said; it is archived, written down, and while the user is away
+she is busy. Clock and model are scripted, everything else is the program. `recall_day7` is how many of the things said were
+found when asked for a week later, `recall_day60` how many at the end; `bounded` is 1 if what decays is no more in the last
+fortnight than in the one before the middle. With --words nothing is found by meaning.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+import time
+from collections import Counter
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from lethe_app.app import build
+from lethe_app.domain.clock import by_the_system, told_by
+from lethe_app.domain.memory import MemoryType
+from lethe_app.house import House
+from lethe_app.paths import Paths
+from tests.bench._life import Day, Planted, life, scripted
+from tests.bench.report import arguments, show
+from tests.services.past import hold, trusted
+from tests.services.stage import MIRA, change_persona, say
+from tests.services.tasks import Clock, leave
+
+DAYS, WEEK, LOOKED_AT = 60, 7, 3
+TASKS = ["thoughts", "journal", "goals", "session_goals", "dream"]
+DECAYING = frozenset({MemoryType.GOAL, MemoryType.WEB_SEARCH, MemoryType.REMINDER})
+SLACK = 1.25
+"""By so much the last fortnight may have more, for goals come and go by chance."""
+PERSONAS = {
+    "mira-test": {"name": "Mira", "bio": "She is the navigator of the Petrel.", "self_edit_tokens": 200},
+    "tomas": {"is_user": True, "name": "Tomas", "bio": "The captain."},
+}
+
+
+class Life:
+    """One home and its clock."""
+
+    def __init__(self, house: House, clock: Clock) -> None:
+        self.house, self.clock = house, clock
+        self.spent = Counter[int]()
+        self.day = 0
+        house.away._tools.clerk._answered = scripted(self._spend)  # type: ignore[method-assign]
+
+    def _spend(self, tokens: int) -> None:
+        self.spent[self.day] += tokens
+
+    async def live(self, day: Day) -> None:
+        """An evening of talk, and the night and day after it."""
+        house, clock = self.house, self.clock
+        self.clock.shown = start_of(self.day)
+        session = await hold(house, at=clock.shown)
+        for line in day.lines:
+            await say(house, session, line)
+            clock.go_on(minutes=2)
+        await house.archiving.begin(session.guid)
+        await house.archiving.finish()
+        await house.indexing.settle_all()
+        await house.mind.notekeeping.catch_up()
+        leave(house, clock)
+        for _hour in range(18):
+            await house.away.look()
+            clock.go_on(minutes=61)
+        await house.indexing.settle_all()
+
+    async def recalls(self, planted: Planted) -> bool:
+        """Is it among the first few that come to mind?"""
+        found = await self.house.brain.search(MIRA, planted.asked, LOOKED_AT)
+        return any(planted.expected in one.text or planted.expected in str(one.leads) for one in found)
+
+    async def decaying(self) -> int:
+        """How many memories there are that may fade."""
+        return sum(one.category in DECAYING for one in await self.house.brain.memories(MIRA))
+
+
+def start_of(day: int) -> datetime:
+    """Eight in the evening; the last day is today."""
+    today = by_the_system().replace(hour=20, minute=0, second=0, microsecond=0)
+    return today - timedelta(days=DAYS + 1 - day)
+
+
+async def measure(*, by_meaning: bool) -> tuple[list[tuple[str, object]], dict[str, float]]:
+    """The table, and the figures."""
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        paths = Paths.standard(home / "home")
+        paths.personas.mkdir(parents=True)
+        for name, persona in PERSONAS.items():
+            (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
+        clock = Clock(start_of(0))
+        with told_by(clock):
+            house = await build(paths, engine="echo", by_meaning=by_meaning)
+            try:
+                found = await sixty(house, clock, home / "model.json")
+            finally:
+                await house.close()
+    rows, figures = found
+    return [*rows, ("seconds", time.perf_counter() - began)], figures
+
+
+async def sixty(house: House, clock: Clock, script: Path) -> tuple[list[tuple[str, object]], dict[str, float]]:
+    """Live all of it."""
+    await house.preferences.set(user_persona="tomas", agent_day_tokens=0, agent_day_minutes=0, dreams_apply=True)
+    await change_persona(house, MIRA, agent_mode=True, agent_tasks=TASKS)
+    await trusted(house, script, facts=False, replies=["I see."] * 1000)
+    if house.embedding.enabled:
+        await house.embedding.ready()
+    one, days = Life(house, clock), life(DAYS)
+    after_a_week, decaying = [], []
+    for number, day in enumerate(days):
+        one.day = number
+        await one.live(day)
+        decaying.append(await one.decaying())
+        if number >= WEEK:
+            after_a_week.append(await one.recalls(days[number - WEEK].planted))
+    at_the_end = [await one.recalls(day.planted) for day in days]
+    memories, facts = await house.brain.memories(MIRA), await house.knowing.all(MIRA)
+    books = await house.mind.notebooks.of(MIRA)
+    middle, last = max(decaying[DAYS // 2 - 14 : DAYS // 2 + 1]), max(decaying[-14:])
+    outcomes = Counter(str(run.outcome) for run in await house.away.runs(1000))
+    figures = {
+        "memories": float(len(memories)),
+        "recall_day7": sum(after_a_week) / len(after_a_week),
+        "recall_day60": sum(at_the_end) / len(at_the_end),
+        "tokens_per_day": sum(one.spent.values()) / DAYS,
+        "bounded": float(last <= middle * SLACK),
+    }
+    kinds = Counter(memory.category.value for memory in memories)
+    rows: list[tuple[str, object]] = [
+        *figures.items(),
+        ("memories by kind", dict(kinds)),
+        ("most that decay, before the middle and at the end", f"{middle}, {last}"),
+        ("facts", len(facts)),
+        ("notebooks", {kept.notebook.title: len(kept.notebook.lines) for kept in books}),
+        ("runs", dict(outcomes)),
+        ("by meaning", house.embedding.state.name or "no, by words"),
+    ]
+    return rows, figures
+
+
+def main() -> None:
+    """Measure and print."""
+    wanted = arguments(__doc__, ("--words", {"action": "store_true", "help": "without an embedding model"}))
+    rows, figures = asyncio.run(measure(by_meaning=not wanted.words))
+    show(rows, figures, as_json=wanted.json)
+
+
+if __name__ == "__main__":
+    main()

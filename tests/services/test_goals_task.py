@@ -1,0 +1,137 @@
+"""What she wants follows from the last conversation, in the order in which it matters; roleplay is left out where it should."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from lethe_app.agents.goals import CustomGoal, GoalDesigner, SessionGoals, may_use_roleplay
+from lethe_app.agents.task import Task
+from lethe_app.choices import RoleplayGoals
+from lethe_app.domain.agents import Outcome
+from lethe_app.domain.clock import told_by
+from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.house import House
+from tests.services.past import NUTS, chats_of, hold, trusted
+from tests.services.stage import MIRA
+from tests.services.tasks import Clock, employ, leave, newest
+
+AIMS = {"own": ["Learn all signals.", "Paint the hull."], "wishes": ["May Tomas see Ines."]}
+
+
+def plan(title: str) -> dict[str, object]:
+    return {
+        "title": title,
+        "details": f"To reach what is meant by {title}.",
+        "reason": "It matters to both of them.",
+        "steps": ["Ask about it", "Try it together."],
+    }
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    clock = Clock()
+    with told_by(clock):
+        yield clock
+
+
+async def past(house: House, clock: Clock, **fields: object) -> None:
+    session = await hold(house, *NUTS, at=clock.shown)
+    told = {"name": "Peanuts and Porto", "content": "They spoke of Ines."}
+    plans = ["Tomas wants to visit Ines in May."]
+    await chats_of(house).change_session(session.guid, archived=True, future_goals=plans, **told, **fields)
+    clock.go_on(hours=1)
+
+
+async def begin(house: House, script: Path, clock: Clock, task: Task, *answers: object) -> None:
+    await employ(house, task)
+    await trusted(house, script, answers=list(answers))
+    leave(house, clock)
+    await house.away.look()
+
+
+async def goals(house: House) -> list[MemoryUnit]:
+    found = [one for one in await house.brain.memories(MIRA) if one.category is MemoryType.GOAL]
+    return sorted(found, key=lambda one: (-one.priority, one.name))
+
+
+async def test_own_goals_wishes_and_plans_become_goals_in_the_order_in_which_they_matter(
+    house: House, tmp_path: Path, clock: Clock
+):
+    await past(house, clock)
+
+    answers = [AIMS, plan("Signals"), plan("The hull"), plan("Ines"), plan("Visiting Porto")]
+    await begin(house, tmp_path / "model.json", clock, GoalDesigner(), *answers)
+
+    found = await goals(house)
+    assert [(one.name, one.priority) for one in found] == [("Signals", 3), ("The hull", 2), ("Ines", 1), ("Visiting Porto", 0)]
+    assert {(one.insertion, one.made_by) for one in found} == {(MemoryInsertion.NATURAL, "goals")}
+    assert found[0].content == "To reach what is meant by Signals.\nPlan: Ask about it. Try it together."
+    assert found[0].reason == "It matters to both of them."
+    assert found[0].end_time == found[0].added + timedelta(days=30)
+
+
+async def test_one_conversation_gives_rise_to_goals_once(house: House, tmp_path: Path, clock: Clock):
+    await past(house, clock)
+    answers = [AIMS, plan("Signals"), plan("The hull"), plan("Ines"), plan("Visiting Porto")]
+    await begin(house, tmp_path / "model.json", clock, GoalDesigner(), *answers, *answers)
+    for _day in range(4):
+        clock.go_on(days=1, hours=1)
+        await house.away.look()
+
+    assert len(await house.away.runs()) == 1
+
+
+async def test_a_conversation_that_was_roleplay_gives_rise_to_none_unless_the_user_wants_it(
+    house: House, tmp_path: Path, clock: Clock
+):
+    await past(house, clock, is_roleplay=True)
+    await begin(house, tmp_path / "model.json", clock, GoalDesigner(), {"own": [], "wishes": []}, plan("Visiting Porto"))
+    assert await house.away.runs() == []
+
+    await house.preferences.set(goals_from_roleplay=RoleplayGoals.ALWAYS)
+    clock.go_on(hours=1)
+    await house.away.look()
+
+    assert [one.name for one in await goals(house)] == ["Visiting Porto"]
+
+
+def test_never_is_never_and_always_is_always():
+    chance = random.Random(7)
+
+    assert not any(may_use_roleplay(RoleplayGoals.NEVER, chance) for _ in range(50))
+    assert all(may_use_roleplay(RoleplayGoals.ALWAYS, chance) for _ in range(50))
+    assert {may_use_roleplay(RoleplayGoals.RANDOM, chance) for _ in range(50)} == {True, False}
+
+
+async def test_plans_of_the_last_conversation_come_first(house: House, tmp_path: Path, clock: Clock):
+    await past(house, clock)
+
+    await begin(house, tmp_path / "model.json", clock, SessionGoals(), plan("Visiting Porto"))
+
+    assert [(one.name, one.priority, one.made_by) for one in await goals(house)] == [("Visiting Porto", 5, "session_goals")]
+    assert (await newest(house)).summary == "Set a goal: Visiting Porto."
+
+
+async def test_the_user_may_ask_for_a_goal(house: House, tmp_path: Path, clock: Clock):
+    task = CustomGoal(house.mind.wishes.of)
+    await begin(house, tmp_path / "model.json", clock, task, plan("Write a letter"))
+    assert await house.away.runs() == []
+
+    await house.mind.wishes.ask(MIRA, "Something with letters.", "Nothing in the morning.")
+    clock.go_on(hours=1)
+    await house.away.look()
+
+    assert [(one.name, one.priority) for one in await goals(house)] == [("Write a letter", 5)]
+
+
+async def test_goals_that_are_cut_off_leave_nothing_half_done(house: House, tmp_path: Path, clock: Clock):
+    await past(house, clock)
+    await begin(house, tmp_path / "model.json", clock, GoalDesigner(), AIMS, plan("Signals"), "no", "no", "no")
+
+    assert (await newest(house)).outcome is Outcome.FAILED
+    assert await goals(house) == []

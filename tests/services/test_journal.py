@@ -1,0 +1,126 @@
+"""An entry is written when enough has happened, in her own words, found again later, and never in the place of another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from lethe_app.agents.journal import Entry, Journal
+from lethe_app.domain.agents import Outcome
+from lethe_app.domain.clock import told_by
+from lethe_app.domain.memory import MemoryInsertion, MemoryType
+from lethe_app.house import House
+from tests.services.past import NUTS, chats_of, hold, trusted
+from tests.services.stage import MIRA
+from tests.services.tasks import Clock, employ, leave, newest
+
+WANTS = {"write": True, "topic": "What Tomas told me of his sister."}
+WANTS_NOT = {"write": False, "topic": ""}
+ENTRY = {"title": "His sister", "paragraphs": ["Tomas spoke of Ines today. I listened longer than I meant to."]}
+OTHER = {"title": "His sister", "paragraphs": ["Tomas spoke of Ines today. I listened longer than I meant to, again."]}
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    clock = Clock()
+    with told_by(clock):
+        yield clock
+
+
+async def past(house: House, clock: Clock, sessions: int = 2) -> None:
+    """Some conversations that are over."""
+    for _number in range(sessions):
+        session = await hold(house, *NUTS, at=clock.shown)
+        told = {"name": "Peanuts and Porto", "content": "They spoke of Ines."}
+        await chats_of(house).change_session(session.guid, archived=True, **told)
+        clock.go_on(hours=1)
+
+
+async def ready(house: House, script: Path, answers: list[object], context: int = 8192) -> None:
+    await employ(house, Journal(lambda: context))
+    await trusted(house, script, answers=answers, context=context)
+
+
+async def entries(house: House) -> list[tuple[str, str]]:
+    return [(one.name, one.content) for one in await house.brain.memories(MIRA) if one.category is MemoryType.JOURNAL]
+
+
+async def test_after_two_conversations_she_writes_an_entry(house: House, tmp_path: Path, clock: Clock):
+    await past(house, clock)
+    await ready(house, tmp_path / "model.json", [WANTS, ENTRY])
+    leave(house, clock)
+
+    await house.away.look()
+
+    run = await newest(house)
+    (entry,) = await house.brain.memories(MIRA)
+    assert (run.outcome, run.trouble) == (Outcome.MADE, "")
+    assert (entry.category, entry.insertion, entry.made_by) == (MemoryType.JOURNAL, MemoryInsertion.TRIGGER, "journal")
+    assert (entry.name, entry.content) == ("His sister", ENTRY["paragraphs"][0])
+    assert "written in the journal" in run.made[-1].title
+
+
+async def test_one_conversation_is_not_enough_and_neither_is_a_short_context(house: House, tmp_path: Path, clock: Clock):
+    await past(house, clock, sessions=1)
+    await ready(house, tmp_path / "model.json", [WANTS, ENTRY])
+    leave(house, clock)
+    await house.away.look()
+    assert await house.away.runs() == []
+
+    await past(house, clock)
+    await ready(house, tmp_path / "model.json", [WANTS, ENTRY], context=4096)
+    clock.go_on(hours=25)
+    await house.away.look()
+    assert await house.away.runs() == []
+
+
+async def test_what_is_not_worth_an_entry_is_not_thought_of_again(house: House, tmp_path: Path, clock: Clock):
+    await past(house, clock)
+    await ready(house, tmp_path / "model.json", [WANTS_NOT, WANTS, ENTRY])
+    leave(house, clock)
+    for _day in range(5):
+        await house.away.look()
+        clock.go_on(days=1, hours=1)
+
+    assert [run.outcome for run in await house.away.runs()] == [Outcome.NOTHING]
+    assert await entries(house) == []
+
+
+async def test_the_next_entry_does_not_take_the_place_of_the_last_though_it_says_nearly_the_same(
+    house: House, tmp_path: Path, clock: Clock
+):
+    await past(house, clock)
+    await ready(house, tmp_path / "model.json", [WANTS, ENTRY, WANTS, OTHER])
+    leave(house, clock)
+    await house.away.look()
+    clock.go_on(hours=25)
+    await past(house, clock)
+    leave(house, clock)
+    await house.away.look()
+
+    assert sorted(await entries(house)) == sorted([("His sister", one["paragraphs"][0]) for one in (ENTRY, OTHER)])
+
+
+async def test_an_entry_can_be_taken_back(house: House, tmp_path: Path, clock: Clock):
+    await past(house, clock)
+    await ready(house, tmp_path / "model.json", [WANTS, ENTRY])
+    leave(house, clock)
+    await house.away.look()
+
+    await house.away.undo((await newest(house)).id)
+
+    assert await entries(house) == []
+
+
+def test_no_macro_comes_into_an_entry():
+    entry = Entry.read(json.dumps({"title": "A", "paragraphs": ["I met {{user}} at the old harbour today."]}))
+
+    assert "{{" not in entry.text
+
+
+def test_a_day_lies_between_two_entries():
+    assert Journal(lambda: 0).every == timedelta(hours=24)

@@ -1,0 +1,213 @@
+"""Dreams, as the user lives them: what was tidied can be had back, a crash costs nothing, and what they asked for is heeded."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from lethe_app.agents.dream import Dream
+from lethe_app.app import build
+from lethe_app.domain.agents import Change, ChangeState, Outcome, Verdict
+from lethe_app.domain.changed import AVOID, INFER, Records
+from lethe_app.domain.clock import told_by
+from lethe_app.domain.recollection import Way
+from lethe_app.house import House
+from lethe_app.paths import Paths
+from tests.services.past import hold, opened
+from tests.services.stage import MIRA, keep, prompt_of, say
+from tests.services.tasks import Clock, employ, leave, newest
+
+PERSONAS = {
+    "mira-test": {"name": "Mira", "bio": "She is the navigator of the Petrel."},
+    "tomas": {"is_user": True, "name": "Tomas", "bio": "The captain."},
+}
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    clock = Clock()
+    with told_by(clock):
+        yield clock
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    folder = Paths.standard(tmp_path / "home").personas
+    folder.mkdir(parents=True)
+    for name, persona in PERSONAS.items():
+        (folder / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
+    return tmp_path / "home"
+
+
+async def sleep_on_it(house: House, clock: Clock) -> list[Change]:
+    """The user goes away for a night, and Mira dreams."""
+    known = house.away.registry.get("dream")
+    assert known is not None
+    assert isinstance(known.task, Dream)
+    await house.preferences.set(user_persona="tomas")
+    await employ(house, known.task)
+    clock.go_on(days=1)
+    leave(house, clock)
+    await house.away.look()
+    return await house.dreams.of(MIRA)
+
+
+async def test_a_dream_merges_duplicates_and_can_be_undone(home: Path, clock: Clock):
+    async with opened(home) as house:
+        await house.preferences.set(dreams_apply=True)
+        for _time in range(3):
+            await keep(house, "The ferry leaves at nine.", made_by="journal", trigger_count=2)
+            clock.go_on(hours=1)
+        mine = await keep(house, "The ferry leaves at nine.")
+        before = {one.guid: one for one in await house.brain.memories(MIRA)}
+
+        await sleep_on_it(house, clock)
+        tidied = await house.brain.memories(MIRA)
+        assert sorted((one.made_by, one.trigger_count) for one in tidied) == [("", 0), ("dream", 6)]
+        assert mine in tidied
+
+        run = await newest(house)
+        assert run.outcome is Outcome.MADE
+        await house.away.undo(run.id)
+
+    async with opened(home) as house:
+        assert {one.guid: one for one in await house.brain.memories(MIRA)} == before
+        found = await house.brain.search(MIRA, "When does the ferry leave?", 10)
+        assert {one.memory for one in found} == set(before)
+
+
+KILLED = """
+import asyncio, sys
+from pathlib import Path
+from lethe_app.app import build
+from lethe_app.domain.clock import told_by
+from lethe_app.paths import Paths
+from tests.services.stage import MIRA
+from tests.services.tasks import Clock, employ, leave
+
+async def main():
+    clock = Clock()
+    with told_by(clock):
+        house = await build(Paths.standard(Path(sys.argv[1])), engine="echo")
+        await employ(house, house.away.registry.get("dream").task)
+        carry_out, done = house.dreams.carry_out, 0
+
+        async def and_stop(change):
+            nonlocal done
+            made = await carry_out(change)
+            done += 1
+            if done == 2:
+                print("in the middle", flush=True)
+                await asyncio.Event().wait()
+            return made
+
+        house.dreams.carry_out = and_stop
+        clock.go_on(days=1)
+        leave(house, clock)
+        await house.away.look()
+
+if __name__ == "__main__":
+    asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+async def test_a_kill_in_the_middle_of_a_dream_loses_nothing(home: Path, tmp_path: Path):
+    said = [f"The ferry number {number} leaves at nine." for number in range(4)]
+    house = await build(Paths.standard(home), engine="echo")
+    await house.preferences.set(dreams_apply=True, user_persona="tomas")
+    for words in said * 2:
+        await keep(house, words, made_by="journal", trigger_count=1)
+    await house.close()
+
+    script = tmp_path / "killed.py"
+    script.write_text(KILLED, encoding="utf-8")
+    root = str(Path(__file__).parent.parent.parent)
+    environment = {**os.environ, "PYTHONPATH": root}
+    command = (sys.executable, str(script), str(home))
+    program = await asyncio.create_subprocess_exec(*command, env=environment, stdout=subprocess.PIPE, cwd=root)
+    assert program.stdout is not None
+    assert (await program.stdout.readline()).strip() == b"in the middle"
+    program.send_signal(signal.SIGKILL)
+    await program.wait()
+
+    clock = Clock()
+    with told_by(clock):
+        async with opened(home) as house:
+            held = await house.brain.memories(MIRA)
+            assert {one.content for one in held} == set(said)
+            assert sum(one.trigger_count for one in held) == 8
+            assert [one.state for one in await house.dreams.of(MIRA)] == [ChangeState.APPLIED] * 2
+            await house.brain.search(MIRA, "ferry")
+
+            await sleep_on_it(house, clock)  # what was cut off is noted as lost, and waits a little
+            await sleep_on_it(house, clock)
+            assert sorted(one.content for one in await house.brain.memories(MIRA)) == said
+
+
+CASUAL = ("I'd prefer shorter answers.", "Maybe a bit shorter next time.", "Could you keep it short?")
+
+
+async def test_three_casual_remarks_make_a_preference_and_two_do_not(home: Path, clock: Clock):
+    async with opened(home) as house:
+        await house.preferences.set(dreams_apply=True)
+        for said in CASUAL[:2]:
+            await hold(house, "How is the weather?", "Let me tell you about clouds, all of them.", said)
+            clock.go_on(days=1)
+        assert await sleep_on_it(house, clock) == []
+
+        third = await hold(house, "And the tide?", "The tide, my dear captain, is a long story.", CASUAL[2])
+        (change,) = await sleep_on_it(house, clock)
+
+        assert change.what == INFER
+        (wish,) = await house.brain.memories(MIRA)
+        assert (wish.filed_under, wish.tags, wish.made_by) == ("user-preferences/inferred", ["inferred"], "dream")
+        assert len(wish.sources) == 3
+        said = [one for one in await house.sessions.page(third.guid, 0, 9) if one.content == CASUAL[2]]
+        assert f"message:{said[0].id}" in wish.sources
+
+
+async def test_what_must_not_happen_again_stands_in_every_prompt(
+    home: Path, clock: Clock, echo_model: Callable[..., Path]
+):
+    async with opened(home) as house:
+        await house.preferences.set(dreams_apply=True)
+        await hold(house, "Hello.", "Good evening, Tommy.", "I told you not to call me Tommy!")
+        (change,) = await sleep_on_it(house, clock)
+        assert change.what == AVOID
+        (constraint,) = Records.after(change).memories
+
+        await house.models.load(echo_model("It is calm.", "Quite."))
+        talk = await hold(house)
+        played = await say(house, talk, "How is the sea tonight?")
+
+        assert [one.way for one in played.memory.recalled if one.memory == constraint.guid] == [Way.CONSTANT]
+        prompt = await prompt_of(house, talk, played)
+        assert "Don't call Tomas Tommy" in prompt
+        assert prompt.index("Don't call Tomas Tommy") > prompt.index("navigator of the Petrel")
+
+        await house.dreams.take_back(change.id)
+        again = await say(house, talk, "And the wind?")
+        assert "Don't call Tomas Tommy" not in await prompt_of(house, talk, again)
+
+
+async def test_a_thumb_is_there_again_tomorrow_and_a_second_one_takes_it_back(home: Path, clock: Clock):
+    async with opened(home) as house:
+        talk = await hold(house, "Hello.", "Good evening.")
+        reply = (await house.sessions.page(talk.guid, 0, 9))[-1]
+        assert await house.feedback.thumb(reply.id, Verdict.BAD) is Verdict.BAD
+
+    async with opened(home) as house:
+        assert await house.feedback.about([reply.id]) == {reply.id: {0: Verdict.BAD}}
+        assert await house.feedback.thumb(reply.id, Verdict.GOOD) is Verdict.GOOD
+        assert await house.feedback.thumb(reply.id, Verdict.GOOD) is None
+        assert await house.feedback.about([reply.id]) == {}

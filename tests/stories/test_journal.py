@@ -1,0 +1,80 @@
+"""A journal as the user lives it: they come back, and she has written something they can find, read and change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lethe_app.agents.goals import GoalDesigner
+from lethe_app.agents.journal import Journal
+from lethe_app.domain.clock import told_by
+from lethe_app.domain.memory import MemoryType
+from lethe_app.paths import Paths
+from tests.services.past import NUTS, chats_of, hold, opened, trusted
+from tests.services.stage import MIRA, say
+from tests.services.tasks import Clock, employ, leave
+
+PERSONAS = {
+    "mira-test": {"name": "Mira", "bio": "She is the navigator of the Petrel."},
+    "tomas": {"is_user": True, "name": "Tomas", "bio": "The captain."},
+}
+WANTS = {"write": True, "topic": "What Tomas told me of the lighthouse."}
+ENTRY = {"title": "The lighthouse", "paragraphs": ["Tomas spoke of the old lighthouse. I would like to see its lamp once."]}
+PLAN = {
+    "title": "See the lighthouse",
+    "details": "Mira wants to see the lamp of the lighthouse with Tomas.",
+    "reason": "He spoke of it as of a friend.",
+    "steps": ["Ask him when he goes there again."],
+}
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    clock = Clock()
+    with told_by(clock):
+        yield clock
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    paths = Paths.standard(tmp_path / "home")
+    paths.personas.mkdir(parents=True)
+    for name, persona in PERSONAS.items():
+        (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
+    return tmp_path / "home"
+
+
+async def test_two_evenings_later_there_is_an_entry_that_is_told_of_and_found(home: Path, tmp_path: Path, clock: Clock):
+    async with opened(home) as house:
+        await house.preferences.set(user_persona="tomas")
+        for _evening in range(2):
+            session = await hold(house, *NUTS, at=clock.shown)
+            await chats_of(house).change_session(session.guid, archived=True, name="The lighthouse", content="They talked.")
+            clock.go_on(days=1)
+        await employ(house, Journal(lambda: 8192), GoalDesigner())
+        answers = [WANTS, ENTRY, {"own": ["See the lighthouse."], "wishes": []}, PLAN]
+        await trusted(house, tmp_path / "model.json", answers=answers, replies=["Welcome back.", "I do."])
+        leave(house, clock)
+        for _look in range(3):
+            await house.away.look()
+        clock.go_on(hours=8)
+
+        back = await hold(house)
+        greeted = await say(house, back, "I am back.")
+        asked = await say(house, back, "Do you remember the lighthouse?")
+
+        assert greeted.note is not None
+        assert "has written in the journal about “The lighthouse”" in greeted.note.content
+        assert ENTRY["paragraphs"][0] in "\n".join(one.text for one in asked.memory.recalled)
+        (goal,) = [one for one in await house.brain.memories(MIRA) if one.category is MemoryType.GOAL]
+        assert (goal.name, goal.reason, goal.priority) == ("See the lighthouse", PLAN["reason"], 3)
+
+        clock.go_on(days=40)
+        await say(house, await hold(house), "It has been a while.")
+        kinds = [one.category for one in await house.brain.memories(MIRA)]
+        assert MemoryType.GOAL not in kinds
+        assert MemoryType.JOURNAL in kinds

@@ -1,0 +1,146 @@
+"""Notebooks as the user lives them: what was said lands in a file they can read, and comes back when they speak of it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from lethe_app.domain.clock import told_by
+from lethe_app.house import House
+from lethe_app.paths import Paths
+from tests.services.past import copy_home, hold, opened
+from tests.services.stage import MIRA, Played, prompt_of, say
+from tests.services.tasks import Clock
+
+PERSONAS = {
+    "mira-test": {"name": "Mira", "bio": "She is the navigator of the Petrel."},
+    "tomas": {"is_user": True, "name": "Tomas", "bio": "The captain."},
+}
+PAELLA = (
+    "I love saffron in my paella.",
+    "I am allergic to the mussels in paella.",
+    "I own a copper paella pan.",
+    "That was all, good night.",
+)
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    clock = Clock()
+    with told_by(clock):
+        yield clock
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    paths = Paths.standard(tmp_path / "home")
+    paths.personas.mkdir(parents=True)
+    for name, persona in PERSONAS.items():
+        (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
+    return tmp_path / "home"
+
+
+@asynccontextmanager
+async def begun(home: Path, model: Path) -> AsyncIterator[House]:
+    async with opened(home) as house:
+        await house.preferences.set(user_persona="tomas")
+        await house.models.load(model)
+        yield house
+
+
+async def spoken_of(house: House) -> None:
+    """An evening about paella, over and archived."""
+    session = await hold(house)
+    for line in PAELLA:
+        await say(house, session, line)
+    assert await house.archiving.begin(session.guid)
+    await house.archiving.finish()
+    await house.mind.notekeeping.catch_up()
+
+
+def notebook(played: Played) -> str:
+    return "\n".join(one.text for one in played.memory.recalled if one.world == "notebook")
+
+
+async def test_an_evening_becomes_a_file_that_comes_back_days_later(
+    home: Path, echo_model: Callable[..., Path], clock: Clock
+):
+    model = echo_model(*["I see."] * 20)
+    async with begun(home, model) as house:
+        await spoken_of(house)
+
+    (path,) = (home / "notebooks" / MIRA).glob("*.md")
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("# Paella\n\n- ")
+    assert f"({clock.shown.date().isoformat()})" in text
+
+    path.write_text(text + "- The secret is in the socarrat, says grandmother\n", encoding="utf-8")
+    clock.go_on(days=3)
+    async with begun(home, model) as house:
+        session = await hold(house)
+        first = await say(house, session, "Hello again!")
+        second = await say(house, session, "I want to cook a paella tonight.")
+
+        assert "- Paella (3 days ago)" in await prompt_of(house, session, first)
+        assert notebook(first) == ""
+        assert "The secret is in the socarrat, says grandmother" in notebook(second)
+        told = await prompt_of(house, session, second)
+        assert told.count("is allergic to the mussels") == 1
+
+
+async def test_the_beginning_of_the_prompt_stays_the_same_when_a_notebook_is_opened(
+    home: Path, echo_model: Callable[..., Path], clock: Clock
+):
+    async with begun(home, echo_model(*["I see."] * 20)) as house:
+        await spoken_of(house)
+        clock.go_on(days=1)
+        session = await hold(house)
+        prompts = [
+            await prompt_of(house, session, await say(house, session, text))
+            for text in ("Hello again!", "I want to cook a paella tonight.", "With the copper pan.", "Good.")
+        ]
+
+    for before, after in pairwise(prompts):
+        system = before[: before.index("Hello again!")]
+        assert after.startswith(system)
+
+
+async def test_a_program_that_ends_while_it_writes_them_down_writes_them_down_once(
+    home: Path, tmp_path: Path, echo_model: Callable[..., Path], clock: Clock
+):
+    model = echo_model(*["I see."] * 20)
+    async with begun(home, model) as house:
+        session = await hold(house)
+        for line in PAELLA:
+            await say(house, session, line)
+        await house.archiving.begin(session.guid)
+        await house.archiving.finish()
+        await house.mind.notekeeping.digest(session.guid)  # and it ends before that is noted
+        copy = await copy_home(house, tmp_path / "as it was")
+
+    async with begun(copy, model) as house:
+        await house.mind.notekeeping.catch_up()
+        (kept,) = await house.mind.notebooks.of(MIRA)
+
+    lines = [line.text for line in kept.notebook.lines]
+    assert len(lines) == len(set(lines)) == 3
+
+
+async def test_what_the_user_throws_away_is_not_told_any_more(home: Path, echo_model: Callable[..., Path], clock: Clock):
+    async with begun(home, echo_model(*["I see."] * 20)) as house:
+        await spoken_of(house)
+        clock.go_on(days=1)
+        (kept,) = await house.mind.notebooks.of(MIRA)
+        await house.mind.notebooks.delete(MIRA, kept.name)
+
+        session = await hold(house)
+        played = await say(house, session, "I want to cook a paella tonight.")
+
+        assert notebook(played) == ""
+        assert "What you two spoke of lately" not in await prompt_of(house, session, played)

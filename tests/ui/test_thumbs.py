@@ -1,0 +1,79 @@
+"""Thumbs: given with the mouse or a key, seen and heard, there again when the conversation is opened anew, and taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from lethe_app.domain.agents import Verdict
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+def row_of_reply(scene: Scene) -> int:
+    return scene.host.messages.rowCount() - 1
+
+
+def verdict(scene: Scene) -> Verdict | None:
+    return scene.host.messages.marks.thumbs.of(row_of_reply(scene))
+
+
+async def answer(scene: Scene) -> UUID:
+    """A reply of Mira's to something said."""
+    scene.draft.setPlainText("Hello.")
+    QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+    await until(lambda: "Indeed." in scene.words and not scene.is_replying)
+    return scene.host.messages.outline(row_of_reply(scene)).id
+
+
+async def test_a_click_says_it_was_good_and_a_second_one_takes_that_back(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
+        reply = await answer(scene)
+        view = scene.host.view
+        view.setFocus()
+        view.focus_row(row_of_reply(scene))
+        button = view.overlays.actions._buttons["good"]
+        assert button.accessibleName() == "A good reply"
+
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        await until(lambda: verdict(scene) is Verdict.GOOD)
+        assert button.isChecked()
+        index = scene.host.messages.index(row_of_reply(scene))
+        assert "you liked it" in index.data(Qt.ItemDataRole.AccessibleDescriptionRole)
+        assert await scene.house.feedback.about([reply]) == {reply: {0: Verdict.GOOD}}
+
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        await until(lambda: verdict(scene) is None)
+        assert not button.isChecked()
+        assert await scene.house.feedback.about([reply]) == {}
+
+
+async def test_a_key_does_it_too_and_it_is_there_again_tomorrow(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
+        await answer(scene)
+        scene.host.view.setFocus()
+        scene.host.view.focus_row(row_of_reply(scene))
+        QTest.keyClicks(scene.host.view, "-")
+        await until(lambda: verdict(scene) is Verdict.BAD)
+
+    async with opened(tmp_path / "home") as scene:
+        await until(lambda: "Indeed." in scene.words)
+        await until(lambda: verdict(scene) is Verdict.BAD)
+
+
+async def test_what_the_user_said_has_no_thumbs(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
+        await answer(scene)
+        mine = row_of_reply(scene) - 1
+        scene.host.view.setFocus()
+        scene.host.view.focus_row(mine)
+        QTest.keyClicks(scene.host.view, "+")
+
+        assert not scene.host.view.overlays.actions._buttons["good"].isVisible()
+        assert await scene.house.feedback.told("mira") == []

@@ -1,0 +1,135 @@
+"""The page of dreams: deciding about what is proposed, taking back what was done, and what the user thought of replies."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from lethe_app.domain.agents import ChangeState, Feedback, Verdict
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.ui.workshop.dream_page import LOG, OPEN, SAID, DreamPage
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+FERRY, LAMP = "The ferry leaves at nine.", "The lamp is dark."
+
+
+async def contents(scene: Scene) -> list[str]:
+    return sorted(one.content for one in await scene.house.brain.memories("mira"))
+
+
+@asynccontextmanager
+async def dreamt(home: Path, script: Path) -> AsyncIterator[tuple[Scene, DreamPage]]:
+    """Mira wrote two things twice, and has just been asked to dream of it."""
+    async with opened(home, script) as scene:
+        for content in (FERRY, FERRY, LAMP, LAMP):
+            await scene.house.brain.memorize("mira", MemoryUnit(content=content, made_by="journal"), check=False)
+        scene.window.actions_["dreams"].trigger()
+        page = scene.host.workshop.page
+        assert isinstance(page, DreamPage)
+        await until(lambda: page.whose.persona == "mira" and page.now_button.isEnabled())
+        QTest.mouseClick(page.now_button, Qt.MouseButton.LeftButton)
+        looking = asyncio.ensure_future(scene.house.away.look())
+        await until(lambda: len(page.rows.shown) == 2 and page.detail.change is not None)
+        await looking
+        yield scene, page
+
+
+def click(button) -> None:
+    assert button.isVisible()
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def show(page: DreamPage, which: int) -> None:
+    QTest.mouseClick(page.chips[which], Qt.MouseButton.LeftButton)
+
+
+async def test_what_is_proposed_is_seen_accepted_and_taken_back(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with dreamt(tmp_path / "home", echo_model("Indeed.")) as (scene, page):
+        assert page.detail.reason.text() == "These 2 say the same."
+        words = page.detail.field.text
+        assert page.chips[OPEN].text() == "To decide (2)"
+
+        click(page.detail.accept)
+        await until(lambda: len(page.rows.shown) == 1)
+        assert (await contents(scene)).count(words) == 1
+
+        show(page, LOG)
+        assert [one.state for one in page.rows.shown] == [ChangeState.APPLIED]
+        page.table.go_to(page.rows.shown[0].id)
+        await until(page.detail.take_back.isVisible)
+        click(page.detail.take_back)
+        await until(lambda: page.rows.shown and page.rows.shown[0].state is ChangeState.REVERTED)
+        assert (await contents(scene)).count(words) == 2
+
+
+async def test_accepting_is_undone_with_the_undo_of_the_page(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with dreamt(tmp_path / "home", echo_model("Indeed.")) as (scene, page):
+        click(page.all_button)
+        await until(lambda: not page.rows.shown)
+        assert await contents(scene) == [FERRY, LAMP]
+
+        page.undo.undo()
+        await until(lambda: len(page.rows.shown) == 2)
+        assert await contents(scene) == [FERRY, FERRY, LAMP, LAMP]
+
+        page.undo.redo()
+        await until(lambda: not page.rows.shown)
+        assert await contents(scene) == [FERRY, LAMP]
+
+
+async def test_words_put_otherwise_are_kept_as_the_users_own(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with dreamt(tmp_path / "home", echo_model("Indeed.")) as (scene, page):
+        page.detail.field.setFocus()
+        page.detail.field.selectAll()
+        QTest.keyClicks(page.detail.field, "My own words.")
+
+        click(page.detail.accept)
+        await until(lambda: len(page.rows.shown) == 1)
+
+        own = [one for one in await scene.house.brain.memories("mira") if one.content == "My own words."]
+        assert [one.made_by for one in own] == [""]
+
+
+async def test_what_was_declined_is_left_and_can_be_thought_of_again(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with dreamt(tmp_path / "home", echo_model("Indeed.")) as (scene, page):
+        click(page.detail.decline)
+        await until(lambda: len(page.rows.shown) == 1)
+        show(page, LOG)
+        page.table.go_to(page.rows.shown[0].id)
+        click(page.detail.again)
+        await until(lambda: page.chips[OPEN].text() == "To decide (2)")
+
+        assert len(await contents(scene)) == 4
+
+
+async def test_what_the_user_thought_of_a_reply_leads_to_it(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with dreamt(tmp_path / "home", echo_model("Indeed.")) as (scene, page):
+        greeting = scene.host.messages.message(scene.host.messages.rowCount() - 1)
+        assert greeting is not None
+        where = {"message_id": greeting.id, "position": greeting.shown, "persona_id": "mira"}
+        await scene.house.feedback._rows.put(Feedback(**where, verdict=Verdict.BAD, words="Don't do that."))
+        scene.house.feedback.changed.tell("mira")
+        show(page, SAID)
+        await until(lambda: page.thoughts.shown)
+        page.said.go_to(page.thoughts.key_of(page.thoughts.shown[0]))
+
+        assert page.detail.title.text() == "“Don't do that.”"
+        assert page.detail.reason.text() == scene.words[-1]
+        click(page.detail.go)
+        await until(lambda: scene.host.workshop.page is None)
+
+
+async def test_a_broken_directive_of_the_users_is_told(tmp_path: Path, echo_model: Callable[..., Path]):
+    home = tmp_path / "home"
+    (home / "prompts").mkdir(parents=True)
+    (home / "prompts" / "dream.md").write_text("Be bold.", encoding="utf-8")
+    async with dreamt(home, echo_model("Indeed.")) as (_scene, page):
+        assert "dream.md" in page.hint.text()
+        assert "# Material" in page.hint.text()

@@ -1,0 +1,101 @@
+"""Categories and tags in the list of memories: to be written, to narrow the list, and to be searched by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit
+
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.ui.workshop.memory_page import MemoryPage
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+PIP = MemoryUnit(name="Pip", content="A terrier.", filed_under="family/pets", tags=["dog"])
+INES = MemoryUnit(name="Ines", content="Lives in Porto.", filed_under="family")
+LAMP = MemoryUnit(name="Lamp", content="It is dark.", tags=["dog"])
+ROPE = MemoryUnit(name="Rope", content="It is wet.")
+
+
+async def page_of(scene: Scene, *memories: MemoryUnit) -> MemoryPage:
+    for memory in memories:
+        await scene.house.brain.memorize("mira", memory, check=False)
+    scene.window.actions_["memories"].trigger()
+    page = scene.host.workshop.page
+    assert isinstance(page, MemoryPage)
+    await until(lambda: page.rows.total >= len(memories) and page.chips.filed.count() > 1)
+    return page
+
+
+def shown(page: MemoryPage) -> set[str]:
+    return {line.name for line in page.rows.shown}
+
+
+async def test_a_category_shows_what_lies_in_it_and_its_branches_and_a_tag_what_carries_it(
+    tmp_path: Path, echo_model: Callable[..., Path]
+):
+    async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
+        page = await page_of(scene, PIP, INES, LAMP, ROPE)
+        filed = page.chips.filed
+        assert filed.isVisible()
+        assert [filed.itemText(place).split() for place in range(filed.count())] == [
+            ["Filed", "anywhere"],
+            ["family", "2"],
+            ["pets", "1"],
+            [],
+            ["#dog", "2"],
+        ]
+
+        filed.choose("family")
+        assert shown(page) == {"Pip", "Ines"}
+        filed.choose("family/pets")
+        assert shown(page) == {"Pip"}
+        filed.choose("#dog")
+        assert shown(page) == {"Pip", "Lamp"}
+        filed.choose("")
+        assert shown(page) >= {"Pip", "Ines", "Lamp", "Rope"}
+
+
+async def test_a_memory_is_filed_in_its_form_and_found_by_these_words(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
+        page = await page_of(scene, PIP, ROPE)
+        page.table.go_to(str(ROPE.guid))
+        await until(lambda: page.detail.memory is not None and page.detail.memory.guid == ROPE.guid)
+        field = page.detail.form.field("filed_under")
+        assert isinstance(field, QLineEdit)
+        field.setFocus()
+
+        QTest.keyClicks(field, "rigging/mast-head")
+        tags = page.detail.form.field("tags")
+        tags.setFocus()
+        QTest.keyClicks(tags.focusProxy(), "hemp")
+        QTest.keyClick(tags.focusProxy(), Qt.Key.Key_Return)
+        await page.edits.save()
+
+        memory = await scene.house.browsing.memory(ROPE.guid)
+        assert (memory.filed_under, memory.tags) == ("rigging/mast-head", ["hemp"])
+        for words in ("What about the mast?", "And the hemp?"):
+            assert ROPE.guid in {one.memory for one in await scene.house.brain.search("mira", words)}
+        await until(lambda: "rigging/mast-head" in page.chips.filed.categories)
+
+        page.undo.undo()
+        page.undo.undo()
+        await page.edits.save()
+        memory = await scene.house.browsing.memory(ROPE.guid)
+        assert (memory.filed_under, memory.tags) == ("", [])
+
+
+async def test_categories_there_are_are_offered_while_one_is_typed(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
+        page = await page_of(scene, PIP, ROPE)
+        field = page.detail.form.field("filed_under")
+        assert isinstance(field, QLineEdit)
+        completer = field.completer()
+
+        completer.setCompletionPrefix("pet")
+
+        assert completer.currentCompletion() == "family/pets"

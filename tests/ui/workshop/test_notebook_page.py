@@ -1,0 +1,165 @@
+"""The page of notebooks: subjects in a list, each as a text that can be changed, and everything can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
+
+from lethe_app.brain.notebooks import Conclusion
+from lethe_app.domain.clock import now
+from lethe_app.ui.workshop.notebook_page import NotebookPage
+from lethe_app.ui.workshop.notebook_text import Titling
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+RICE = ("The paella wants bomba rice.", "Broth is homemade.", "Saffron goes in last.")
+
+
+@asynccontextmanager
+async def written(home: Path) -> AsyncIterator[tuple[Scene, NotebookPage]]:
+    """Mira has two notebooks, and the page lies open at the first one."""
+    async with opened(home) as scene:
+        for title, lines in (("Garden", ("The well runs dry.", "Quinces are ripe.", "The shed leaks.")), ("Cooking", RICE)):
+            await scene.house.mind.notebooks.create("mira", title, [Conclusion(text, now().date()) for text in lines])
+        scene.window.resize(1100, 800)
+        scene.window.actions_["notebooks"].trigger()
+        page = scene.host.workshop.page
+        assert isinstance(page, NotebookPage)
+        await until(lambda: len(page.rows.shown) == 2 and page.text.text)
+        yield scene, page
+
+
+def titles(page: NotebookPage) -> list[str]:
+    return sorted(kept.notebook.title for kept in page.rows.shown)
+
+
+def take_back(scene: Scene) -> None:
+    buttons = [button for toast in scene.toasts for button in toast.findChildren(QPushButton)]
+    next(button for button in buttons if button.text() == "Take it back").click()
+
+
+def choose(page: NotebookPage, name: str) -> None:
+    assert page.table.go_to(name)
+
+
+async def test_a_notebook_is_shown_as_its_text_and_what_is_typed_is_kept(tmp_path: Path):
+    async with written(tmp_path) as (scene, page):
+        choose(page, "cooking")
+        await until(lambda: page.text.text.startswith("# Cooking"))
+        page.text.setFocus()
+        cursor = page.text.textCursor()
+        cursor.movePosition(cursor.MoveOperation.End)
+        page.text.setTextCursor(cursor)
+
+        QTest.keyClicks(page.text, "- By hand")
+
+        path = scene.house.paths.notebooks / "mira" / "cooking.md"
+        await until(lambda: path.read_text(encoding="utf-8").endswith("- By hand"))
+        page.undo.undo()
+        await until(lambda: not path.read_text(encoding="utf-8").endswith("- By hand"))
+        assert "By hand" not in page.text.text
+
+
+async def test_what_another_program_writes_is_shown_and_what_is_typed_meanwhile_stays(tmp_path: Path):
+    async with written(tmp_path) as (scene, page):
+        choose(page, "cooking")
+        await until(lambda: page.text.text.startswith("# Cooking"))
+        path = scene.house.paths.notebooks / "mira" / "cooking.md"
+        QTest.keyClicks(page.text, "Mine. ")
+        path.write_text(path.read_text(encoding="utf-8") + "- Theirs\n", encoding="utf-8")
+
+        await until(lambda: "Mine." in path.read_text(encoding="utf-8"))
+        await until(lambda: "- Theirs" in page.text.text)
+
+        assert "- Theirs" in path.read_text(encoding="utf-8")
+        assert "Mine." in page.text.text
+
+
+async def test_a_new_one_is_made_by_keyboard(tmp_path: Path):
+    async with written(tmp_path) as (scene, page):
+        page.add.click()
+        dialog = await scene.dialog()
+        assert isinstance(dialog, Titling)
+        assert not dialog.primary.isEnabled()
+        QTest.keyClicks(dialog.field, "Boats")
+        QTest.keyClick(dialog.field, Qt.Key.Key_Return)
+
+        await until(lambda: page.name == "boats")
+        assert titles(page) == ["Boats", "Cooking", "Garden"]
+        await until(lambda: page.text.text == "# Boats\n\n")
+
+
+async def test_a_renamed_one_keeps_its_lines_and_can_be_called_as_before(tmp_path: Path):
+    async with written(tmp_path) as (scene, page):
+        choose(page, "garden")
+        page.name_it.click()
+        dialog = await scene.dialog()
+        assert isinstance(dialog, Titling)
+        QTest.keyClicks(dialog.field, "Allotment")
+        dialog.accept()
+        await until(lambda: page.name == "allotment")
+        await until(lambda: "The well runs dry." in page.text.text)
+
+        take_back(scene)
+
+        await until(lambda: titles(page) == ["Cooking", "Garden"])
+
+
+async def test_two_become_one_and_two_again(tmp_path: Path):
+    async with written(tmp_path) as (scene, page):
+        assert not page.merge.isEnabled()
+        page.table.selectAll()
+        page.merge.click()
+        await until(lambda: len(page.rows.shown) == 1)
+        await until(lambda: all(line in page.text.text for line in (*RICE, "Quinces are ripe.")))
+
+        take_back(scene)
+
+        await until(lambda: titles(page) == ["Cooking", "Garden"])
+
+
+async def test_a_short_one_cannot_be_parted_a_longer_one_can(tmp_path: Path):
+    async with written(tmp_path) as (scene, page):
+        choose(page, "cooking")
+        assert not page.part.isEnabled()
+        more = [Conclusion(f"The bread number {number} wants rye.", now().date()) for number in range(5)]
+        await scene.house.mind.notebooks.add("mira", "cooking", more)
+        await until(page.part.isEnabled)
+
+        page.part.click()
+
+        await until(lambda: len(page.rows.shown) == 3)
+        assert "Cooking" not in titles(page)
+
+
+async def test_a_deleted_one_lies_in_the_trash_and_can_be_taken_back(tmp_path: Path):
+    async with written(tmp_path) as (scene, page):
+        choose(page, "cooking")
+        page.table.setFocus()
+        QTest.keyClick(page.table, Qt.Key.Key_Delete)
+        await until(lambda: titles(page) == ["Garden"])
+        (item,) = [one for one in await scene.house.trash.all() if one.title == "Cooking"]
+
+        await scene.house.trash.restore(item)
+        await until(lambda: titles(page) == ["Cooking", "Garden"])
+
+
+async def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):
+    async with written(tmp_path) as (scene, page):
+        path = scene.house.paths.notebooks / "mira" / "cooking.md"
+        path.write_bytes(b"\xff")
+        page._read_soon()
+
+        await until(lambda: "cooking.md" in page.trouble.text())
+        assert titles(page) == ["Garden"]
+
+
+async def test_every_control_has_a_name(tmp_path: Path):
+    async with written(tmp_path) as (_scene, page):
+        assert all(widget.accessibleName() for widget in (page.table, page.text, page.whose))
