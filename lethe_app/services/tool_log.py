@@ -1,0 +1,109 @@
+"""How calls of tools and their results lie in a conversation: hidden messages above the reply they were made for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from pydantic import TypeAdapter, ValidationError
+
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.prompt import Turn
+from lethe_app.domain.tools import ToolCall, ToolResult
+
+CALLS, RESULT = "calls ", "result "
+"""How the notes begin that say what such a message is; behind it stands the whole of it as JSON."""
+MOST_PAIRS, LEAST_PAIRS = 15, 8
+"""Calls with their results that a prompt holds. When they become more, so many go at once that the least is left: what a model
+has read stays as it is for some turns."""
+_CALLS = TypeAdapter(list[ToolCall])
+
+
+def as_messages(session: ChatSession, speaker: str, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> list[Message]:
+    """One message with the calls, and one for each result."""
+    spelled = json.dumps(
+        [{"id": call.id, "function": {"name": call.name, "arguments": call.arguments}} for call in calls],
+        ensure_ascii=False,
+        default=str,
+    )
+    note = CALLS + _CALLS.dump_json(list(calls)).decode()
+    asked = Message(
+        session_id=session.guid,
+        role=Role.ASSISTANT,
+        speaker_name=speaker,
+        hidden=True,
+        note=note,
+        alternatives=[Alternative(content=spelled)],
+    )
+    return [asked, *(_answer(session, one) for one in results)]
+
+
+def calls_in(message: Message) -> list[ToolCall]:
+    """The calls that a hidden message holds; none where it is another one."""
+    if not message.hidden or not message.note.startswith(CALLS):
+        return []
+    try:
+        return _CALLS.validate_json(message.note.removeprefix(CALLS))
+    except ValidationError:
+        return []
+
+
+def result_in(message: Message) -> ToolResult | None:
+    """The result that a message of a tool holds."""
+    if message.role is not Role.TOOL or not message.note.startswith(RESULT):
+        return None
+    try:
+        return ToolResult.model_validate_json(message.note.removeprefix(RESULT))
+    except ValidationError:
+        return None
+
+
+def results_above(messages: Sequence[Message]) -> list[ToolResult]:
+    """What tools gave since the user spoke last; `messages` end above the reply."""
+    found: list[ToolResult] = []
+    for message in reversed(messages):
+        if not message.hidden:
+            break
+        if (result := result_in(message)) is not None:
+            found.append(result)
+    return found[::-1]
+
+
+def tool_turn(message: Message) -> Turn | None:
+    """As a prompt has it; None for a message of another kind."""
+    if calls_in(message):
+        return Turn("calls", message.content, message.speaker_name)
+    if (result := result_in(message)) is not None:
+        return Turn("tool", message.content, f"{result.call.id} {result.call.name}")
+    return None
+
+
+def newest_pairs(messages: Sequence[Message]) -> list[Message]:
+    """The same messages with only the newest calls and results, and no result without its call."""
+    total = sum(len(calls_in(message)) for message in messages)
+    over = max(0, total - MOST_PAIRS)
+    step = MOST_PAIRS - LEAST_PAIRS + 1
+    goes = -(-over // step) * step
+    known: set[str] = set()
+    kept: list[Message] = []
+    for message in messages:
+        calls, result = calls_in(message), result_in(message)
+        if calls:
+            if goes > 0:
+                goes -= len(calls)
+                continue
+            known |= {call.id for call in calls}
+        if result is None or result.call.id in known:
+            kept.append(message)
+    return kept
+
+
+def _answer(session: ChatSession, result: ToolResult) -> Message:
+    return Message(
+        session_id=session.guid,
+        role=Role.TOOL,
+        speaker_name=result.call.name,
+        hidden=True,
+        note=RESULT + result.model_dump_json(),
+        alternatives=[Alternative(content=result.text or "Done.")],
+    )

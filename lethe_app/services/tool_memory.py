@@ -1,0 +1,219 @@
+"""Tools for a persona's memory: keeping, finding and forgetting things, days gone by, reminders, and plans for the week."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Literal
+from uuid import UUID
+
+from pydantic import BaseModel, Field
+
+from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.domain.persona import Weekday
+from lethe_app.domain.tools import Occasion, Told, Tool, ToolSet
+from lethe_app.errors import LetheError
+from lethe_app.services.brain import Brain
+from lethe_app.services.reminders import Reminders
+from lethe_app.services.shortening import shortened
+from lethe_app.services.tool_small import Nothing, spelled
+from lethe_app.services.week import Week
+from lethe_app.storage.chats import Chats
+
+TOOL = "tool"
+"""Who made a memory that was kept with a tool."""
+MOST = 8
+LONGEST, LONGEST_LINE = 2000, 280
+"""Characters of a memory that is kept, and of one that is told."""
+_MONTH = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?")
+Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+
+
+class Save(BaseModel):
+    """Something to keep."""
+
+    content: str = Field(min_length=3, description="One or two whole sentences with names instead of “I” and “you”.")
+    title: str = Field(default="", description="A few words.")
+    filed_under: str = Field(default="", description="A category such as preferences/food, if one fits.")
+
+
+class Words(BaseModel):
+    """What to look for."""
+
+    words: str = Field(min_length=1, description="What it is about, in a few words.")
+
+
+class OnDay(BaseModel):
+    """A day or a month."""
+
+    day: str = Field(description="A day as 2026-03-14, or a month as 2026-03.")
+
+
+class Which(BaseModel):
+    """One memory."""
+
+    memory: str = Field(min_length=4, description="Its number, as memory_search shows it, or its exact title.")
+
+
+class Remind(BaseModel):
+    """Something to be mentioned later."""
+
+    text: str = Field(min_length=1, description="What to remind of.")
+    when: str = Field(description="When, such as “tomorrow at 9”, “in two hours” or 2026-12-24 18:30.")
+
+
+class OfDay(BaseModel):
+    """A day of the week."""
+
+    day: Day | None = Field(default=None, description="A weekday; empty is today.")
+
+
+class Plan(BaseModel):
+    """Plans for a weekday."""
+
+    day: Day
+    plan: str = Field(description="What she does on that day of the week; empty clears it.")
+
+
+@dataclass(frozen=True)
+class MemoryTools:
+    """The set `memory`."""
+
+    brain: Brain
+    chats: Chats
+    reminders: Reminders
+    week: Week
+
+    def tool_set(self) -> ToolSet:
+        remember = r"\b(?:remember (?:that|this|my|me|it)\b(?!.*\?)|don'?t forget|keep in mind|make a note|note (?:that|down))"
+        look = r"\b(?:do|did|can) you (?:still )?(?:remember|recall|know)|\bwhat did (?:i|we)\b|\bhave i (?:told|mentioned)"
+        tools = (
+            Tool("memory_save", "keep a memory", "Keep something about the user or the world for good.", Save, self.save,
+                 changes=True, hint=remember),
+            Tool("memory_search", "search the memories", "Search everything remembered: memories, facts and earlier talks.",
+                 Words, self.search, hint=look),
+            Tool("memory_by_date", "look up a day", "What was talked about and remembered on a day or in a month.",
+                 OnDay, self.by_date, hint=r"\b(?:on|in) (?:\d{4}|january|february|march|april|may|june|july|august"
+                 r"|september|october|november|december)\b.{0,40}\?|\b(?:last|that) (?:week|month|day)\b.{0,60}\?"),
+            Tool("memory_delete", "forget a memory", "Forget one memory. Search for it first.", Which, self.delete,
+                 asks=True, changes=True, about=self.at_stake,
+                 hint=r"\bforget (?:that|about|what)|\bdelete (?:the|that|your) memor"),
+            Tool("memory_categories", "look through the categories", "The categories under which memories are filed.",
+                 Nothing, self.categories),
+            Tool("memory_remind", "set a reminder", "Mention something to the user at a later day or hour.",
+                 Remind, self.remind, changes=True, hint=r"\bremind me\b|\bset a reminder\b"),
+            Tool("week_get", "look at the week", "What is planned for a day of the week.", OfDay, self.week_get,
+                 hint=r"\byour (?:plans?|schedule)\b|\bwhat (?:do|are) you (?:do|doing|planning)\b.{0,20}day\b"),
+            Tool("week_set", "change the plans for the week", "Change what is planned for a day of the week.", Plan,
+                 self.week_set, asks=True, changes=True),
+        )  # fmt: skip
+        return ToolSet("memory", "Memory", tools)
+
+    async def save(self, occasion: Occasion, wish: Save) -> Told:
+        memory = MemoryUnit(
+            category=MemoryType.GENERAL,
+            insertion=MemoryInsertion.TRIGGER,
+            name=" ".join(wish.title.split())[:60],
+            content=shortened(wish.content.strip(), LONGEST),
+            filed_under=wish.filed_under.strip().strip("/").casefold()[:200],
+            made_by=TOOL,
+        )
+        kept = await self.brain.memorize(occasion.persona_id, memory)
+        return Told(f"Kept: {kept.record.content}", "kept a memory")
+
+    async def search(self, occasion: Occasion, wish: Words) -> Told:
+        found = await self.brain.search(occasion.persona_id, wish.words, MOST)
+        own = {memory.guid for memory in await self.brain.memories(occasion.persona_id)}
+        lines = [
+            f"- {f'[{str(one.memory)[:8]}] ' if one.memory in own else ''}{line_of(one.title, one.text)}" for one in found
+        ]
+        shown = f"searched the memories: {len(lines)} found" if lines else "searched the memories: nothing found"
+        return Told("\n".join(lines) or "Nothing of the kind is remembered.", shown)
+
+    async def by_date(self, occasion: Occasion, wish: OnDay) -> Told:
+        first, is_month = day_or_month(wish.day)
+
+        def there(moment: datetime) -> bool:
+            day = moment.astimezone().date()
+            return (day.year, day.month) == (first.year, first.month) if is_month else day == first
+
+        sessions = [
+            one
+            for one in await self.chats.sessions(occasion.persona_id)
+            if there(one.started) or there(one.last_activity) or one.started.astimezone().date() <= first
+            <= one.last_activity.astimezone().date()
+        ]  # fmt: skip
+        told = [f"- Talk: {line_of(one.title, await self._summary(one.guid, one.first_words))}" for one in sessions[:MOST]]
+        held = [one for one in await self.brain.memories(occasion.persona_id) if there(one.added)]
+        told += [f"- Memory: {line_of(one.name, one.content)}" for one in held[:MOST]]
+        when = f"{first:%B %Y}" if is_month else spelled(first)
+        return Told("\n".join([f"{when}:", *told]) if told else f"Nothing is known of {when}.", f"looked up {when}")
+
+    async def _summary(self, guid: UUID, otherwise: str) -> str:
+        return (await self.chats.session(guid)).content or otherwise
+
+    async def delete(self, occasion: Occasion, wish: Which) -> Told:
+        memory = await self.named(occasion, wish.memory)
+        if memory.protected:
+            raise LetheError("That memory is protected; only the user can let it go.")
+        await self.brain.forget(memory.guid)
+        return Told(f"Forgotten: {line_of(memory.name, memory.content)}", "forgot a memory; it is in the trash")
+
+    async def at_stake(self, occasion: Occasion, wish: Which) -> str:
+        memory = await self.named(occasion, wish.memory)
+        return line_of(memory.name, memory.content)
+
+    async def named(self, occasion: Occasion, which: str) -> MemoryUnit:
+        """By the beginning of its number or by its title. Raises LetheError unless it is exactly one."""
+        wanted = which.strip().strip("[]").casefold()
+        held = await self.brain.memories(occasion.persona_id)
+        found = [one for one in held if str(one.guid).startswith(wanted) or one.name.casefold() == wanted]
+        if len(found) != 1:
+            raise LetheError("There is no such memory." if not found else "Several memories are called that.")
+        return found[0]
+
+    async def categories(self, occasion: Occasion, _wish: Nothing) -> Told:
+        held = await self.brain.memories(occasion.persona_id)
+        counts = Counter(one.filed_under or f"({one.category.value})" for one in held)
+        lines = [f"- {name}: {count}" for name, count in sorted(counts.items())]
+        return Told("\n".join(lines) or "Nothing is remembered yet.", "looked through the categories")
+
+    async def remind(self, occasion: Occasion, wish: Remind) -> Told:
+        when = self.reminders.understood(wish.when)
+        if when is None:
+            raise LetheError(f"“{wish.when[:60]}” names no time to come.", "Say it as “tomorrow at 9” or 2026-12-24 18:30.")
+        moment = when.moment()
+        await self.reminders.remind(occasion.persona_id, wish.text, moment)
+        day = moment.date() if isinstance(moment, datetime) else moment
+        hour = f", {moment:%H:%M}" if isinstance(moment, datetime) else ""
+        return Told(f"The reminder is set for {spelled(day)}{hour}.", f"set a reminder for {spelled(day)}{hour}")
+
+    async def week_get(self, occasion: Occasion, wish: OfDay) -> Told:
+        day = Weekday(wish.day) if wish.day else None
+        plan = await self.week.plan(occasion.persona_id, day)
+        return Told(plan or "Nothing is planned.", f"looked at the plans for {day.value.title() if day else 'today'}")
+
+    async def week_set(self, occasion: Occasion, wish: Plan) -> Told:
+        before = await self.week.set_plan(occasion.persona_id, Weekday(wish.day), wish.plan)
+        was = f" Before, it was: {before}" if before else ""
+        return Told(f"{wish.day.title()} is planned anew.{was}", f"changed the plans for {wish.day.title()}")
+
+
+def line_of(title: str, text: str) -> str:
+    """A memory in one line."""
+    words = shortened(" ".join(text.split()), LONGEST_LINE)
+    return f"{title}: {words}" if title and not words.casefold().startswith(title.casefold()) else words
+
+
+def day_or_month(words: str) -> tuple[date, bool]:
+    """The day, or the first of a month. A day that is 0 means the month. Raises LetheError."""
+    found = _MONTH.fullmatch(words.strip())
+    try:
+        if found is not None:
+            day = int(found[3] or 0)
+            return date(int(found[1]), int(found[2]), day or 1), not day
+    except ValueError:
+        pass
+    raise LetheError(f"“{words[:40]}” is no day.", "Days are written as 2026-03-14, months as 2026-03.")

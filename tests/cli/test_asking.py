@@ -1,0 +1,45 @@
+"""The terminal asks before a tool is used, and where nobody types the answer is no."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from lethe_app.cli.asking import permission
+from lethe_app.domain.tools import ToolCall, Verdict
+from lethe_app.services.events import AskTool
+
+
+class Typed:
+    def __init__(self, line: str | None) -> None:
+        self._line = line
+
+    async def next(self) -> str | None:
+        return self._line
+
+
+def question(about: str = "") -> AskTool:
+    call = ToolCall(name="web_search", arguments={"query": "lemons"})
+    return AskTool(call, "search the internet", "Mira", about, asyncio.get_running_loop().create_future())
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict"),
+    [
+        ("y", Verdict.ALLOW),
+        (" Yes\n", Verdict.ALLOW),
+        ("a", Verdict.ALWAYS),
+        ("n", Verdict.NOT_NOW),
+        ("", Verdict.NOT_NOW),
+        (None, Verdict.NOT_NOW),
+    ],
+)
+async def test_only_a_clear_yes_allows(line: str | None, verdict: Verdict, capsys: pytest.CaptureFixture[str]):
+    assert await permission(question(), Typed(line)) is verdict  # type: ignore[arg-type]
+    assert "Mira would like to search the internet (query: lemons)." in capsys.readouterr().out
+
+
+async def test_where_nobody_types_the_answer_is_no(capsys: pytest.CaptureFixture[str]):
+    assert await permission(question("The lamp"), None) is Verdict.NOT_NOW
+    assert "(The lamp)" in capsys.readouterr().out

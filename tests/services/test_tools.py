@@ -1,0 +1,380 @@
+"""Tools in replies: what a model asks for is done, asked about, kept in the conversation, and told again word for word."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from contextlib import aclosing
+
+import pytest
+from pydantic import BaseModel
+
+from lethe_app.domain.chat import ChatSession, Message, Role
+from lethe_app.domain.tools import Occasion, Outcome, Told, Tool, ToolCall, ToolResult, ToolSet, Verdict
+from lethe_app.errors import LetheError, ModelError
+from lethe_app.house import House
+from lethe_app.services.events import AskTool, Finished, Prompted, ToolUsed, TurnEvent
+from lethe_app.services.tool_log import LEAST_PAIRS, MOST_PAIRS, as_messages, calls_in, newest_pairs, result_in
+from lethe_app.services.tool_turn import ROUNDS
+from lethe_app.services.workbench import of_session
+from tests.prompt.templates import CHATML, HERMES
+from tests.services.stage import MIRA, Played, change_persona, heard, keep, log, prompt_of, say
+
+
+def call(name: str, **arguments: object) -> str:
+    return f'<tool_call>\n{json.dumps({"name": name, "arguments": arguments})}\n</tool_call>'
+
+
+def results(played: Played) -> list[ToolResult]:
+    return [event.result for event in played.events if isinstance(event, ToolUsed)]
+
+
+async def answering(house: House, session: ChatSession, text: str, *verdicts: Verdict) -> tuple[Played, list[AskTool]]:
+    """A turn in which every question is answered."""
+    events: list[TurnEvent] = []
+    asked: list[AskTool] = []
+    async with aclosing(house.chat.send(session.guid, text)) as turn:
+        async for event in turn:
+            events.append(event)
+            if isinstance(event, AskTool):
+                asked.append(event)
+                event.decide(verdicts[len(asked) - 1])
+    return Played(events), asked
+
+
+@pytest.fixture
+async def session(house: House) -> ChatSession:
+    await house.preferences.set(tools_enabled=True, default_tools=["memory", "time", "dice", "bench"])
+    return await house.sessions.new(MIRA)
+
+
+@pytest.fixture
+def trusted(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model has passed its test."""
+    monkeypatch.setattr(house.tooling, "_is_trusted", lambda: True)
+
+
+Says = Callable[..., object]
+
+
+async def test_a_call_is_done_and_the_reply_goes_on_with_its_result(house: House, session: ChatSession, says: Says):
+    await says(call("dice_roll", dice="2d6"), "A good throw!", template=HERMES)
+    played = await say(house, session, "Let us play.")
+    assert played.reply.content == "A good throw!"
+    (result,) = results(played)
+    assert result.shown.startswith("rolled 2d6: ")
+    roles = [message.role for message in await log(house, session)]
+    assert roles[-4:] == [Role.USER, Role.ASSISTANT, Role.TOOL, Role.ASSISTANT]
+    hidden = [message.hidden for message in await log(house, session)]
+    assert hidden[-4:] == [False, True, True, False]
+
+
+async def test_nothing_of_the_call_is_ever_said(house: House, session: ChatSession, says: Says):
+    await says("Wait. " + call("dice_roll", dice="d20"), "There it lies.", template=HERMES)
+    played = await say(house, session, "Roll!")
+    assert played.reply.content == "Wait.\n\nThere it lies."
+    assert "tool_call" not in "".join(str(getattr(event, "text", "")) for event in played.events)
+    assert (await log(house, session))[-1].id == played.reply.id
+
+
+async def test_the_history_is_told_word_for_word_the_same_in_the_next_turn(house: House, session: ChatSession, says: Says):
+    await says(call("dice_roll", dice="2d6"), "A good throw!", "And another.", template=HERMES)
+    first = await say(house, session, "Let us play.")
+    second = await say(house, session, "More.")
+    before, after = await prompt_of(house, session, first), await prompt_of(house, session, second)
+    assert '"dice": "2d6"' in before.split("Let us play.")[1]
+    assert after.startswith(before)
+
+
+async def test_prompts_tell_of_the_tools_only_where_they_are_on(house: House, session: ChatSession, says: Says):
+    await says("One.", "Two.", "Three.", template=HERMES)
+    assert "memory_save" in await prompt_of(house, session, await say(house, session, "A"))
+    await change_persona(house, override_default_toolset=True, tools=["dice"])
+    text = await prompt_of(house, session, await say(house, session, "B"))
+    assert ("dice_roll" in text, "memory_save" in text) == (True, False)
+    await house.preferences.set(tools_enabled=False)
+    assert "dice_roll" not in await prompt_of(house, session, await say(house, session, "C"))
+
+
+async def test_another_wording_reuses_what_was_done(house: House, session: ChatSession, says: Says, trusted: None):
+    save = call("memory_save", content="Tomas is afraid of deep water.")
+    await says(save, "I will remember.", save, "Noted for ever.", template=HERMES)
+    played = await say(house, session, "I fear deep water.")
+    again = await heard(house.chat.regenerate(session.guid, played.reply.id))
+    assert [result.text for result in results(again)] == [results(played)[0].text]
+    assert len(await house.brain.memories(MIRA)) == 1
+    assert len(again.reply.alternatives) == 2
+
+
+async def test_another_wording_that_wants_something_else_changed_asks_first(
+    house: House, session: ChatSession, says: Says, trusted: None
+):
+    await says(
+        call("memory_save", content="Tomas is afraid of deep water."),
+        "I will remember.",
+        call("memory_save", content="Tomas loves the mountains a lot."),
+        "As you wish.",
+        template=HERMES,
+    )
+    played = await say(house, session, "I fear deep water.")
+    questions: list[AskTool] = []
+    async with aclosing(house.chat.regenerate(session.guid, played.reply.id)) as turn:
+        async for event in turn:
+            if isinstance(event, AskTool):
+                questions.append(event)
+                event.decide(Verdict.NOT_NOW)
+    assert len(questions) == 1
+    assert [memory.content for memory in await house.brain.memories(MIRA)] == ["Tomas is afraid of deep water."]
+
+
+async def test_dice_fall_the_same_for_every_wording_and_anew_for_every_roll(house: House, session: ChatSession, says: Says):
+    two = call("dice_roll", dice="3d100") + call("dice_roll", dice="3d100")
+    await says(two, "Both.", two, "Both again.", template=HERMES)
+    played = await say(house, session, "Twice, please.")
+    first, second = (result.text for result in results(played))
+    again = await heard(house.chat.regenerate(session.guid, played.reply.id))
+    assert first != second
+    assert [result.text for result in results(again)] == [first, second]
+
+
+async def test_a_reply_that_is_continued_uses_no_tools_and_shows_no_call(house: House, session: ChatSession, says: Says):
+    await says("It was a long", " night. " + call("dice_roll", dice="2d6"), template=HERMES)
+    played = await say(house, session, "Tell me.")
+    more = await heard(house.chat.proceed(session.guid, played.reply.id))
+    assert not results(more)
+    assert more.reply.content == "It was a long night."
+
+
+async def test_what_was_deleted_with_a_reply_is_gone_from_the_prompt(house: House, session: ChatSession, says: Says):
+    await says(call("dice_roll", dice="2d6"), "A good throw!", template=HERMES)
+    played = await say(house, session, "Let us play.")
+    await house.chat.delete(session.guid, played.reply.id)
+    assert not [message for message in await log(house, session) if message.hidden]
+
+
+# Asking
+
+
+async def test_a_refusal_is_told_to_the_model_and_nothing_is_done(house: House, session: ChatSession, says: Says):
+    memory = await keep(house)
+    await says(call("memory_delete", memory="The lamp"), "Then it stays.", template=HERMES)
+    played, asked = await answering(house, session, "Forget the lamp.", Verdict.NOT_NOW)
+    assert [(question.title, question.about) for question in asked] == [("forget a memory", "The lamp: It is dark since May.")]
+    assert results(played)[0].outcome is Outcome.REFUSED
+    assert "does not want that now" in await prompt_of(house, session, played)
+    assert [one.guid for one in await house.brain.memories(MIRA)] == [memory.guid]
+
+
+async def test_nobody_is_asked_about_what_cannot_be(house: House, session: ChatSession, says: Says):
+    await says(call("memory_delete", memory="The moon"), "There is none.", template=HERMES)
+    played, asked = await answering(house, session, "Forget the moon.")
+    assert not asked
+    assert results(played)[0].outcome is Outcome.FAILED
+
+
+async def test_what_is_allowed_is_done(house: House, session: ChatSession, says: Says):
+    await keep(house)
+    await says(call("memory_delete", memory="The lamp"), "Gone.", template=HERMES)
+    await answering(house, session, "Forget the lamp.", Verdict.ALLOW)
+    assert not await house.brain.memories(MIRA)
+
+
+async def test_always_holds_for_this_conversation_alone(house: House, session: ChatSession, says: Says):
+    await house.preferences.set(tools_always_ask=True)
+    roll = call("dice_roll", dice="d6")
+    await says(roll, "One.", roll, "Two.", roll, "Three.", template=HERMES)
+    _played, first = await answering(house, session, "A", Verdict.ALWAYS)
+    _played, second = await answering(house, session, "B")
+    other = await house.sessions.new(MIRA)
+    _played, third = await answering(house, other, "C", Verdict.ALLOW)
+    assert (len(first), len(second), len(third)) == (1, 0, 1)
+
+
+async def test_a_model_that_failed_its_test_asks_before_it_keeps_anything(house: House, session: ChatSession, says: Says):
+    await says(call("memory_save", content="Tomas is a captain of old."), "Hm.", template=HERMES)
+    _played, asked = await answering(house, session, "So?", Verdict.NOT_NOW)
+    assert len(asked) == 1
+    assert not await house.brain.memories(MIRA)
+
+
+async def test_stopping_while_it_asks_loses_nothing(house: House, session: ChatSession, says: Says):
+    await house.preferences.set(tools_always_ask=True)
+    await says("One moment. " + call("dice_roll", dice="d6"), template=HERMES)
+    asking = asyncio.Event()
+
+    async def talk() -> None:
+        async with aclosing(house.chat.send(session.guid, "Roll!")) as turn:
+            async for event in turn:
+                if isinstance(event, AskTool):
+                    asking.set()
+
+    task = asyncio.ensure_future(talk())
+    await asking.wait()
+    task.cancel()
+    await asyncio.wait([task])
+    said = [message.content.strip() for message in await log(house, session) if not message.hidden]
+    assert said[-2:] == ["Roll!", "One moment."]
+
+
+async def test_another_reply_that_is_wanted_answers_the_question_with_not_now(house: House, session: ChatSession, says: Says):
+    await house.preferences.set(tools_always_ask=True)
+    await says(call("dice_roll", dice="d6"), "Then not.", "Hello!", template=HERMES)
+    other = await house.sessions.new(MIRA)
+    asking = asyncio.Event()
+    replies: list[Message] = []
+
+    async def talk() -> None:
+        async with aclosing(house.chat.send(session.guid, "Roll!")) as turn:
+            async for event in turn:
+                if isinstance(event, AskTool):
+                    asking.set()
+                if isinstance(event, Finished):
+                    replies.append(event.message)
+
+    task = asyncio.ensure_future(talk())
+    await asking.wait()
+    second = await say(house, other, "Hello?")
+    await task
+    assert [replies[0].content, second.reply.content] == ["Then not.", "Hello!"]
+
+
+# Limits and mistakes
+
+
+async def test_a_model_that_only_ever_asks_is_ended(house: House, session: ChatSession, says: Says):
+    await says(*[call("dice_roll", dice=f"{number}d6") for number in range(1, 14)], template=HERMES)
+    played: list[TurnEvent] = []
+
+    async def talk() -> None:
+        async with aclosing(house.chat.send(session.guid, "Roll!")) as turn:
+            async for event in turn:
+                played.append(event)
+
+    with pytest.raises(ModelError):
+        await talk()
+    assert sum(isinstance(event, Prompted) for event in played) == ROUNDS + 1
+    assert sum(isinstance(event, ToolUsed) for event in played) == ROUNDS
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (call("fly_away"), "no tool called"),
+        (call("dice_roll", dice="seven"), "no roll of dice"),
+        (call("dice_roll"), "dice: Field required"),
+        ("<tool_call>oh {dear</tool_call>", "could not be understood"),
+    ],
+)
+async def test_mistakes_are_told_to_the_model(house: House, session: ChatSession, says: Says, asked: str, told: str):
+    await says(asked, "Never mind.", template=HERMES)
+    played = await say(house, session, "Do it.")
+    (result,) = results(played)
+    assert result.outcome is Outcome.FAILED
+    assert told in result.text
+    assert played.reply.content == "Never mind."
+
+
+async def test_two_things_kept_in_one_reply_are_no_repetition(house: House, session: ChatSession, says: Says, trusted: None):
+    both = call("memory_save", content="Tomas keeps nine hives.") + call("memory_save", content="Ines sails the Heron.")
+    await says(both, "Noted.", template=HERMES)
+    _played, asked = await answering(house, session, "So it is.")
+    assert not asked
+    assert len(await house.brain.memories(MIRA)) == 2
+
+
+def test_prompts_hold_only_the_newest_calls_and_leave_several_at_once():
+    def pairs(count: int) -> list[Message]:
+        session = ChatSession(persona_id=MIRA)
+        made: list[Message] = []
+        for number in range(count):
+            wish = ToolCall(name="x", arguments={"number": number})
+            made += as_messages(session, "Mira", [wish], [ToolResult(call=wish, text=str(number))])
+        return made
+
+    kept = {count: [one for one in newest_pairs(pairs(count)) if calls_in(one)] for count in range(1, 60)}
+    assert all(min(count, LEAST_PAIRS) <= len(kept[count]) <= MOST_PAIRS for count in kept)
+    assert len(kept[MOST_PAIRS]) == MOST_PAIRS
+    changes = sum(calls_in(kept[count][0])[0].arguments != calls_in(kept[count - 1][0])[0].arguments for count in range(2, 60))
+    assert changes <= 7
+
+
+def test_a_result_whose_call_is_gone_is_left_out():
+    wish = ToolCall(name="x")
+    made = as_messages(ChatSession(persona_id=MIRA), "Mira", [wish], [ToolResult(call=wish, text="7")])
+    assert newest_pairs(made[1:]) == []
+    assert [result_in(one) for one in newest_pairs(made)][-1] is not None
+
+
+async def test_a_long_result_goes_to_the_workbench_and_its_key_into_the_prompt(house: House, session: ChatSession, says: Says):
+    class Nothing(BaseModel):
+        """No arguments."""
+
+    async def tell(_occasion: Occasion, _wish: Nothing) -> Told:
+        return Told("Once upon a time. " * 400, "told a tale")
+
+    tale = ToolSet("dice", "Tales", (Tool("tale_tell", "tell a tale", "Tells.", Nothing, tell),))
+    house.tooling.sets = [tale, *[one for one in house.tooling.sets if one.name != "dice"]]
+    await says(call("tale_tell"), "What a tale!", "Yes?", template=HERMES)
+    played = await say(house, session, "A tale, please.")
+    (result,) = results(played)
+    assert len(result.text) < 2600
+    (entry,) = await house.tooling.bench.of(of_session(session.guid))
+    assert entry.key in result.text
+    assert entry.value == "Once upon a time. " * 400
+    assert len(await prompt_of(house, session, played)) < 12_000
+    told = await house.tooling.bench.inventory(of_session(session.guid))
+    assert entry.key in told
+    assert "Once upon" not in told
+
+
+async def test_a_tool_that_breaks_does_not_break_the_reply(house: House, session: ChatSession, says: Says):
+    class Nothing(BaseModel):
+        """No arguments."""
+
+    async def breaks(_occasion: Occasion, _wish: Nothing) -> Told:
+        raise RuntimeError("oh")
+
+    broken = ToolSet("dice", "Broken", (Tool("break_down", "break down", "Breaks.", Nothing, breaks),))
+    house.tooling.sets = [broken]
+    await says(call("break_down"), "Never mind.", template=HERMES)
+    played = await say(house, session, "Go.")
+    assert results(played)[0].outcome is Outcome.FAILED
+    assert played.reply.content == "Never mind."
+
+
+# Models that cannot ask by themselves
+
+
+async def test_a_model_without_tools_of_its_own_fills_in_a_form(house: House, session: ChatSession, says: Says):
+    answers = [json.dumps({"tool": "dice_roll"}), json.dumps({"dice": "2d6"})]
+    await says("A good throw!", "And now?", answers=answers, template=CHATML)
+    played = await say(house, session, "Roll 2d6 for me, please.")
+    assert results(played)[0].shown.startswith("rolled 2d6: ")
+    assert results(played)[0].text in await prompt_of(house, session, played)
+    assert played.reply.content == "A good throw!"
+    again = await heard(house.chat.regenerate(session.guid, played.reply.id))
+    assert not results(again)
+
+
+async def test_it_is_not_asked_where_no_word_speaks_of_a_tool(
+    house: House, session: ChatSession, says: Says, monkeypatch: pytest.MonkeyPatch
+):
+    asked: list[str] = []
+
+    class Nobody:
+        async def ask(self, errand: str, answer: object, **material: str) -> object:
+            asked.append(errand)
+            raise LetheError("Nobody is to be asked.")
+
+    monkeypatch.setattr(house.tooling, "_asker", Nobody())
+    await says("Good evening.", template=CHATML)
+    await say(house, session, "Good evening! How was the crossing?")
+    assert not asked
+
+
+async def test_it_may_want_none(house: House, session: ChatSession, says: Says):
+    await says("I would rather not.", answers=[json.dumps({"tool": "none"})], template=CHATML)
+    played = await say(house, session, "Do you like dice?")
+    assert not results(played)
+    assert played.reply.content == "I would rather not."

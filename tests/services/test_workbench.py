@@ -1,0 +1,121 @@
+"""The workbench: what lies there, for how long, and who has to make room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from lethe_app.domain.clock import told_by
+from lethe_app.errors import LetheError
+from lethe_app.services.workbench import MOST, Workbench
+from lethe_app.storage.database import Database
+from lethe_app.storage.workbench import BenchRows
+
+START = datetime(2026, 3, 4, 12, tzinfo=UTC)
+HERE, THERE = "session/a", "task/dream"
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.moment = START
+
+    def __call__(self) -> datetime:
+        return self.moment
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    clock = Clock()
+    with told_by(clock):
+        yield clock
+
+
+async def keys(bench: Workbench, namespace: str = HERE) -> list[str]:
+    return [entry.key for entry in await bench.of(namespace)]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "lethe.db"
+
+
+async def opened(path: Path) -> tuple[Database, Workbench]:
+    database = await Database.open(path)
+    return database, Workbench(BenchRows(database))
+
+
+async def test_things_lie_there_for_five_minutes_or_as_long_as_is_said(home: Path, clock: Clock):
+    database, bench = await opened(home)
+    await bench.put(HERE, "short", "a")
+    await bench.put(HERE, "long", "b", lasts=timedelta(hours=2))
+    clock.moment = START + timedelta(minutes=4, seconds=59)
+    assert await keys(bench) == ["long", "short"]
+    clock.moment = START + timedelta(minutes=5)
+    assert await keys(bench) == ["long"]
+    assert await bench.get(HERE, "short") is None
+    await database.close()
+
+
+async def test_a_namespace_is_two_segments_and_sees_only_itself(home: Path, clock: Clock):
+    database, bench = await opened(home)
+    await bench.put(HERE, "key", "mine")
+    await bench.put(THERE, "key", "another's")
+    entry = await bench.get(HERE, f"{HERE}/key")
+    assert entry is not None
+    assert entry.value == "mine"
+    for wrong in ("session", "session/a/b", "elsewhere/a", ""):
+        with pytest.raises(LetheError):
+            await bench.put(wrong, "key", "x")
+    with pytest.raises(LetheError):
+        await bench.put(HERE, "  ", "x")
+    await database.close()
+
+
+async def test_of_too_many_those_that_expire_first_go_out(home: Path, clock: Clock):
+    database, bench = await opened(home)
+    await bench.put(THERE, "untouched", "x")
+    for number in range(MOST + 3):
+        await bench.put(HERE, f"{number:02}", "x", lasts=timedelta(minutes=1 + (number * 7) % (MOST + 3)))
+    left = await bench.of(HERE)
+    assert len(left) == MOST
+    assert "52" in [entry.key for entry in left]
+    assert await keys(bench, THERE) == ["untouched"]
+    shortest = min(entry.expires for entry in left)
+    assert shortest >= START + timedelta(minutes=3)
+    await database.close()
+
+
+async def test_it_survives_a_restart_without_what_has_expired(home: Path, clock: Clock):
+    database, bench = await opened(home)
+    await bench.put(HERE, "short", "a")
+    await bench.put(HERE, "long", "b", lasts=timedelta(hours=2), category="web", tags=["one", "two"])
+    await database.close()
+    clock.moment = START + timedelta(minutes=30)
+    database, bench = await opened(home)
+    (entry,) = await bench.of(HERE)
+    assert (entry.value, entry.category, entry.tags) == ("b", "web", ["one", "two"])
+    assert await BenchRows(database).sweep(clock.moment) == 1
+    await database.close()
+
+
+async def test_it_is_searched_by_words(home: Path, clock: Clock):
+    database, bench = await opened(home)
+    await bench.put(HERE, "tea", "Green tea from the hills.")
+    await bench.put(HERE, "ships", "A green ship with white sails.")
+    assert [one.key for one in await bench.search(HERE, "green SHIP")] == ["ships", "tea"]
+    assert await bench.search(HERE, "zebra") == []
+    await database.close()
+
+
+async def test_the_inventory_tells_keys_and_time_but_never_what_is_said(home: Path, clock: Clock):
+    database, bench = await opened(home)
+    assert await bench.inventory(HERE) == ""
+    await bench.put(HERE, "page", "The secret word is swordfish.", category="web", tags=["news"])
+    clock.moment = START + timedelta(minutes=2)
+    told = await bench.inventory(HERE)
+    assert "page (3 min left; web; news)" in told
+    assert "swordfish" not in told
+    await database.close()

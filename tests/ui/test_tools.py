@@ -1,0 +1,162 @@
+"""Tools in the window: a question above the composer, and a folded line under the reply."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAccessible, QFontMetrics
+from PySide6.QtTest import QTest
+
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.tools import ToolCall, ToolResult
+from lethe_app.services.tool_log import as_messages
+from lethe_app.ui.transcript.tool_list import in_words
+from lethe_app.ui.transcript.tool_marks import ToolMarks
+from tests.prompt.templates import HERMES
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+Script = Callable[..., Path]
+
+
+def call(name: str, **arguments: object) -> str:
+    return f'<tool_call>\n{json.dumps({"name": name, "arguments": arguments})}\n</tool_call>'
+
+
+async def with_tools(scene: Scene, **settings: object) -> None:
+    await until(lambda: scene.host.conversations.current is not None)
+    await scene.house.preferences.set(tools_enabled=True, **settings)
+
+
+async def say(scene: Scene, text: str) -> None:
+    scene.draft.setPlainText(text)
+    QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+
+
+async def reply(scene: Scene) -> None:
+    await until(lambda: not scene.is_replying)
+
+
+async def card(scene: Scene):
+    await until(lambda: scene.host.tools.card is not None and scene.host.tools.card.isVisible())
+    return scene.host.tools.card
+
+
+async def test_what_was_done_is_told_under_the_reply_and_unfolds(tmp_path: Path, echo_model: Script):
+    script = echo_model(call("dice_roll", dice="2d6"), "A good throw!", template=HERMES)
+    async with opened(tmp_path / "home", script) as scene:
+        await with_tools(scene)
+        await say(scene, "Roll!")
+        await until(lambda: scene.words and scene.words[-1] == "A good throw!")
+        await reply(scene)
+        view, row = scene.host.view, scene.host.messages.rowCount() - 1
+        sheet = view.sheet(row)
+        assert sheet is not None
+        assert sheet.tools is not None
+        assert in_words(sheet.done).startswith("Rolled 2d6: ")
+        folded = sheet.height
+        placed = view.placed(row)
+        assert placed is not None
+        place = sheet.tools_rect.center() + QPoint(view.column()[0], placed.top)
+        QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        assert view.sheet(row).height > folded
+        assert "Rolled 2d6: " in scene.host.messages._spoken_state(row)
+        view.deeds.toggle_tools(row)
+        assert view.sheet(row).height == folded
+
+
+async def test_it_is_still_told_when_the_conversation_is_opened_again(tmp_path: Path, echo_model: Script):
+    script = echo_model(call("dice_roll", dice="2d6"), "A good throw!", template=HERMES)
+    async with opened(tmp_path / "home", script) as scene:
+        await with_tools(scene)
+        await say(scene, "Roll!")
+        await until(lambda: scene.words and scene.words[-1] == "A good throw!")
+        await reply(scene)
+        session = scene.host.conversations.current
+        assert session is not None
+        await scene.host.conversations.show(await scene.house.sessions.new("mira"))
+        await scene.host.conversations.go_to(session.guid)
+        await until(lambda: scene.words and scene.words[-1] == "A good throw!")
+        sheet = scene.host.view.sheet(scene.host.messages.rowCount() - 1)
+        assert sheet is not None
+        assert [one.call.name for one in sheet.done] == ["dice_roll"]
+
+
+async def test_a_question_stands_above_the_composer_and_takes_no_focus(tmp_path: Path, echo_model: Script):
+    script = echo_model(call("dice_roll", dice="2d6"), "A good throw!", template=HERMES)
+    async with opened(tmp_path / "home", script) as scene:
+        await with_tools(scene, tools_always_ask=True)
+        scene.draft.setFocus()
+        await say(scene, "Roll!")
+        question = await card(scene)
+        assert "would like to roll dice" in question.title.text()
+        assert question.details.text() == "dice: 2d6"
+        assert question.mapTo(scene.window, QPoint(0, 0)).y() < scene.draft.mapTo(scene.window, QPoint(0, 0)).y()
+        assert scene.window.focusWidget() is scene.draft
+        QTest.mouseClick(question.allow, Qt.MouseButton.LeftButton)
+        await until(lambda: scene.words and scene.words[-1] == "A good throw!")
+        assert scene.host.tools.card is None
+
+
+async def test_the_keyboard_answers_it(tmp_path: Path, echo_model: Script):
+    script = echo_model(call("dice_roll", dice="2d6"), "Then not.", template=HERMES)
+    async with opened(tmp_path / "home", script) as scene:
+        await with_tools(scene, tools_always_ask=True)
+        await say(scene, "Roll!")
+        question = await card(scene)
+        for button in (question.allow, question.refuse, question.always):
+            assert button.focusPolicy() & Qt.FocusPolicy.TabFocus
+            assert QAccessible.queryAccessibleInterface(button).text(QAccessible.Text.Name)
+            assert button.width() >= QFontMetrics(button.font()).horizontalAdvance(button.text())
+        question.refuse.setFocus()
+        QTest.keyClick(question.refuse, Qt.Key.Key_Space)
+        await until(lambda: scene.words and scene.words[-1] == "Then not.")
+        await reply(scene)
+        assert scene.window.focusWidget() is scene.draft
+
+
+async def test_stop_takes_the_question_away(tmp_path: Path, echo_model: Script):
+    script = echo_model("Wait. " + call("dice_roll", dice="2d6"), template=HERMES)
+    async with opened(tmp_path / "home", script) as scene:
+        await with_tools(scene, tools_always_ask=True)
+        await say(scene, "Roll!")
+        await card(scene)
+        scene.host.turns.stop()
+        await reply(scene)
+        await until(lambda: scene.host.tools.card is None)
+        assert scene.words[-1].strip() == "Wait."
+
+
+async def test_a_question_is_seen_only_in_its_own_conversation(tmp_path: Path, echo_model: Script):
+    script = echo_model(call("dice_roll", dice="2d6"), "A good throw!", template=HERMES)
+    async with opened(tmp_path / "home", script) as scene:
+        await with_tools(scene, tools_always_ask=True)
+        await say(scene, "Roll!")
+        await card(scene)
+        session = scene.host.conversations.current
+        assert session is not None
+        await scene.host.conversations.show(await scene.house.sessions.new("mira"))
+        assert scene.host.tools.card is None
+        await scene.host.conversations.go_to(session.guid)
+        question = await card(scene)
+        question.allow.click()
+        await until(lambda: scene.words and scene.words[-1] == "A good throw!")
+
+
+def test_marks_follow_a_reply_upwards_past_all_its_calls():
+    session, marks = ChatSession(persona_id="mira"), ToolMarks()
+    wishes = [ToolCall(name="x"), ToolCall(name="y")]
+    made = [
+        message
+        for wish in wishes
+        for message in as_messages(session, "Mira", [wish], [ToolResult(call=wish, text="t", shown=wish.name)])
+    ]
+    reply_id = session.guid
+    for above, message in zip([None, *made], made, strict=False):
+        message.parent_id = above.id if above else None
+        marks.note(message, reply_id)
+    assert [one.shown for one in marks.of(reply_id)] == ["x", "y"]
