@@ -44,6 +44,8 @@ from tests.workshop_pictures import SHEEPSHANK, pages, remembering
 ROOT = Path(__file__).parent.parent
 IMAGES, OTHERS = ROOT / "docs" / "images", ROOT / "build" / "screenshots"
 IN_README = {
+    "mind-night",
+    "notebooks-day",
     "welcome-night",
     "chat-night",
     "chat-day",

@@ -15,6 +15,7 @@ from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.house import House
 from lethe_app.services.events import Ready
+from tests.life_pictures import live
 from tests.ui.window_scene import Scene, until
 
 if TYPE_CHECKING:
@@ -60,6 +61,12 @@ PAGES = {
     "presets": "presets",
     "settings": "settings",
     "who-you-are": "user_personas",
+    "mind": "mind",
+    "notebooks": "notebooks",
+    "away": "away",
+    "dreams": "dreams",
+    "research": "research",
+    "outgoing": "outgoing",
 }
 """Picture → wish."""
 
@@ -127,6 +134,7 @@ async def pages(studio: Studio, script: str) -> None:
         await studio.open(scene, "Through the Needle")
         scene.window.resize(1280, 820)
         await scene.house.preferences.set(rotation_minutes=0)
+        await live(scene.house)
         for name, wish in PAGES.items():
             if wish not in scene.window.actions_:
                 continue
@@ -169,6 +177,16 @@ async def choose_found_model(scene: Scene) -> None:
     await settle(0.6)
 
 
+async def dream(scene: Scene) -> None:
+    """Have her dream, if she has not yet, and look at what she proposes."""
+    page = scene.host.workshop.page
+    if page.now_button.isEnabled() and not page.rows.shown:
+        page.now_button.click()
+        await scene.house.away.look()
+        await settle(1.0)
+    await choose_first(scene)
+
+
 async def find_tea(scene: Scene) -> None:
     field = getattr(scene.host.workshop.page, "field", None) or getattr(scene.host.workshop.page, "search", None)
     if field is not None:
@@ -182,4 +200,5 @@ PREPARED: dict[str, Callable[[Scene], Awaitable[None]]] = {
     "conversations": choose_first,
     "find": find_tea,
     "models": choose_found_model,
+    "dreams": dream,
 }

@@ -23,7 +23,9 @@ class TrashKind(StrEnum):
     """One that could not be read and was put aside before it was written anew."""
 
 
-FILES = frozenset({TrashKind.PERSONA, TrashKind.USER_PERSONA, TrashKind.WORLD, TrashKind.PRESET, TrashKind.NOTEBOOK, TrashKind.FILE})
+FILES = frozenset(
+    {TrashKind.PERSONA, TrashKind.USER_PERSONA, TrashKind.WORLD, TrashKind.PRESET, TrashKind.NOTEBOOK, TrashKind.FILE}
+)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from lethe_app.ui.workshop.rows import Column, Rows
 from lethe_app.ui.workshop.table import Table
 
 CHANGED_MS = 150
-WIDTHS = {0: 104, 2: 110, 3: 96}
+WIDTHS = {0: 104, 2: 130, 3: 96}
 DISPENSABLE = (0, 3, 2)
 THOUGHT_WIDTHS = {1: 260, 2: 96}
 THOUGHTS_DISPENSABLE = (2, 1)
