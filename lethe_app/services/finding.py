@@ -30,7 +30,7 @@ from lethe_app.storage.memories import Memories
 
 MOST = 400
 """Places found before it is time to ask for more words."""
-ENTRIES_AT_ONCE = 200
+ENTRIES_AT_ONCE = 100
 """Of a world, looked at before the window gets its turn."""
 NEAREST = 24
 """Memories looked for by their meaning, of each persona."""
@@ -92,12 +92,14 @@ class Finding:
             count += len(found)
         if count >= MOST:
             return
+        left = MOST - count  # of thousands no more is made ready than is shown
         others = [*await self._texts.openings(persona_id, is_meant), *await self._texts.not_indexed(persona_id, is_meant)]
-        hits = [_hit(one, wanted) for one in others]
-        hits += [replace(_hit(one, wanted), is_over=True) for one in await self._texts.superseded(persona_id, is_meant)]
-        hits += await self._in_worlds(wanted) if persona_id is None else []
+        hits = [_hit(one, wanted) for one in others[:left]]
+        over = await self._texts.superseded(persona_id, is_meant)
+        hits += [replace(_hit(one, wanted), is_over=True) for one in over[: left - len(hits)]]
+        hits += await self._in_worlds(wanted, left - len(hits)) if persona_id is None else []
         if hits:
-            yield hits[: MOST - count]
+            yield hits
 
     async def by_meaning(self, text: str, persona_ids: Sequence[str]) -> list[Hit]:
         """What a sentence is nearest to, whatever its words, best first for each persona."""
@@ -126,13 +128,16 @@ class Finding:
                     return (await self._chats.session(message.session_id)).guid, message.id
         return None
 
-    async def _in_worlds(self, wanted: Wanted) -> list[Hit]:
+    async def _in_worlds(self, wanted: Wanted, most: int) -> list[Hit]:
         """Entries, in the order of their worlds."""
         found: list[Hit] = []
         for stem, world in (await self._library.worlds()).items():
             for start in range(0, len(world.entries), ENTRIES_AT_ONCE):
                 some = world.entries[start : start + ENTRIES_AT_ONCE]
-                found += [_lore(stem, world, entry, wanted) for entry in some if wanted.marks(_told(entry))]
+                told = [entry for entry in some if wanted.marks(_told(entry))]
+                found += [_lore(stem, world, entry, wanted) for entry in told[: most - len(found)]]
+                if len(found) >= most:
+                    return found
                 await asyncio.sleep(0)
         return found
 

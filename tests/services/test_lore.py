@@ -205,7 +205,7 @@ async def test_an_entry_is_found_by_what_it_says_and_stays_for_its_duration(hous
         {"enabled": False},
         {"do_embeds": False},
     ],
-    ids=str,
+    ids="-".join,
 )
 async def test_what_the_rules_of_its_world_keep_back_is_not_found_by_what_it_says(
     house: House, session: ChatSession, rule: dict[str, object]
