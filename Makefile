@@ -1,8 +1,6 @@
 # Two commands are enough: `make run` and `make test`. Each sets up what it needs first.
 PYTHON ?= python3
 VENV := .venv/bin
-# Two at a time; both must collect the same tests in the same order, sets of parameters included.
-TESTS = PYTHONHASHSEED=0 QT_QPA_PLATFORM=offscreen $(VENV)/python -m pytest -n 2 --dist loadfile
 
 .PHONY: run setup dev test check bench screenshots demo package test-package clean
 
@@ -16,12 +14,12 @@ dev:
 	@$(PYTHON) packaging/install.py --dev
 
 test: dev
-	$(TESTS)
+	QT_QPA_PLATFORM=offscreen $(VENV)/python -m pytest
 
 check: dev
 	$(VENV)/ruff check .
 	$(VENV)/mypy
-	$(TESTS)
+	QT_QPA_PLATFORM=offscreen $(VENV)/python -m pytest
 
 bench: dev
 	$(VENV)/python -m tests.bench $(if $(LOCOMO),--locomo $(LOCOMO))

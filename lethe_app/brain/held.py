@@ -101,7 +101,7 @@ class Held(Sequence[MemoryUnit]):
         if all(guid in there and guid in self._by_guid and there[guid].added == self._by_guid[guid].added for guid in named):
             return Held({**self._by_guid, **there}.values())
         left = [one for guid, one in self._by_guid.items() if guid not in there and guid not in named]
-        return Held(sorted((*there.values(), *left), key=lambda one: one.added, reverse=True))
+        return Held(sorted((*there.values(), *left), key=lambda one: one.added.timestamp(), reverse=True))
 
     def without(self, guids: Collection[UUID]) -> Held:
         """All but these."""

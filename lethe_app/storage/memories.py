@@ -46,7 +46,8 @@ class Memories:
 
         def work(connection: sqlite3.Connection) -> list[MemoryUnit]:
             found = [_memory(row) for row in connection.execute(question, (persona_id, deleted))]
-            return sorted(found, key=lambda memory: memory.added, reverse=True)  # not as text: zones differ
+            # Not as text, for zones differ; nor as dates, which would be compared without letting the window have its turn.
+            return sorted(found, key=lambda memory: memory.added.timestamp(), reverse=True)
 
         return await self._database.run(work)
 

@@ -145,7 +145,7 @@ async def test_a_greeting_is_found_once(house: House):
     hits = await found(house, greeting.content.split()[-1].strip("”.*!"))
 
     assert second.guid in {hit.session for hit in hits}
-    assert len(hits) <= 2  # of each greeting only the newest
+    assert len([hit for hit in hits if hit.session is not None]) <= 2  # of each greeting only the newest
 
 
 async def test_one_conversation_is_looked_through_by_itself(house: House):
