@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,7 @@ from lethe_app.services.tool_means import NO_SUCH, NOT_WANTED, UNREADABLE, Means
 from lethe_app.services.writing import Writing
 
 Report = TypeVar("Report")
+LOG = logging.getLogger(__name__)
 ROUNDS = 10
 """Times that a model may ask for tools in one reply."""
 AT_ONCE = 5
@@ -224,6 +226,7 @@ class ToolTurn:
         except LetheError as problem:
             return failed(call, tool, " ".join(filter(None, (problem.message, problem.remedy))))
         except Exception as problem:  # the code of a plug-in may raise anything, and the reply comes all the same
+            LOG.info("the tool %s broke", tool.name, exc_info=True)
             return failed(call, tool, f"It broke ({type(problem).__name__}).")
         told = await self._shortened(tool, told)
         return ToolResult(call=call, text=told.text, shown=told.shown)

@@ -6,11 +6,11 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from lethe_app.domain.agents import Made, TaskRun
-from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_4, SPACE_6
+from lethe_app.ui.palette import SPACE_1, SPACE_2
 from lethe_app.ui.workshop.away_links import OPENERS
 from lethe_app.ui.workshop.away_words import clock_in_words, cost_in_words, day_in_words, kind_in_words, outcome_in_words
 from lethe_app.ui.workshop.page import explanation
-from lethe_app.ui.workshop.sheet import Sheet, made_card
+from lethe_app.ui.workshop.sheet import invitation, made_card, side_sheet
 
 LEAST_WIDTH, WIDTH = 280, 380
 LONGEST_TITLE = 80
@@ -27,13 +27,8 @@ class AwayDetail(QStackedWidget):
         super().__init__(parent)
         self.run: TaskRun | None = None
         self.setMinimumWidth(LEAST_WIDTH)
-        nothing = QLabel(self.tr("Choose something to see what came of it."))
-        nothing.setProperty("quiet", True)
-        nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        nothing.setWordWrap(True)
-        nothing.setMargin(SPACE_6)
-        self._sheet = Sheet()
-        self._sheet.column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
+        nothing = invitation(self.tr("Choose something to see what came of it."))
+        self._sheet = side_sheet()
         self._build()
         self.addWidget(nothing)
         self.addWidget(self._sheet)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from operator import attrgetter
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
-from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.agents import Made, Outcome, TaskRun
 from lethe_app.domain.persona import Persona
@@ -23,6 +23,7 @@ from lethe_app.ui.workshop.memory_whose import Whose
 from lethe_app.ui.workshop.page import Page, explanation
 from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.rows import Column, Rows
+from lethe_app.ui.workshop.split import side_by_side
 from lethe_app.ui.workshop.table import Table
 
 DAY, CLOCK, WHO, TASK, WHAT, TOKENS = range(6)
@@ -100,12 +101,7 @@ class AwayPage(Page):
         head.setSpacing(SPACE_2)
         head.addWidget(line)
         head.addWidget(self.hint)
-        split = QSplitter(Qt.Orientation.Horizontal)
-        split.setChildrenCollapsible(False)
-        split.setHandleWidth(1)
-        split.addWidget(self.table)
-        split.addWidget(self.detail)
-        split.setStretchFactor(0, 1)
+        split = side_by_side(self.table, self.detail)
         self.body.addWidget(above)
         self.body.addWidget(split, 1)
 

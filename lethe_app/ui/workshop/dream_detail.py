@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QVBoxLayout, 
 from lethe_app.domain.agents import Change, ChangeState
 from lethe_app.domain.changed import Kept, Records
 from lethe_app.services.feedback import Thought
-from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_4, SPACE_6
+from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.workshop.dream_words import (
     life_of,
     messages_of,
@@ -24,7 +24,7 @@ from lethe_app.ui.workshop.dream_words import (
 from lethe_app.ui.workshop.flow import Flow
 from lethe_app.ui.workshop.page import explanation
 from lethe_app.ui.workshop.prose_field import ProseField
-from lethe_app.ui.workshop.sheet import Sheet, made_card
+from lethe_app.ui.workshop.sheet import invitation, made_card, side_sheet
 
 LEAST_WIDTH, WIDTH = 300, 420
 
@@ -45,13 +45,8 @@ class DreamDetail(QStackedWidget):
         self.change: Change | None = None
         self._message = ""
         self.setMinimumWidth(LEAST_WIDTH)
-        nothing = QLabel(tr("Choose something to see what it was and what it is to be."))
-        nothing.setProperty("quiet", True)
-        nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        nothing.setWordWrap(True)
-        nothing.setMargin(SPACE_6)
-        self._sheet = Sheet()
-        self._sheet.column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
+        nothing = invitation(tr("Choose something to see what it was and what it is to be."))
+        self._sheet = side_sheet()
         self._build()
         self.addWidget(nothing)
         self.addWidget(self._sheet)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from operator import attrgetter
 from uuid import UUID
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
-from PySide6.QtWidgets import QButtonGroup, QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtWidgets import QButtonGroup, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from lethe_app.domain.agents import Change, ChangeState
 from lethe_app.domain.changed import Records
@@ -26,6 +26,7 @@ from lethe_app.ui.workshop.memory_whose import Whose
 from lethe_app.ui.workshop.page import Page, explanation
 from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.rows import Column, Rows
+from lethe_app.ui.workshop.split import side_by_side
 from lethe_app.ui.workshop.table import Table
 
 CHANGED_MS = 150
@@ -113,12 +114,7 @@ class DreamPage(Page):
         self._lists = QStackedWidget()
         self._lists.addWidget(self.table)
         self._lists.addWidget(self.said)
-        split = QSplitter(Qt.Orientation.Horizontal)
-        split.setChildrenCollapsible(False)
-        split.setHandleWidth(1)
-        split.addWidget(self._lists)
-        split.addWidget(self.detail)
-        split.setStretchFactor(0, 1)
+        split = side_by_side(self._lists, self.detail)
         self.body.addWidget(above)
         self.body.addWidget(split, 1)
 

@@ -6,18 +6,18 @@ from uuid import UUID
 
 from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.browsing import Source
-from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_4, SPACE_6
+from lethe_app.ui.palette import SPACE_1, SPACE_2
 from lethe_app.ui.words import counted
 from lethe_app.ui.workshop.fact_rows import maker_in_words
 from lethe_app.ui.workshop.flow import Flow
 from lethe_app.ui.workshop.memory_words import day_of
 from lethe_app.ui.workshop.page import explanation
 from lethe_app.ui.workshop.prose_field import ProseField
-from lethe_app.ui.workshop.sheet import Sheet, made_card
+from lethe_app.ui.workshop.sheet import invitation, made_card, side_sheet
 
 LEAST_WIDTH, WIDTH = 320, 430
 MOST_SOURCES = 20
@@ -43,13 +43,8 @@ class FactDetail(QStackedWidget):
         self._kept = ""
         """Words that were taken over and are not yet those of the fact shown."""
         self.setMinimumWidth(LEAST_WIDTH)
-        nothing = QLabel(self.tr("Choose a fact to see where it comes from."))
-        nothing.setProperty("quiet", True)
-        nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        nothing.setWordWrap(True)
-        nothing.setMargin(SPACE_6)
-        self._sheet = Sheet()
-        self._sheet.column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
+        nothing = invitation(self.tr("Choose a fact to see where it comes from."))
+        self._sheet = side_sheet()
         self._build()
         self.addWidget(nothing)
         self.addWidget(self._sheet)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject, QPoint, Qt, QTimer
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QMenu, QPushButton, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.browsing import Source
@@ -21,6 +21,7 @@ from lethe_app.ui.workshop.memory_rows import fit
 from lethe_app.ui.workshop.memory_whose import Whose
 from lethe_app.ui.workshop.page import Page, explanation
 from lethe_app.ui.workshop.place import Place
+from lethe_app.ui.workshop.split import side_by_side
 from lethe_app.ui.workshop.table import SearchField, Table
 
 CHANGED_MS = 300
@@ -81,12 +82,7 @@ class FactPage(Page):
         head.addLayout(line)
         head.addWidget(chips)
         head.addWidget(self.core_words)
-        split = QSplitter(Qt.Orientation.Horizontal)
-        split.setChildrenCollapsible(False)
-        split.setHandleWidth(1)
-        split.addWidget(self.table)
-        split.addWidget(self.detail)
-        split.setStretchFactor(0, 1)
+        split = side_by_side(self.table, self.detail)
         self.body.addWidget(above)
         self.body.addWidget(split, 1)
 

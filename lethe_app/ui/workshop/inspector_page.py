@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QLocale, Qt
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QSplitter, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from lethe_app.domain.chat import Message, Role
 from lethe_app.domain.prompt import Part, Share
@@ -22,6 +22,7 @@ from lethe_app.ui.workshop.inspector_diff import compare, part_at, shared_beginn
 from lethe_app.ui.workshop.inspector_text import PromptText
 from lethe_app.ui.workshop.page import Page, explanation, headline
 from lethe_app.ui.workshop.place import Place
+from lethe_app.ui.workshop.split import side_by_side
 from lethe_app.ui.workshop.table import SearchField
 
 WORDS, CHANGES = 0, 1
@@ -63,12 +64,7 @@ class InspectorPage(Page):
         column.addLayout(self._bar())
         column.addWidget(self.first)
         column.addWidget(self._stack, 1)
-        split = QSplitter(Qt.Orientation.Horizontal)
-        split.setHandleWidth(1)
-        split.setChildrenCollapsible(False)
-        split.addWidget(self.account)
-        split.addWidget(right)
-        split.setStretchFactor(1, 1)
+        split = side_by_side(self.account, right, grows=1)
         split.setSizes([self.account.wanted(USUAL), 920])
         self.body.addWidget(split, 1)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject, QPoint, Qt, QTimer
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.listing import MemoryLine
 from lethe_app.domain.memory import MemoryType, MemoryUnit
@@ -20,6 +20,7 @@ from lethe_app.ui.workshop.memory_rows import ADDED, DISTANCE, HOW, LAST, PRIORI
 from lethe_app.ui.workshop.memory_whose import Whose
 from lethe_app.ui.workshop.page import Page, explanation
 from lethe_app.ui.workshop.place import Place
+from lethe_app.ui.workshop.split import side_by_side
 from lethe_app.ui.workshop.table import SearchField, Table
 
 TYPED_MS = 350
@@ -80,12 +81,7 @@ class MemoryPage(Page):
         head.addLayout(line)
         head.addWidget(self.chips)
         head.addWidget(self.hint)
-        split = QSplitter(Qt.Orientation.Horizontal)
-        split.setChildrenCollapsible(False)
-        split.setHandleWidth(1)
-        split.addWidget(self.table)
-        split.addWidget(self.detail)
-        split.setStretchFactor(0, 1)
+        split = side_by_side(self.table, self.detail)
         self.body.addWidget(above)
         self.body.addWidget(split, 1)
 

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, Qt, QTimer, QUrl
+from PySide6.QtCore import QCoreApplication, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.clock import now
 from lethe_app.errors import LetheError
@@ -22,6 +22,7 @@ from lethe_app.ui.workshop.notebook_text import NotebookText, Titling
 from lethe_app.ui.workshop.page import Page, explanation
 from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.rows import Column, Rows
+from lethe_app.ui.workshop.split import side_by_side
 from lethe_app.ui.workshop.table import Table
 
 REST_MS = 500
@@ -88,12 +89,7 @@ class NotebookPage(Page):
         column.setSpacing(SPACE_2)
         for widget in (self.text, self.note, self.trouble):
             column.addWidget(widget)
-        split = QSplitter(Qt.Orientation.Horizontal)
-        split.setHandleWidth(1)
-        split.setChildrenCollapsible(False)
-        split.addWidget(self.table)
-        split.addWidget(side)
-        split.setStretchFactor(1, 1)
+        split = side_by_side(self.table, side, grows=1)
         split.setSizes([360, 640])
         above = QHBoxLayout()
         above.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)

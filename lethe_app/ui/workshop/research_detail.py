@@ -8,11 +8,11 @@ from PySide6.QtCore import QSize, Qt, QUrl, Signal
 from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from lethe_app.domain.research import Inquiry, PageFinding
-from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_4, SPACE_6
+from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.workshop.flow import Flow
 from lethe_app.ui.workshop.page import explanation
 from lethe_app.ui.workshop.research_words import round_in_words, source_in_words, when_in_words
-from lethe_app.ui.workshop.sheet import Sheet, made_card
+from lethe_app.ui.workshop.sheet import Sheet, invitation, made_card
 
 LEAST_WIDTH, WIDTH = 320, 620
 SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -31,13 +31,9 @@ class ResearchDetail(QStackedWidget):
         self.inquiry: Inquiry | None = None
         self._sources_shown: list[PageFinding] = []
         self.setMinimumWidth(LEAST_WIDTH)
-        nothing = QLabel(
+        nothing = invitation(
             self.tr("Write above what you would like to know.\n\nIt is searched for in several rounds, and becomes a report.")
         )
-        nothing.setProperty("quiet", True)
-        nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        nothing.setWordWrap(True)
-        nothing.setMargin(SPACE_6)
         self.sheet = Sheet()
         self.sheet.column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
         self._build()

@@ -6,9 +6,9 @@ import re
 from operator import attrgetter
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.research import Inquiry, InquiryState
 from lethe_app.settings import Settings
@@ -24,6 +24,7 @@ from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.research_detail import ResearchDetail
 from lethe_app.ui.workshop.research_words import state_in_words
 from lethe_app.ui.workshop.rows import Column, Rows
+from lethe_app.ui.workshop.split import side_by_side
 from lethe_app.ui.workshop.table import Table
 
 TOPIC, STATE, DAY = range(3)
@@ -95,12 +96,7 @@ class ResearchPage(Page):
         head.addLayout(asking)
         head.addWidget(self.hint)
         head.addWidget(line)
-        split = QSplitter(Qt.Orientation.Horizontal)
-        split.setChildrenCollapsible(False)
-        split.setHandleWidth(1)
-        split.addWidget(self.table)
-        split.addWidget(self.detail)
-        split.setStretchFactor(1, 1)
+        split = side_by_side(self.table, self.detail, grows=1)
         split.setSizes([LIST, 2 * LIST])
         self.body.addWidget(above)
         self.body.addWidget(split, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -41,8 +41,13 @@ class Line:
     """A row: a place that was found, or the heading above some."""
 
     text: str
-    detail: str
+    spell: Callable[[], str]
+    """Says what stands beside it; of hundreds only the few that are painted are asked."""
     hit: Hit | None = None
+
+    @property
+    def detail(self) -> str:
+        return self.spell()
 
 
 class Lines(QAbstractListModel):

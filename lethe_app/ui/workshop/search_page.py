@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, QTimer
@@ -198,7 +199,8 @@ class SearchPage(Page):
         return Group(title, detail, when, session, hits, is_here)
 
     def _lines(self, group: Group) -> list[Line]:
-        return [Line(group.title, group.detail), *(Line(hit.text, self._detail(hit), hit) for hit in group.hits)]
+        places = (Line(hit.text, partial(self._detail, hit), hit) for hit in group.hits)
+        return [Line(group.title, lambda: group.detail), *places]
 
     def _detail(self, hit: Hit) -> str:
         moment = moment_in_words(hit.when)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from uuid import UUID
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedWidget, QTabWidget, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.archive import PartRecord, SessionPart
 from lethe_app.domain.chat import ChatSession
 from lethe_app.services.archiving import Archived
 from lethe_app.ui.chat_panel import ElidedLabel
 from lethe_app.ui.icons import icon
-from lethe_app.ui.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
+from lethe_app.ui.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.words import messages_in_words
 from lethe_app.ui.workshop.fields import Kind, Spec
 from lethe_app.ui.workshop.flow import Flow
@@ -24,7 +24,7 @@ from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.session_edits import PARTS
 from lethe_app.ui.workshop.session_transcript import Transcript
 from lethe_app.ui.workshop.session_words import part_in_words, record_in_words
-from lethe_app.ui.workshop.sheet import Sheet, made_card
+from lethe_app.ui.workshop.sheet import invitation, made_card, side_sheet
 
 LEAST_WIDTH, WIDTH = 330, 480
 NAMES = {part: name for name, part in PARTS.items()}
@@ -51,11 +51,7 @@ class SessionDetail(QStackedWidget):
         self.form = Form(_specs(self), place.theme)
         self.transcript = Transcript(place.theme)
         self.split, self.insert = self._button(self.tr("Split here")), self._button(self.tr("Insert a message"))
-        self.nothing = QLabel(self.tr("Choose a conversation to see what it was about and what was said."))
-        self.nothing.setProperty("quiet", True)
-        self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.nothing.setWordWrap(True)
-        self.nothing.setMargin(SPACE_6)
+        self.nothing = invitation(self.tr("Choose a conversation to see what it was about and what was said."))
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName(self.tr("Conversation"))
         self.tabs.tabBar().setAccessibleName(self.tr("What to see of it"))
@@ -135,8 +131,7 @@ class SessionDetail(QStackedWidget):
     # building
 
     def _about(self) -> QWidget:
-        self._sheet = Sheet()
-        self._sheet.column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
+        self._sheet = side_sheet()
         head = QWidget()
         flow = Flow(head, spacing=SPACE_2)
         self.go = self._button(self.tr("Continue this conversation"), primary=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject, QPoint, Qt, QTimer
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from lethe_app.domain.archive import SessionPart
 from lethe_app.domain.session_line import SessionLine
@@ -24,6 +24,7 @@ from lethe_app.ui.workshop.session_insert import InsertMessage
 from lethe_app.ui.workshop.session_marks import MarkChips
 from lethe_app.ui.workshop.session_rows import DISPENSABLE, TITLE_WIDTH, WIDTHS, keeper, rows_of
 from lethe_app.ui.workshop.session_words import shortened, title_of
+from lethe_app.ui.workshop.split import side_by_side
 from lethe_app.ui.workshop.table import SearchField, Table
 
 CHANGED_MS = 250
@@ -69,12 +70,7 @@ class SessionPage(Page):
         head.setSpacing(SPACE_2)
         head.addLayout(line)
         head.addWidget(self.chips)
-        split = QSplitter(Qt.Orientation.Horizontal)
-        split.setChildrenCollapsible(False)
-        split.setHandleWidth(1)
-        split.addWidget(self.table)
-        split.addWidget(self.detail)
-        split.setStretchFactor(0, 1)
+        split = side_by_side(self.table, self.detail)
         self.body.addWidget(above)
         self.body.addWidget(split, 1)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from lethe_app.ui.palette import SPACE_3, SPACE_4, SPACE_6
 from lethe_app.ui.workshop.page import explanation, headline
@@ -45,6 +45,23 @@ class Sheet(QScrollArea):
     def show_widget(self, widget: QWidget) -> None:
         """Scroll so that `widget` can be seen."""
         self.ensureWidgetVisible(widget, 0, SPACE_6)
+
+
+def side_sheet() -> Sheet:
+    """A sheet with less room around its cards, for one that stands beside a list."""
+    sheet = Sheet()
+    sheet.column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
+    return sheet
+
+
+def invitation(words: str) -> QLabel:
+    """What stands beside a list while nothing in it is chosen."""
+    label = QLabel(words)
+    label.setProperty("quiet", True)
+    label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+    label.setWordWrap(True)
+    label.setMargin(SPACE_6)
+    return label
 
 
 def made_card(title: str = "", words: str = "") -> tuple[QFrame, QVBoxLayout]:
