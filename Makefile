@@ -1,6 +1,8 @@
 # Two commands are enough: `make run` and `make test`. Each sets up what it needs first.
 PYTHON ?= python3
 VENV := .venv/bin
+# Two at a time: most tests use one processor only.
+TESTS = QT_QPA_PLATFORM=offscreen $(VENV)/python -m pytest -n 2 --dist loadfile
 
 .PHONY: run setup dev test check bench screenshots demo package test-package clean
 
@@ -14,12 +16,12 @@ dev:
 	@$(PYTHON) packaging/install.py --dev
 
 test: dev
-	QT_QPA_PLATFORM=offscreen $(VENV)/python -m pytest
+	$(TESTS)
 
 check: dev
 	$(VENV)/ruff check .
 	$(VENV)/mypy
-	QT_QPA_PLATFORM=offscreen $(VENV)/python -m pytest
+	$(TESTS)
 
 bench: dev
 	$(VENV)/python -m tests.bench $(if $(LOCOMO),--locomo $(LOCOMO))

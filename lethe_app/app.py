@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from lethe_app.paths import Paths
     from lethe_app.ui.main_window import MainWindow
 
+TURN_S = 0.001
+"""Seconds another thread keeps Python when the window asks for it. Qt asks for every row it lays out: with Python's own five
+milliseconds, reading a long list in the storage's thread would hold the window up for a fifth of a second."""
+
 
 async def build(paths: Paths, engine: str = "llama", *, by_meaning: bool | None = None) -> House:
     """Open the home at `paths` and put the rooms together; `engine` is `llama` or, for scripted models, `echo`.
@@ -119,6 +123,7 @@ def run(application: QApplication, window: MainWindow, make_house: Callable[[], 
     from lethe_app.ui.sweeper import Sweeper
 
     application.setQuitOnLastWindowClosed(False)  # what is being written comes first
+    sys.setswitchinterval(TURN_S)
     sweeper = Sweeper(window.is_busy)
     loop = QEventLoop(application)
     asyncio.set_event_loop(loop)

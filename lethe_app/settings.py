@@ -162,7 +162,8 @@ class Settings(AwaySettings):
         Section.SESSIONS,
         0.65,
         "Cut down to",
-        "When a conversation outgrows its room, this part of the room is kept and the rest summarised.",
+        "When a conversation outgrows its room, this part of the room is kept and the rest summarised; at most 0.4 where the"
+        " model has to read again all that is kept.",
         ge=0.1,
         le=0.95,
     )

@@ -30,6 +30,8 @@ HISTORY_FLOOR = 0.25
 """Fraction of the context that the history keeps while anything optional is left."""
 HISTORY_TARGET = 0.65
 """Fraction of the history's room that is kept when it has to be cut."""
+REREAD_TARGET = 0.4
+"""The most of it that is kept where all that is kept has to be read again: a shorter wait, and more rarely."""
 _TAKE_BACK = 0.5
 """A cut moves back when less than this much of the target is in use, as after a change to a larger context."""
 

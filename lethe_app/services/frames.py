@@ -189,9 +189,9 @@ class Frames:
         """The frame with all that stands still as it is now; `earlier` are the sessions that are there word for word."""
         terms = self._terms(session)
         before = await self._hindsight.before(session)
-        there = {one.guid for one in before}
+        there, whole = {one.guid for one in before}, set(earlier)
         rolling = (await self._counting.count([f"{PRESENT}\n{frame.rolling}"]))[0] + 2 if frame.rolling else 0
-        rest = [one for one in before if one.guid not in earlier]
+        rest = [one for one in before if one.guid not in whole]
         standing = await self._standing(session, model.context)
         room = int(model.context * CAPS[Part.SUMMARIES]) - rolling - standing.tokens
         made = frame.model_copy(

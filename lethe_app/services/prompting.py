@@ -18,6 +18,7 @@ from lethe_app.domain.presets import SamplerPreset
 from lethe_app.domain.prompt import Note, Prompt, Turn
 from lethe_app.domain.recollection import LOGGED, TurnMemory
 from lethe_app.errors import PromptTooLong, StorageError
+from lethe_app.prompt.budget import REREAD_TARGET
 from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.disarm import Disarmer
 from lethe_app.prompt.instruct import Choice, choose_renderer
@@ -179,12 +180,17 @@ class Prompting:
             extras=frame.extras(heads),
             volatile=notes(memory),
             layout=settings.layout,
-            history_target=settings.history_target,
+            history_target=self._target(model),
             thinking=settings.thinking,
             add_names=settings.add_names,
             disarm=form.disarm,
             earlier=await self._earlier(frame),
         )
+
+    def _target(self, model: LoadedModel) -> float:
+        """How much of the history's room a cut leaves."""
+        wanted = self._preferences.current.history_target
+        return wanted if self.cuts_the_cache and model.can_shift else min(wanted, REREAD_TARGET)
 
     async def _earlier(self, frame: Frame) -> int:
         """Messages said aloud that have left the history."""

@@ -230,7 +230,7 @@ class Recollecting:
         return replace(eureka, faded=faded, felt=felt)
 
     async def _eureka(self, occasion: Occasion, rules: Rules) -> Initiative:
-        due = waiting(occasion.memories.waiting, occasion.moment, rules)
+        due = await apart(len(held := occasion.memories.waiting), partial(waiting, held, occasion.moment, rules))
         keywords = await apart(len(due), partial(self._keywords.keywords, due, occasion.window, occasion.turn))
         distances = (
             await self._recall.distances(occasion.meaning, [memory.guid for memory in due])

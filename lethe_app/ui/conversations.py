@@ -13,6 +13,7 @@ from PySide6.QtGui import QPixmap
 from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
+from lethe_app.services.apart import apart
 from lethe_app.ui.avatars import avatar
 from lethe_app.ui.dialogs import Question, answered
 from lethe_app.ui.drafts import Drafts
@@ -190,7 +191,8 @@ class Conversations(QObject):
 
     async def refresh_sessions(self, persona_id: str) -> None:
         summaries = await self._house.sessions.list(persona_id)
-        self._sidebar.set_sessions(persona_id, [self._session_row(summary) for summary in summaries])
+        rows = await apart(len(summaries), lambda: [self._session_row(summary) for summary in summaries])
+        self._sidebar.set_sessions(persona_id, rows)
 
     def face(self, speaker: str) -> QPixmap | None:
         """The picture of a speaker, if there is one; drawn beside their messages."""

@@ -131,7 +131,7 @@ class SidebarModel(QAbstractListModel):
         return rows
 
     def _marked(self, row: SessionRow) -> SessionRow:
-        return replace(row, is_open=row.guid == self._open_session)
+        return replace(row, is_open=True) if row.guid == self._open_session else row
 
     # Qt's side
 

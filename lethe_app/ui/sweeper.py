@@ -15,10 +15,12 @@ from PySide6.QtGui import QGuiApplication, QWindow
 
 LOOK_MS = 40
 """So short that what another thread makes meanwhile is looked through in a few milliseconds."""
-MIDDLE = 20_000
+MIDDLE = 3_000
 """New objects after which those that outlived a first look are looked through."""
-OLD = 60_000
-"""New objects after which those that outlived a second look are, in some twenty milliseconds; from then on they are settled."""
+OLD = 6_000
+"""New objects after which those that outlived a second look are, in some ten milliseconds; from then on they are settled."""
+FLOOD = 5_000
+"""New objects between two looks that are settled unseen: so many are a long list that is being read, and die without help."""
 GROWN = 1.25
 """The settled ones are looked through when they have grown by a quarter, as the collector itself does with its oldest."""
 IDLE_S = 600.0
@@ -48,19 +50,25 @@ class Sweeper(QObject):
         self._timer = self.startTimer(LOOK_MS)
 
     def timerEvent(self, event: QTimerEvent) -> None:
-        if self._to_old > OLD:
-            self._to_old = self._to_middle = 0
+        young = gc.get_count()[0]
+        if young > FLOOD:
+            self._settle()
+        elif self._to_old > OLD:
             gc.collect(2)
-            gc.freeze()
+            self._settle()
         elif self._to_middle > MIDDLE:
             self._to_old += self._to_middle
             self._to_middle = 0
             gc.collect(1)
-        elif (young := gc.get_count()[0]) > gc.get_threshold()[0]:
+        elif young > gc.get_threshold()[0]:
             self._to_middle += young
             gc.collect(0)
         elif self._is_left_alone():
             self._look_at_settled()
+
+    def _settle(self) -> None:
+        self._to_old = self._to_middle = 0
+        gc.freeze()
 
     def _is_left_alone(self) -> bool:
         present = time.monotonic()

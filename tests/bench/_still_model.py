@@ -7,6 +7,7 @@ cells are cut and moved (there are none) and joints are kept by the very code th
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
@@ -154,6 +155,8 @@ class Watched(ModelClient):
         """What the still model says of each call."""
         self.quiet: list[Usage] = []
         """What quiet jobs cost, of which the still model hears nothing."""
+        self.wrote = asyncio.Event()
+        """One of them wrote something."""
         self._still: Still | None = None
 
     async def load(self, file: ModelFile, options: LoadOptions, progress: Callable[[float], None]) -> LoadedModel:
@@ -186,6 +189,8 @@ class Watched(ModelClient):
                         self._note(Call(prompt, Wishes(surgery, shortest), report.usage, reply))
                     else:
                         self.quiet.append(report.usage)
+                        if report.usage.reply_tokens:
+                            self.wrote.set()
                 yield report
 
     async def read_ahead(

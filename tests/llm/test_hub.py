@@ -154,7 +154,7 @@ async def test_stopping_keeps_what_came(tmp_path: Path):
     async with serving(HubServer(stalls=1)) as server:
         part, half = tmp_path / "tiny.gguf.part", asyncio.Event()
         loading = asyncio.ensure_future(Hub(server.url, stall=30).fetch(WANTED, tmp_path, told_when(half)))
-        await asyncio.wait_for(half.wait(), 10)
+        await asyncio.wait_for(half.wait(), 120)
         loading.cancel()
         await asyncio.gather(loading, return_exceptions=True)
 

@@ -27,7 +27,7 @@ def needs(*tools: str) -> pytest.MarkDecorator:
 def told(*command: object, home: Path, **variables: str) -> str:
     environment = {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "XDG_DATA_DIRS": "/usr/share", **variables}
     words = [str(word) for word in command]
-    return subprocess.run(words, capture_output=True, text=True, check=True, env=environment, timeout=60).stdout
+    return subprocess.run(words, capture_output=True, text=True, check=True, env=environment, timeout=600).stdout
 
 
 def recipe() -> dict[str, Any]:

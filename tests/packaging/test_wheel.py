@@ -47,7 +47,7 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def pip(*arguments: object) -> None:
     command = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
 
 
@@ -60,7 +60,7 @@ def run_there(environment: Path, cwd: Path, program: str, *arguments: object) ->
     variables |= {"HOME": str(nobody), "QT_QPA_PLATFORM": "offscreen", "PYTHONIOENCODING": "utf-8"}
     command = [str(environment / BIN / program), *map(str, arguments)]
     return subprocess.run(
-        command, cwd=cwd, env=variables, capture_output=True, text=True, encoding="utf-8", timeout=120, check=False
+        command, cwd=cwd, env=variables, capture_output=True, text=True, encoding="utf-8", timeout=600, check=False
     )
 
 

@@ -153,7 +153,7 @@ def before_now(**span: float) -> datetime:
 
 async def until(holds: Callable[[], Awaitable[object]]) -> None:
     """Wait for what goes on in the background, but not for ever."""
-    for _time in range(2000):
+    for _time in range(12_000):
         if await holds():
             return
         await asyncio.sleep(0.01)

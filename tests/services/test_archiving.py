@@ -391,7 +391,7 @@ async def test_in_the_background_it_goes_on_at_the_next_start(house: House, tmp_
         done = asyncio.Event()
         after.sessions.changed.add(lambda _persona: done.set())
         after.archiving.start()
-        await asyncio.wait_for(done.wait(), 20)
+        await asyncio.wait_for(done.wait(), 120)
         await after.archiving.close()
 
         assert (await after.sessions.open(session.guid)).content
@@ -466,7 +466,7 @@ async def test_killed_while_the_model_speaks_it_is_asked_again(house: House, scr
     at_it = asyncio.Event()
     house.archiving.changed.add(lambda one: at_it.set() if one.part is part else None)
     house.archiving.start()
-    await asyncio.wait_for(at_it.wait(), 30)
+    await asyncio.wait_for(at_it.wait(), 120)
     copy = await copy_home(house, tmp_path / "killed")
     await house.archiving.close()
 
@@ -517,9 +517,9 @@ async def test_in_the_background_a_model_that_turns_out_to_be_good_does_again_wh
     under_way, done = asyncio.Event(), asyncio.Event()
     house.archiving.changed.add(lambda one: done.set() if one == Archived() else under_way.set())
     house.archiving.start()
-    await asyncio.wait_for(under_way.wait(), 20)
+    await asyncio.wait_for(under_way.wait(), 120)
     done.clear()
-    await asyncio.wait_for(done.wait(), 20)
+    await asyncio.wait_for(done.wait(), 120)
     await house.archiving.close()
 
     parts = await house.archiving.parts(session.guid)

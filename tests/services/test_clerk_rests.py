@@ -40,7 +40,7 @@ async def test_after_the_last_errand_the_model_rests_once_and_works_again(tmp_pa
     await asyncio.gather(*(desk.clerk.ask(Task.TITLE, Title, conversation="") for _errand in range(2)))
     assert client.times == 0
 
-    await asyncio.wait_for(client.rested.wait(), 10)
+    await asyncio.wait_for(client.rested.wait(), 120)
     answer = await desk.clerk.ask(Task.TITLE, Title, conversation="")
 
     assert (answer.title, client.times) == ("The green boat", 1)
@@ -68,4 +68,4 @@ async def test_a_model_that_ended_meanwhile_needs_no_rest(tmp_path: Path):
     await desk.clerk.ask(Task.TITLE, Title, conversation="")
     await client.close()
 
-    await asyncio.wait_for(client.rested.wait(), 10)
+    await asyncio.wait_for(client.rested.wait(), 120)

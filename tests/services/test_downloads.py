@@ -22,7 +22,7 @@ async def over(house: House, *models: RemoteModel) -> list[DownloadProgress]:
             ended.set()
 
     forget = house.downloads.changed.add(look)
-    await asyncio.wait_for(ended.wait(), 20)
+    await asyncio.wait_for(ended.wait(), 120)
     forget()
     return [house.downloads.progress[one.file] for one in models]
 
@@ -61,7 +61,7 @@ async def begun(house: House) -> None:
     """Wait until something of it has come."""
     came = asyncio.Event()
     forget = house.downloads.changed.add(lambda news: came.set() if news.stage is DownloadStage.LOADING else None)
-    await asyncio.wait_for(came.wait(), 20)
+    await asyncio.wait_for(came.wait(), 120)
     forget()
 
 

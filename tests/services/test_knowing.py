@@ -273,7 +273,7 @@ async def test_what_the_user_does_while_somebody_learns_is_not_lost(house: House
         return Relation.SAME
 
     learning = asyncio.create_task(house.knowing.learn(HER, [said(f"Tomas has 3 cats {TAIL}", day=1)], judge))
-    await asyncio.wait_for(asked.wait(), 10)
+    await asyncio.wait_for(asked.wait(), 120)
     await house.knowing.edit(old.guid, "Tomas has cats, and nobody knows how many.")
     answered.set()
     await learning

@@ -33,7 +33,7 @@ async def say(house: House, session: ChatSession, text: str) -> Usage:
 async def until_read(house: House) -> None:
     task = house._ahead._task
     assert task is not None
-    await asyncio.wait_for(asyncio.shield(task), 10)
+    await asyncio.wait_for(asyncio.shield(task), 120)
 
 
 async def test_a_conversation_looked_at_is_read_before_the_first_message(

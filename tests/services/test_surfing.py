@@ -143,7 +143,7 @@ async def main():
 asyncio.run(main())
 """
     root = Path(__file__).parent.parent.parent
-    done = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=False, timeout=600)
 
     assert done.stdout.strip() == "[] []", done.stderr
 

@@ -72,7 +72,7 @@ async def made(path: Path) -> None:
 def run_python(code: str, *arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen"}
     command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False, **options)  # type: ignore[call-overload]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600, check=False, **options)  # type: ignore[call-overload]
 
 
 async def test_what_was_stored_is_there_after_reopening(path: Path):

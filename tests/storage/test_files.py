@@ -225,7 +225,7 @@ def test_when_there_is_no_room_the_old_file_is_intact(file: Path):
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
-        timeout=60,
+        timeout=600,
         check=True,
     )
 

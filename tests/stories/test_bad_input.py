@@ -220,7 +220,7 @@ def test_a_home_in_which_one_may_not_write_is_told_by_name_and_left_as_it_is():
         stranger = {"user": 65534} if os.geteuid() == 0 else {}  # nothing is forbidden to root
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
         command = [sys.executable, "-c", OPENS_THE_HOUSE, str(home)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False, **stranger)  # type: ignore[call-overload]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False, **stranger)  # type: ignore[call-overload]
         home.chmod(0o755)
         after = contents(home)
 

@@ -119,7 +119,7 @@ def test_pasting_brings_words_without_their_dress(composer):
 
 
 def test_tokens_are_counted_when_the_writer_rests(composer, qtbot):
-    with qtbot.waitSignal(composer.count_wanted, timeout=2000) as wanted:
+    with qtbot.waitSignal(composer.count_wanted, timeout=60_000) as wanted:
         QTest.keyClicks(composer.text, "Four small words here")
     composer.show_tokens(wanted.args[0], 4)
 

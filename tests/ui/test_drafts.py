@@ -50,7 +50,7 @@ def test_a_draft_is_kept_a_moment_after_the_last_letter(tmp_path, composer, qtbo
     composer.switch_to("one")
     composer.text.setPlainText("Wait “for it”, *they* say; \\ = ä")
 
-    qtbot.waitUntil(lambda: "Wait" in str(QSettings(str(file), QSettings.Format.IniFormat).value(KEY)), timeout=3000)
+    qtbot.waitUntil(lambda: "Wait" in str(QSettings(str(file), QSettings.Format.IniFormat).value(KEY)), timeout=60_000)
 
     again = Composer(composer._theme)
     qtbot.addWidget(again)

@@ -9,7 +9,7 @@ import weakref
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from lethe_app.ui.sweeper import Sweeper
+from lethe_app.ui.sweeper import FLOOD, Sweeper
 
 
 class Knot(QObject):
@@ -47,9 +47,9 @@ def test_the_window_thread_collects_by_itself(qtbot: QtBot):
     freed_by: list[str] = []
     sweeper = Sweeper()
     Knot(freed_by)
-    allocated = [[number] for number in range(5_000)]
+    allocated = [[number] for number in range(FLOOD // 2)]
 
-    qtbot.waitUntil(lambda: bool(freed_by), timeout=5000)
+    qtbot.waitUntil(lambda: bool(freed_by), timeout=60_000)
     sweeper.close()
     gc.disable()
 
@@ -69,9 +69,27 @@ def test_what_has_settled_is_looked_through_when_the_window_is_left_alone(qtbot:
     qtbot.wait(200)
     freed_while_busy = list(freed_by)
     is_busy = False
-    qtbot.waitUntil(lambda: bool(freed_by), timeout=5000)
+    qtbot.waitUntil(lambda: bool(freed_by), timeout=60_000)
     sweeper.close()
     gc.disable()
 
     assert freed_while_busy == []
     assert freed_by == [threading.main_thread().name]
+
+
+def test_a_long_list_that_is_read_is_settled_unseen(qtbot: QtBot):
+    sweeper = Sweeper()
+    qtbot.waitUntil(lambda: gc.get_count()[0] < FLOOD, timeout=60_000)
+    before = gc.get_freeze_count()
+    looks: list[str] = []
+    gc.callbacks.append(lambda phase, _about: looks.append(phase))
+
+    records = [[number] for number in range(3 * FLOOD)]
+    qtbot.waitUntil(lambda: gc.get_freeze_count() > before, timeout=60_000)
+    settled = gc.get_freeze_count() - before
+    gc.callbacks.pop()
+    sweeper.close()
+    gc.disable()
+
+    assert settled >= len(records)
+    assert looks == []

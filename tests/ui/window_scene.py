@@ -60,7 +60,7 @@ class Scene:
         return next(dialog for dialog in self.window.findChildren(QDialog) if dialog.isVisible())
 
 
-async def until(condition: Callable[[], object], seconds: float = 20.0) -> None:
+async def until(condition: Callable[[], object], seconds: float = 120.0) -> None:
     """Let Qt and the loop run until `condition` holds."""
     end = time.monotonic() + seconds
     while not condition():

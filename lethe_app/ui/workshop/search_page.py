@@ -136,22 +136,20 @@ class SearchPage(Page):
 
     async def _find(self, text: str) -> None:
         hits: list[Hit] = []
-        if not text.strip():
-            self._show([], is_done=True)
-            return
         persona = str(self.whose.currentData() or "")
-        if self.by_meaning.isChecked():
+        if self.by_meaning.isChecked() and text.strip():
             hits = await self._house.finding.by_meaning(text, [persona] if persona else list(self._names))
-        else:
+            self._show(hits)
+        elif text.strip():
             session = self._here.guid if self.here.isChecked() and self._here is not None else None
             async for some in self._house.finding.by_words(text, persona or None, session):
                 hits += some
-                self._show(hits, is_done=False)
-        self._show(hits, is_done=True)
+                if hits:  # what was found before stays until there is something else
+                    self._show(hits)
+        if not hits:
+            self._show([])
 
-    def _show(self, hits: list[Hit], *, is_done: bool) -> None:
-        if not hits and not is_done:
-            return  # what was found before stays until there is something else
+    def _show(self, hits: list[Hit]) -> None:
         self._hits = list(hits)
         lines = [line for group in self._groups(hits) for line in self._lines(group)]
         asked = bool(self.search.text().strip())
