@@ -94,8 +94,13 @@ def close_on_signals(window: MainWindow) -> None:
     signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
     notifier = QSocketNotifier(heard.fileno(), QSocketNotifier.Type.Read, window)
     notifier.activated.connect(lambda: heard.recv(64))
-    window.destroyed.connect(heard.close)
-    window.destroyed.connect(told.close)
+
+    def close() -> None:  # Qt holds a function, but of `told.close` not the socket, which would be closed at once
+        signal.set_wakeup_fd(-1)
+        heard.close()
+        told.close()
+
+    window.destroyed.connect(close)
     for wish in (signal.SIGINT, signal.SIGTERM):
         signal.signal(wish, lambda _number, _frame: window.close())
 
