@@ -34,7 +34,7 @@ def woken(window: QWidget) -> list[object]:
     """Notes whenever the window is woken."""
     times: list[object] = []
     (notifier,) = window.findChildren(QSocketNotifier)
-    notifier.activated.connect(times.append)
+    notifier.activated.connect(lambda *_about: times.append(notifier))
     return times
 
 
