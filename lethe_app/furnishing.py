@@ -15,6 +15,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.presets import Presets
 from lethe_app.services.rehearsing import Rehearsing
 from lethe_app.services.safekeeping import Safekeeping
+from lethe_app.services.tool_note import ToolNote
 from lethe_app.services.trash import Trash
 from lethe_app.services.trying import Trying
 from lethe_app.storage.database import Database
@@ -34,8 +35,7 @@ def furnish(
     """All rooms of a home whose database is open; without `by_meaning` memories are found by words alone."""
     made = Wiring(paths, engine, preferences, database, by_meaning=by_meaning)
     away = _introduced(made, AwayWiring(made))
-    probe, safekeeping = ModelClient("embed"), Safekeeping(database.path)
-    downloads = Downloads(paths, preferences)
+    probe, safekeeping, downloads = ModelClient("embed"), Safekeeping(database.path), Downloads(paths, preferences)
     presets = Presets(paths, database, made.library.changed)
     kept = (made.sessions, made.chronicle, made.brain, made.knowing, made.indexing)
     trash = Trash(paths, database, made.chats, made.library, presets, *kept, preferences, made.notebooks)
@@ -58,6 +58,7 @@ def furnish(
         indexing=made.indexing,
         inspecting=made.inspecting,
         embedding=made.embedding,
+        calibration=made.calibration,
         recapping=made.recapping,
         reconsidering=made.reconsidering,
         objecting=made.objecting,
@@ -88,6 +89,7 @@ def _introduced(made: Wiring, away: AwayWiring) -> AwayWiring:
     """Services that are to hear of each other without knowing each other; the second wiring is handed back."""
     made.remembering.look_up = away.looking_up.of_turn
     made.chat.tooling, made.prompting.offered = away.tooling, away.tooling.offered
+    made.frames.explained = ToolNote(made.prompting, made.preferences, (made.paths.own_prompts, made.paths.prompts)).of
     made.models.changed.add(lambda state: made.archiving.model_changed() if isinstance(state, Ready) else None)
     made.frames.renewed.add(made.warmth.forget_persona)
     made.holdings.forgotten.add(made.warmth.forget_persona)

@@ -12,6 +12,7 @@ from lethe_app.services.away import Away
 from lethe_app.services.brain import Brain
 from lethe_app.services.browsing import Browsing
 from lethe_app.services.bundles import Bundles
+from lethe_app.services.calibration import Calibration
 from lethe_app.services.chat import Chat
 from lethe_app.services.chronicle import Chronicle
 from lethe_app.services.doctor import Doctor
@@ -94,6 +95,7 @@ class House:
     indexing: Indexing
     inspecting: Inspecting
     embedding: Embedding
+    calibration: Calibration
     recapping: Recapping
     reconsidering: Reconsidering
     objecting: Objecting

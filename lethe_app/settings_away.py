@@ -89,4 +89,7 @@ class AwaySettings(BaseModel):
         "Sets of tools, by name; a persona may have her own list.",
         max_length=50,
     )
+    tools_explained: bool = setting(
+        Section.TOOLS, True, "Explain tools", "Tell a model that is offered tools how to use them, in a short note of ours."
+    )
     tools_always_ask: bool = setting(Section.TOOLS, False, "Always ask", "Ask before every use of a tool.")

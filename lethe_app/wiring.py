@@ -24,6 +24,7 @@ from lethe_app.services.counting import Counting
 from lethe_app.services.embedding import Embedding
 from lethe_app.services.events import Listeners, ModelState, Ready
 from lethe_app.services.finding import Finding
+from lethe_app.services.foreign import Foreign
 from lethe_app.services.frames import Frames
 from lethe_app.services.guidance import Guidance
 from lethe_app.services.holdings import Holdings
@@ -192,17 +193,22 @@ class Wiring:
             self.holdings,
             self.keeping,
             Noting(self.subjects, self.keeping, self.reminding, self.preferences, self.objecting),
-            Guidance(self.house_state, self.state, self.moods),
+            Guidance(self.house_state, self.state, self.moods, self.foreign),
             self.frames,
             self.recall,
             self.indexing,
             self.calibration,
             self.preferences,
+            self.foreign,
         )
 
     @cached_property
+    def foreign(self) -> Foreign:
+        return Foreign(self.library, self.paths.prompts)
+
+    @cached_property
     def remembering(self) -> Remembering:
-        return Remembering(self.chats, self.recollecting)
+        return Remembering(self.chats, TurnMemories(self.database), self.recollecting)
 
     @cached_property
     def ahead(self) -> ReadingAhead:

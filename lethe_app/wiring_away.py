@@ -15,10 +15,11 @@ from lethe_app.agents.task import Need, Task
 from lethe_app.agents.thoughts import Thoughts
 from lethe_app.domain.agents import MadeKind
 from lethe_app.house import Mind
-from lethe_app.prompt.quoting import Quoter
 from lethe_app.services import tool_plugins
 from lethe_app.services.away import Away
 from lethe_app.services.clerk import Clerk
+from lethe_app.services.concluding import Concluding
+from lethe_app.services.doings import WORKS, Doings
 from lethe_app.services.dreams import DreamDesk, Dreams
 from lethe_app.services.failing import Failing
 from lethe_app.services.feedback import Feedbacks
@@ -40,6 +41,7 @@ from lethe_app.services.tool_memory import MemoryTools
 from lethe_app.services.tool_small import dice_set, time_set
 from lethe_app.services.tool_web import WebTools
 from lethe_app.services.tools import Tooling
+from lethe_app.services.unwriting import Unwriting
 from lethe_app.services.week import Week
 from lethe_app.services.wishes import Wishes
 from lethe_app.services.workbench import Workbench
@@ -74,7 +76,12 @@ class AwayWiring:
     @cached_property
     def takers(self) -> dict[MadeKind, Taker]:
         """What takes back a thing that a task made without the hands of its scene, by kind."""
-        return {MadeKind.CHANGE: self.dreams.take_back_made}
+        return {
+            MadeKind.CHANGE: self.dreams.take_back_made,
+            MadeKind.NOTEBOOK: self.unwriting.take_back,
+            MadeKind.FACT: self.unwriting.unlearn,
+            MadeKind.REPORT: self.researching.take_back,
+        }
 
     @cached_property
     def tools(self) -> Tools:
@@ -83,7 +90,7 @@ class AwayWiring:
             brain=made.brain,
             knowing=made.knowing,
             chats=made.chats,
-            guidance=Guidance(made.house_state, made.state, made.moods),
+            guidance=Guidance(made.house_state, made.state, made.moods, made.foreign),
             library=made.library,
             clerk=made.clerk,
             changes=self.changes,
@@ -92,17 +99,30 @@ class AwayWiring:
         )
 
     @cached_property
+    def runtime(self) -> Runtime:
+        registry = Registry(self.tasks, reserved=WORKS)
+        return Runtime(registry, self.runs, lambda: self.made.preferences.current, self.provides)
+
+    @cached_property
+    def doings(self) -> Doings:
+        return Doings(self.runs, self.runtime)
+
+    @cached_property
+    def unwriting(self) -> Unwriting:
+        return Unwriting(self.changes, self.made.notebooks, self.made.knowing)
+
+    @cached_property
     def away(self) -> Away:
         made = self.made
-        registry = Registry(self.tasks)
         return Away(
-            Runtime(registry, self.runs, lambda: made.preferences.current, self.provides),
+            self.runtime,
             self.tools,
             made.casting,
             self.runs,
             self.idleness,
             Failing(made.house_state, made.preferences),
             TakingBack(self.tools, self.runs, self.takers),
+            self.doings,
             on_battery,
         )
 
@@ -137,7 +157,7 @@ class AwayWiring:
 
     @cached_property
     def gathering(self) -> Gathering:
-        return Gathering(self.surfing, self.quoter)
+        return Gathering(self.surfing, self.made.foreign.quoter)
 
     @cached_property
     def looking_up(self) -> LookingUp:
@@ -150,7 +170,7 @@ class AwayWiring:
     @cached_property
     def researching(self) -> Researching:
         made = self.made
-        home = (made.casting, made.brain, made.house_state)
+        home = (made.casting, made.brain, made.house_state, self.doings)
         return Researching(self.surfing, self.gathering, Messenger(made.clerk), self.has_trusted_model, *home)
 
     def context(self) -> int:
@@ -168,7 +188,7 @@ class AwayWiring:
         asked = (made.clerk, made.trust, made.quiet, made.house_state)
         return Mind(
             moods=made.moods,
-            reader=MoodReader(made.moods, made.chats, made.casting, *asked, made.archiving),
+            reader=MoodReader(made.moods, made.chats, made.casting, *asked, made.archiving, self.doings),
             reminders=Reminders(made.brain, made.holdings, ReminderRows(made.database), made.house_state),
             week=Week(made.library),
             life=InnerLife(made.library, made.holdings, made.preferences),
@@ -186,6 +206,9 @@ class AwayWiring:
             made.facts,
             made.casting,
             made.knowing,
+            Concluding(made.knowing, made.facts, made.clerk, made.trust, made.preferences),
+            self.doings,
+            self.unwriting,
             made.archiving,
             made.clerk,
             made.trust,
@@ -209,17 +232,12 @@ class AwayWiring:
         clerk = Clerk(made.client, made.errands, made.loaded, made.prompting.form, made.counting.count, lambda: False)
         plugged, faults = tool_plugins.found()
         ours = (
-            MemoryTools(made.brain, made.chats, self.mind.reminders, self.mind.week).tool_set(),
+            MemoryTools(made.brain, made.chats, self.mind.reminders, self.mind.week, made.foreign).tool_set(),
             time_set(),
             dice_set(),
-            BenchTools(self.workbench, self.quoter).tool_set(),
-            WebTools(self.surfing, self.workbench, self.quoter).tool_set(),
+            BenchTools(self.workbench, self.made.foreign.quoter).tool_set(),
+            WebTools(self.surfing, self.workbench, self.made.foreign.quoter).tool_set(),
         )
         kept = (self.workbench, made.chats, made.state, made.preferences, made.prompting)
         asker = Messenger(clerk, lambda: made.client.count(["."]))
         return Tooling([*ours, *plugged], faults, *kept, asker, lambda: self.provides(Need.FACTS))
-
-    async def quoter(self) -> Quoter:
-        """What hands words of strangers to a model. Raises FileError."""
-        formats = (await self.made.library.instruct_presets()).values()
-        return Quoter(self.made.paths.prompts / "quoted.md", formats)

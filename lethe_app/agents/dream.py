@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import ClassVar, Protocol
 from uuid import UUID
 
+from lethe_app.agents.dream_dislikes import Looking, suspected
 from lethe_app.agents.dream_wishes import Listening, understand
 from lethe_app.agents.task import NOTHING, Result, Scene, Sight, Task
 from lethe_app.brain.dreaming import (
@@ -41,8 +42,11 @@ MOST_FILED = 2000
 LONGEST_NOTE = 600
 
 
-class Desk(Listening, Protocol):
+class Desk(Listening, Looking, Protocol):
     """What a dream needs besides its scene."""
+
+    async def newest_thought(self, persona_id: str) -> datetime | None:
+        """When the user last gave a thumb or a reason for one."""
 
     async def neighbours(self, persona_id: str, record: Kept) -> list[UUID]:
         """Others so near in meaning that they may say the same."""
@@ -73,6 +77,7 @@ class Dream(Task):
         talked = await sight.sessions(most=1)
         newest = [*(one.last_activity for one in talked), *(one.added for one in (await sight.memories())[:1])]
         newest += [one.last_seen for one in (await sight.facts())[:1]]
+        newest += filter(None, [await self._desk.newest_thought(sight.persona.unique_name)])
         return any(moment > last for moment in newest)
 
     async def execute(self, scene: Scene) -> Result:
@@ -80,22 +85,38 @@ class Dream(Task):
         scene.progress("Listening again to what was said")
         wanted = [one async for one in understand(scene, self._desk)]
         made = [await self._bring(scene, known, [change], concluded) for change, concluded in wanted]
+        made.append(await self._suspect(scene, known))
         scene.progress("Putting memories in order")
         count = sum(made) + await self._tidy(scene, known)
         await scene.set_state({**await scene.state(), LAST: began.isoformat(), BY_MODEL: self._desk.may_write()})
         return Result(_told(count, at_once=scene.settings.dreams_apply)) if count else NOTHING
 
+    async def _suspect(self, scene: Scene, known: set[str]) -> int:
+        """What thumbs alone say is never done at once: it waits for the user's word, whatever the settings."""
+        found = await suspected(scene, self._desk)
+        if found is None:
+            return 0
+        change, meant = found
+        return await self._bring(scene, known, [change], [one.message for one in meant], only_propose=True)
+
     async def _bring(
-        self, scene: Scene, known: set[str], changes: Sequence[Change], concluded: Collection[UUID] = ()
+        self,
+        scene: Scene,
+        known: set[str],
+        changes: Sequence[Change],
+        concluded: Collection[UUID] = (),
+        *,
+        only_propose: bool = False,
     ) -> int:
         """How many of them were not thought of before, and are possible."""
+        at_once = scene.settings.dreams_apply and not only_propose
         count = 0
         for change in changes:
             if signature(change) in known:
                 continue
             known.add(signature(change))
             await scene.note_made(Made(kind=MadeKind.CHANGE, id=str(change.id), title=_title(change)))
-            done = await self._desk.bring(change, at_once=scene.settings.dreams_apply)
+            done = await self._desk.bring(change, at_once=at_once)
             count += done.state is not ChangeState.DECLINED
         if concluded:
             await self._desk.conclude(scene.persona.unique_name, concluded)

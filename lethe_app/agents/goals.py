@@ -185,11 +185,12 @@ async def around(scene: Scene, session: ChatSession | None) -> dict[str, str]:
 
 async def made(scene: Scene, ideas: Sequence[Idea], about: dict[str, str], state: dict[str, object]) -> Result:
     """Each thought through, and all of them kept at the end. What is cut off before that is begun anew and has left nothing."""
+    sources = [f"session:{state[LAST]}"] if LAST in state else []
     goals: list[MemoryUnit] = []
     for idea in ideas:
         scene.progress(f"Thinking through: {idea.words.rstrip('.')}")
         plan = await scene.ask("goal_plan", Plan, **about, aim=idea.words, whose=idea.whose)
-        goals.append(goal(plan, idea.priority, scene.moment))
+        goals.append(goal(plan, idea.priority, scene.moment, sources))
     known = {(one.name, one.content) for one in await scene.memories() if one.category is MemoryType.GOAL}
     for one in goals:
         if (one.name, one.content) not in known:
@@ -202,8 +203,8 @@ async def made(scene: Scene, ideas: Sequence[Idea], about: dict[str, str], state
     return Result(f"Set {len(titles)} goals: {', '.join(titles)}." if len(titles) > 1 else f"Set a goal: {titles[0]}.")
 
 
-def goal(plan: Plan, priority: int, moment: datetime) -> MemoryUnit:
-    """A goal as it is kept."""
+def goal(plan: Plan, priority: int, moment: datetime, sources: Sequence[str]) -> MemoryUnit:
+    """A goal as it is kept, with the conversation it arose from."""
     return MemoryUnit(
         category=MemoryType.GOAL,
         insertion=MemoryInsertion.NATURAL,
@@ -214,4 +215,5 @@ def goal(plan: Plan, priority: int, moment: datetime) -> MemoryUnit:
         added=moment,
         last_trigger=moment,
         end_time=moment + LASTS,
+        sources=list(sources),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, ClassVar
 
@@ -83,7 +83,8 @@ class Journal(Task):
         scene.progress(f"Writing about {occasion.topic.rstrip('.')}")
         entry = await self._written(scene, new[-1], occasion.topic, about)
         title = entry.title.strip() or occasion.topic
-        await scene.memorize(entry_memory(title, entry.text, scene.moment))
+        sources = [f"session:{one.guid}" for one in new]
+        await scene.memorize(entry_memory(title, entry.text, scene.moment, sources))
         await scene.set_state(until)
         await scene.leave_note(f"{scene.persona.name} has written in the journal about “{title.rstrip('.')}”.")
         return Result(f"Wrote in the journal: “{title.rstrip('.')}”.")
@@ -96,9 +97,16 @@ class Journal(Task):
         return await scene.ask("journal_entry", Entry, **material, topic=topic, memories=memories, talk=talk)
 
 
-def entry_memory(title: str, text: str, moment: datetime) -> MemoryUnit:
-    """An entry as it is kept: what it says is like no other one, so the day is a part of its name."""
-    return MemoryUnit(category=MemoryType.JOURNAL, name=title.rstrip("."), content=text, added=moment, last_trigger=moment)
+def entry_memory(title: str, text: str, moment: datetime, sources: Sequence[str]) -> MemoryUnit:
+    """An entry as it is kept, with the conversations it looks back on."""
+    return MemoryUnit(
+        category=MemoryType.JOURNAL,
+        name=title.rstrip("."),
+        content=text,
+        added=moment,
+        last_trigger=moment,
+        sources=list(sources),
+    )
 
 
 async def since_the_last(sight: Sight) -> list[SessionSummary]:

@@ -27,9 +27,17 @@ class Known:
 class Registry:
     """Ours come first, and a plug-in cannot take the name of another task."""
 
-    def __init__(self, ours: Sequence[Task], find: Callable[[], tuple[list[Plugin], list[Fault]]] = found) -> None:
-        """`find` looks for plug-ins, which takes a moment, so not before somebody wants to know."""
-        self._ours = ours
+    def __init__(
+        self,
+        ours: Sequence[Task],
+        find: Callable[[], tuple[list[Plugin], list[Fault]]] = found,
+        reserved: Collection[str] = (),
+    ) -> None:
+        """`find` looks for plug-ins, which takes a moment, so not before somebody wants to know.
+
+        Under the `reserved` names runs are kept of what is no task.
+        """
+        self._ours, self._reserved = ours, reserved
         self._find = find
 
     @cached_property
@@ -38,7 +46,7 @@ class Registry:
         assert len(known) == len(self._ours), "two of our own tasks have the same name"
         plugins, faults = self._find()
         for plugin in plugins:
-            if plugin.task.name in known:
+            if plugin.task.name in known or plugin.task.name in self._reserved:
                 faults.append(Fault(plugin.distribution, f"There is a task “{plugin.task.name}” already."))
             else:
                 known[plugin.task.name] = Known(plugin.task, plugin.distribution)

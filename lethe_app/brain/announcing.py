@@ -27,15 +27,16 @@ _HINTS = {
 _HINT = "When it fits, {name} can bring it up in the reply."
 
 
-def wording(memory: MemoryUnit, persona_name: str, *, tagged: bool) -> str:
+def wording(memory: MemoryUnit, persona_name: str, *, tagged: bool, quoted: str = "") -> str:
     """What is told, why it matters, the memory itself and what to do with it; macros stay as they are.
 
-    `tagged` is the form `<SystemEvent>[TYPE] - Topic: name.`, which models mistake less for something that was said.
+    `tagged` is the form `<SystemEvent>[TYPE] - Topic: name.`, which models mistake less for something that was said. `quoted`
+    stands in the place of what the memory says, where strangers wrote that.
     """
     opening = _tag(memory) if tagged else _sentence(memory, persona_name)
     reason = one_line(memory.reason)
     hint = _named(_HINTS.get(memory.category, _HINT), persona_name)
-    lines = (opening, _ended(f"Why it matters: {reason}") if reason else "", one_line(memory.content), hint)
+    lines = (opening, _ended(f"Why it matters: {reason}") if reason else "", quoted or one_line(memory.content), hint)
     return "\n".join(filter(None, lines))
 
 

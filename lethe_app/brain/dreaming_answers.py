@@ -76,5 +76,17 @@ class Avoided(Answer):
     domain: str = Field(max_length=30)
 
 
+class Common(Answer):
+    """What replies have in common that were not liked, and the numbers of those in which it is so, counted from 1."""
+
+    most_tokens: ClassVar[int] = 140
+    pattern: str = Field(max_length=160)
+    replies: list[int] = Field(max_length=8)
+
+    def places(self, count: int) -> tuple[int, ...]:
+        """Of `count` replies; numbers that stand for none are left out."""
+        return _places(self.replies, count)
+
+
 def _places(numbers: list[int], count: int) -> tuple[int, ...]:
     return tuple(dict.fromkeys(number - 1 for number in numbers if 1 <= number <= count))

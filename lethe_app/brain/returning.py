@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
@@ -56,6 +56,8 @@ class Absence:
     """Among which those that wait for the return are looked for."""
     mood: str = ""
     """A sentence about it; empty if there is nothing to say."""
+    quoted: Mapping[UUID, str] = field(default_factory=dict)
+    """How memories are told in which there are words of strangers, by id."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def greet(absence: Absence, rules: Rules) -> ReturnNote | None:
     memories = awaiting_return(absence.memories, absence.moment)
     time = _time(absence, away) if absence.is_latest_session and absence.persona.sense_of_time else []
     mood = _mood(absence, rules)
-    told = [*(one_line(note.info) for note in notes), *map(_told, memories)]
+    told = [*(one_line(note.info) for note in notes), *(_told(memory, absence) for memory in memories)]
     if not any((*time, mood, *told)):
         return None
     lines = [*time, _schedule(absence), mood, *told]
@@ -97,12 +99,12 @@ def _timely(absence: Absence) -> ReturnNote | None:
         return None
     due = [one for one in awaiting_return(absence.memories, absence.moment) if one.category is MemoryType.REMINDER]
     reasons = tuple(Because(what="its time has come") for _one in due[:1])
-    return ReturnNote("\n".join(map(_told, due)), tuple(one.guid for one in due), reasons) if due else None
+    return ReturnNote("\n".join(_told(one, absence) for one in due), tuple(one.guid for one in due), reasons) if due else None
 
 
-def _told(memory: MemoryUnit) -> str:
+def _told(memory: MemoryUnit, absence: Absence) -> str:
     """What is said of a memory that waited; a reminder alone would not be understood."""
-    words = one_line(memory.content)
+    words = absence.quoted.get(memory.guid) or one_line(memory.content)
     return f"It is time for this reminder: {words}" if memory.category is MemoryType.REMINDER and words else words
 
 

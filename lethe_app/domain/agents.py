@@ -38,6 +38,8 @@ class MadeKind(StrEnum):
     NOTEBOOK = "notebook"
     PERSONA = "persona"
     """Her own thoughts, or her plan of the week."""
+    REPORT = "report"
+    """What was found out about a question of the user's."""
 
 
 class Made(BaseModel):
@@ -47,7 +49,7 @@ class Made(BaseModel):
 
     kind: MadeKind
     id: str
-    """The guid of a memory, fact, note or change; the name of a notebook or persona."""
+    """The guid of a memory, fact, note, change or report; the name of a notebook or persona."""
     title: str = ""
 
 
@@ -94,7 +96,7 @@ class Change(BaseModel):
     at: AwareDatetime = Field(default_factory=now)
     state: ChangeState = ChangeState.PROPOSED
     what: str
-    """`merge`, `refine`, `drop`, `infer` or `avoid`."""
+    """`merge`, `refine`, `drop`, `infer` or `avoid` of a dream; other hands have words of their own."""
     reason: str = ""
     before: str = ""
     """JSON: the records as they were."""

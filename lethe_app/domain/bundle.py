@@ -14,13 +14,15 @@ from lethe_app.domain.archive import PartState, SessionPart
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
+from lethe_app.domain.mood import Mood, MoodReading, MoodSample
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.recollection import TurnMemory
 from lethe_app.domain.worldinfo import World
 
 ENDING = ".lethe"
-VERSION = 1
-"""Of the format. A Lethe refuses what is newer than it knows; what an older one wrote it reads for ever."""
+VERSION, WITHOUT_A_MIND = 2, 1
+"""Of the format. A Lethe refuses what is newer than it knows; what an older one wrote it reads for ever. A bundle that holds
+neither notebooks nor a mood says that it is of the first version, so that every Lethe opens it."""
 
 
 class BundleScope(StrEnum):
@@ -29,7 +31,7 @@ class BundleScope(StrEnum):
     PERSONA = "persona"
     """Who she is: her file, her picture and the worlds she is bound to. Not a word of what anybody said to her."""
     MEMORIES = "memories"
-    """And what she remembers and knows."""
+    """And what she remembers and knows, her notebooks, and how she feels."""
     EVERYTHING = "everything"
     """And all conversations, with every wording, branch and hidden line. What lies in the trash stays behind."""
 
@@ -40,6 +42,7 @@ class Holds(BaseModel):
     worlds: int = 0
     memories: int = 0
     facts: int = 0
+    notebooks: int = 0
     conversations: int = 0
     messages: int = 0
 
@@ -133,6 +136,22 @@ class Habits(BaseModel):
     """What waits to be told at the user's return."""
 
 
+class KeptMind(BaseModel):
+    """How she feels, how she felt on earlier days, and what the user asked of her goals."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    mood: Mood | None = None
+    samples: list[MoodSample] = Field(default_factory=list, max_length=10_000)
+    readings: list[MoodReading] = Field(default_factory=list, max_length=10_000)
+    goal_request: str = Field(default="", max_length=100_000)
+    goal_notice: str = Field(default="", max_length=100_000)
+
+    @property
+    def is_empty(self) -> bool:
+        return self == KeptMind()
+
+
 @dataclass(frozen=True)
 class Past:
     """What a persona went through."""
@@ -142,6 +161,10 @@ class Past:
     forgotten: Sequence[Forgotten] = ()
     conversations: Sequence[Conversation] = ()
     habits: Habits = field(default_factory=Habits)
+    notebooks: Mapping[str, str] = field(default_factory=dict)
+    """The texts of her notebooks by file name, and in `lately` that of their index."""
+    lately: str = ""
+    mind: KeptMind = field(default_factory=KeptMind)
 
 
 @dataclass(frozen=True)
@@ -165,6 +188,7 @@ class Bundle:
             worlds=len(self.worlds),
             memories=len(self.past.memories),
             facts=len(self.past.facts),
+            notebooks=len(self.past.notebooks),
             conversations=len(talks),
             messages=sum(len(talk.messages) for talk in talks),
         )

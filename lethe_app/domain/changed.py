@@ -20,6 +20,8 @@ LIVES_ON = frozenset({"last_trigger", "trigger_count", "last_seen", "reference_c
 MERGE, REFINE, DROP, INFER, AVOID = "merge", "refine", "drop", "infer", "avoid"
 DREAMT = frozenset({MERGE, REFINE, DROP, INFER, AVOID})
 """What changes of a dream are; those of other tasks have forms of their own."""
+THUMBS = "thumbs"
+"""Tag of a memory that was concluded from thumbs alone."""
 
 
 class Records(BaseModel):

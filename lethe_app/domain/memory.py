@@ -99,11 +99,16 @@ class MemoryUnit(BaseModel):
     """A category of the user's or a dream's making, its levels parted by slashes, such as `user-preferences/timezone`."""
     tags: list[str] = Field(default_factory=list)
     sources: list[str] = Field(default_factory=list)
-    """Addresses of the pages it was taken from."""
+    """Where it was taken from: addresses of pages, and of what was said `message:` or `session:` with its guid."""
     made_by: str = ""
     """The task or tool that wrote it, such as `journal`; empty for the user. What the user wrote, nobody else changes."""
     needs_permission: bool = False
     """An inferred preference that touches money, safety or secrets: to be asked about, never acted on."""
+
+    @property
+    def is_from_web(self) -> bool:
+        """Are there words of strangers in it, as far as one knows? Then it goes to a model only through `prompt/quoting`."""
+        return bool(self.sources) or self.category is MemoryType.WEB_SEARCH
 
     def is_due(self, moment: datetime) -> bool:
         """Has its time come, and is it not over?"""

@@ -147,6 +147,8 @@ class ToolSet:
     tools: Sequence[Tool]
     is_there: Callable[[], bool] = _always
     """May it be used as things are?"""
+    plugin: str = ""
+    """Name of the distribution it came with; empty for ours."""
 
     def tool(self, name: str) -> Tool | None:
         return next((one for one in self.tools if one.name == name), None)

@@ -18,8 +18,10 @@ from lethe_app.errors import FileError
 
 MANIFEST, PERSONA = "manifest.json", "persona.json"
 MEMORIES, FACTS, FORGOTTEN, HABITS = "memories.jsonl", "facts.jsonl", "forgotten.jsonl", "habits.json"
+MIND, LATELY = "mind.json", "notebooks/index.txt"
 NAMES = re.compile(
     r"manifest\.json|persona\.json|memories\.jsonl|facts\.jsonl|forgotten\.jsonl|habits\.json"
+    r"|mind\.json|notebooks/index\.txt|notebooks/[^/\\:\0.][^/\\:\0]{0,199}\.md"
     r"|avatar\.(?:png|gif|jpg|jpeg|webp|svg)|worlds/[^/\\:\0.][^/\\:\0]{0,199}\.json|conversations/[0-9]{1,6}\.jsonl"
 )
 """What may be inside; so no name leads anywhere else."""

@@ -18,6 +18,7 @@ from lethe_app.domain.bundle import (
     Forgotten,
     Habits,
     KeptMessage,
+    KeptMind,
     KeptSession,
     Manifest,
     Past,
@@ -32,8 +33,8 @@ from lethe_app.interchange import pictures
 from lethe_app.interchange.bundle_archive import LIMITS, Archive, Limits, Packer
 
 Model = TypeVar("Model", bound=BaseModel)
-SMALL, WORLD = 4 * 1024 * 1024, 20 * 1024 * 1024
-"""Bytes of a manifest or persona, and of a world."""
+SMALL, WORLD, NOTEBOOK = 4 * 1024 * 1024, 20 * 1024 * 1024, 2 * 1024 * 1024
+"""Bytes of a manifest or persona, of a world, and of a notebook."""
 LARGEST_NUMBER = 2**62
 
 
@@ -43,9 +44,9 @@ class Understand(Protocol):
     def __call__(self, path: Path, kind: type[Model], values: dict[str, object], /) -> Model: ...
 
 
-def may_be_packed(world: str) -> bool:
-    """Can a world go by this name in an archive? Some systems allow names that others do not."""
-    return world.isprintable() and archive.NAMES.fullmatch(f"worlds/{world}.json") is not None
+def may_be_packed(name: str) -> bool:
+    """Can a world or a notebook go by this name in an archive? Some systems allow names that others do not."""
+    return name.isprintable() and archive.NAMES.fullmatch(f"worlds/{name}.json") is not None
 
 
 class BundleReader:
@@ -72,6 +73,9 @@ class BundleReader:
             forgotten=self._all(archive.FORGOTTEN, Forgotten),
             conversations=conversations,
             habits=self._one(archive.HABITS, Habits, SMALL) if archive.HABITS in self._archive else Habits(),
+            notebooks={Path(name).stem: self._text(name) for name in self._archive.names(r"notebooks/.*\.md")},
+            lately=self._text(archive.LATELY) if archive.LATELY in self._archive else "",
+            mind=self._mind() if archive.MIND in self._archive else KeptMind(),
         )
         bundle = Bundle(manifest, persona, picture, ending, worlds, past)
         self._check_ids(past)
@@ -89,6 +93,21 @@ class BundleReader:
             raise FileError(self._name, problem, remedy="Update Lethe, then try again.")
         self._made_by = maker
         return self._understand(Path(self._archive.place(archive.MANIFEST)), Manifest, values)
+
+    def _mind(self) -> KeptMind:
+        mind = self._one(archive.MIND, KeptMind, SMALL)
+        felt = [(f"samples[{place}].values", one.values) for place, one in enumerate(mind.samples)]
+        felt += [(f"readings[{place}].steps", one.steps) for place, one in enumerate(mind.readings)]
+        beyond = next((name for name, values in felt if not all(-1.0 <= value <= 1.0 for value in values.values())), "")
+        if field := beyond or _unbelievable(mind):
+            raise FileError(self._archive.place(archive.MIND), "lies beyond all bounds", field)
+        return mind
+
+    def _text(self, member: str) -> str:
+        try:
+            return self._archive.whole(member, NOTEBOOK).decode("utf-8-sig").replace("\r\n", "\n")
+        except UnicodeDecodeError as error:
+            raise FileError(self._archive.place(member), f"is not UTF-8 text (byte {error.start + 1})") from error
 
     def _picture(self) -> tuple[bytes, str]:
         found = self._archive.names(r"avatar\..*")
@@ -197,6 +216,12 @@ class BundleWriter:
         self._put(archive.FACTS, past.facts)
         self._put(archive.FORGOTTEN, past.forgotten)
         self._put(archive.HABITS, [past.habits])
+        for name, text in past.notebooks.items():
+            self._packer.put(f"notebooks/{name}.md", iter([_whole_characters(text).encode()]))
+        if past.lately:
+            self._packer.put(archive.LATELY, iter([_whole_characters(past.lately).encode()]))
+        if not past.mind.is_empty:
+            self._put(archive.MIND, [past.mind])
 
     def put_conversation(self, conversation: Conversation) -> None:
         self._conversations += 1
@@ -218,7 +243,7 @@ def _unbelievable(record: BaseModel) -> str:
     """The field with a number or a moment that no database and no calendar holds; empty where there is none."""
     for name in type(record).model_fields:
         value = getattr(record, name)
-        inner = value if isinstance(value, list) else [value]
+        inner = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else [value]
         for one in inner:
             if isinstance(one, BaseModel) and (field := _unbelievable(one)):
                 return f"{name}.{field}"

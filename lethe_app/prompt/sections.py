@@ -33,6 +33,8 @@ class Extras:
     summaries: Sequence[str] = ()
     """Previous sessions, newest first; they are written oldest first."""
     facts: Sequence[str] = ()
+    tools: str = ""
+    """How tools are used, where there are any."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,8 @@ def compile_system(preset: SystemPreset, persona: Persona, user: Persona | None,
     running = _running(prompt, scene)
     unnamed = [name for name in ("charbio", "userbio") if name not in named]
     bios = [Section(_BODIES[name], text) for name in unnamed if (text := _full(name, scene))]
-    return Compiled(tuple(running), (*bios, *_titled(preset, persona, scene, extras, named)))
+    tools = [Section(Part.SYSTEM, text)] if (text := expand(extras.tools, scene).strip()) else []
+    return Compiled(tuple(running), (*bios, *tools, *_titled(preset, persona, scene, extras, named)))
 
 
 def with_texts(scene: Scene, preset: SystemPreset, persona: Persona, user: Persona | None) -> Scene:

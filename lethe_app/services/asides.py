@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -57,6 +57,16 @@ async def until_done(work: Awaitable[T], stop: Stop) -> T:
         if task.cancelled() or isinstance(task.exception(), Stopped):
             raise
         return task.result()
+
+
+async def whole(work: Coroutine[None, None, T]) -> T:
+    """Its result. Who stops a turn stops it before or after, never in the middle: half of its traces would be wrong."""
+    task = asyncio.get_running_loop().create_task(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
 
 
 async def beside(work: Callable[[], T]) -> T:

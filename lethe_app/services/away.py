@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -20,8 +20,9 @@ from lethe_app.errors import LetheError
 from lethe_app.services.background import Background
 from lethe_app.services.casting import Casting
 from lethe_app.services.clerk import metered
+from lethe_app.services.doings import WORKS, Doings, Underway
 from lethe_app.services.events import Listeners
-from lethe_app.services.failing import Failing
+from lethe_app.services.failing import Disabled, Failing
 from lethe_app.services.hands import Eyes, Hands, Tools
 from lethe_app.services.idleness import Idleness
 from lethe_app.services.taking_back import TakingBack
@@ -39,20 +40,6 @@ WANTED = {
 }
 
 
-@dataclass(frozen=True)
-class Underway:
-    """The run that is going on."""
-
-    run: TaskRun
-    title: str
-    persona: str
-    """Her name."""
-    words: str = ""
-    """What is being done now."""
-    is_asked: bool = False
-    """The user wanted it now: it does not end when they touch a key."""
-
-
 class Away:
     """`changed` tells whatever there is to see; `told` a sentence the user should read."""
 
@@ -65,13 +52,17 @@ class Away:
         idleness: Idleness,
         failing: Failing,
         taking_back: TakingBack,
+        doings: Doings,
         on_battery: Callable[[], bool],
     ) -> None:
+        """`doings` are what goes on besides the tasks, in the same list."""
         self.changed: Listeners[None] = Listeners()
         self.told: Listeners[str] = Listeners()
         self.underway: Underway | None = None
+        """The task that is going on."""
         self._runtime, self._tools, self._casting, self._runs = runtime, tools, casting, runs
         self._idleness, self._failing, self._taking_back, self._on_battery = idleness, failing, taking_back, on_battery
+        self._doings = doings
         self._asked: list[tuple[str, str]] = []
         self._task: asyncio.Task[None] | None = None
         self._cut_off = Outcome.GAVE_WAY
@@ -82,6 +73,8 @@ class Away:
             idleness.touched.add(lambda _none: self._user_is_here()),
             tools.preferences.changed.add(lambda _settings: self._look_anew()),
             tools.library.changed.add(lambda _none: self._look_anew()),
+            tools.library.deleted.add(self._leave),
+            doings.changed.add(self.changed.tell),
         ]
 
     def start(self, pause: float = 0.0) -> None:
@@ -99,6 +92,27 @@ class Away:
     @property
     def registry(self) -> Registry:
         return self._runtime.registry
+
+    @property
+    def everything_underway(self) -> list[Underway]:
+        """The task that is going on, and what goes on besides."""
+        return [*([self.underway] if self.underway is not None else []), *self._doings.underway]
+
+    def title_of(self, task: str) -> str:
+        """What a person calls it; the bare name of a task that is gone."""
+        if task in WORKS:
+            return WORKS[task].title
+        known = self._runtime.registry.get(task)
+        return known.task.title if known is not None else task
+
+    async def disabled(self) -> list[Disabled]:
+        """Tasks of plug-ins that are off because they failed again and again."""
+        return await self._failing.disabled(self.registry.all())
+
+    async def allow(self, task: str) -> None:
+        """Switch one of them on again."""
+        await self._failing.allow(task)
+        self.changed.tell(None)
 
     @property
     def hindrance(self) -> Hindrance | None:
@@ -130,9 +144,13 @@ class Away:
             self._asked.append((persona_id, task))
         self._background.wake()
 
-    def stop(self) -> None:
-        """End what is going on, by the user's wish."""
-        self._end(Outcome.STOPPED)
+    def stop(self, run_id: UUID | None = None) -> None:
+        """End one thing that is going on, or all of them, by the user's wish."""
+        for one in self.everything_underway:
+            if run_id in {None, one.run.id}:
+                self._doings.stop(one.run.id)
+        if self.underway is not None and run_id in {None, self.underway.run.id}:
+            self._end(Outcome.STOPPED)
 
     async def undo(self, run_id: UUID) -> None:
         """Take back what a run made. Raises StorageError and FileError."""
@@ -158,7 +176,7 @@ class Away:
         """Once, before anything else: what the last end of the program cut off is over."""
         if not self._has_begun:
             self._has_begun = True
-            await self._runs.close_lost()
+            await self._runs.close_lost(self._doings.open)
 
     async def _do_asked(self, persona_id: str, task: str) -> None:
         known = self._runtime.registry.get(task)
@@ -249,6 +267,12 @@ class Away:
     def _user_is_here(self) -> None:
         if self.underway is not None and not self.underway.is_asked:
             self._end(Outcome.GAVE_WAY)
+
+    def _leave(self, persona_id: str) -> None:
+        """She was deleted: nothing more is done for her."""
+        self._doings.leave(persona_id)
+        if self.underway is not None and self.underway.run.persona_id == persona_id:
+            self._end(Outcome.STOPPED)
 
     def _end(self, outcome: Outcome) -> None:
         if self._task is not None:

@@ -8,7 +8,9 @@ from datetime import datetime
 from pathlib import Path
 from uuid import UUID
 
+from lethe_app.brain import ledger
 from lethe_app.domain.chat import Role
+from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.listing import FiledLine, MemoryLine
 from lethe_app.domain.memory import MemoryUnit
@@ -37,6 +39,11 @@ FIRST, PIECE = 200, 1_000
 """Lines read at once: few at first, so that something can be seen; then as many as take a few milliseconds."""
 NEAREST = 50
 """Memories whose distance to a sentence is measured."""
+
+
+def weight_of(fact: ExtractedFact) -> float:
+    """How much a fact counts now: more the more often it was said, and less as that is longer ago."""
+    return ledger.importance(fact, now())
 
 
 @dataclass(frozen=True)

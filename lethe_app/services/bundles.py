@@ -6,12 +6,12 @@ import asyncio
 import secrets
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from lethe_app.domain.bundle import ENDING, Bundle, BundleScope, Habits, Holds, Manifest, Past
+from lethe_app.domain.bundle import ENDING, VERSION, WITHOUT_A_MIND, Bundle, BundleScope, Habits, Holds, Manifest, Past
 from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.worldinfo import World
@@ -20,6 +20,7 @@ from lethe_app.interchange.bundles import BundleReader, BundleWriter, may_be_pac
 from lethe_app.paths import Paths
 from lethe_app.services.asides import Stop, Told, beside, silent, until_done
 from lethe_app.services.bundle_guests import GuestBook, Guests, free_name
+from lethe_app.services.bundle_minds import Minds, places
 from lethe_app.services.events import Listeners
 from lethe_app.services.guidance import NOTES
 from lethe_app.services.indexing import Indexing
@@ -77,6 +78,7 @@ class Bundles:
         self._database, self._library, self._state = database, library, state
         self._indexing, self._preferences, self._sessions_changed = indexing, preferences, sessions_changed
         self._belongings, self._arrivals, self._book = Belongings(database), Arrivals(database), GuestBook(paths)
+        self._minds = Minds(paths, database, state)
 
     # giving
 
@@ -84,15 +86,17 @@ class Bundles:
         """Raises FileError if there is no such persona."""
         persona = await self._library.persona(persona_id)
         holds, words = await self._belongings.held(persona_id)
+        notebooks, lines = await self._minds.written(persona_id)
         worlds = await self._worlds(persona)
         file = self._library.avatar(persona)
         picture = await asyncio.to_thread(lambda: file.stat().st_size) if file is not None else 0
         text = sum(len(one.model_dump_json()) for one in [persona, *worlds.values()])
         who = picture + round(text * SHARE_PACKED)
-        known = who + (holds.memories + holds.facts) * EACH
+        known = who + (holds.memories + holds.facts) * EACH + round(lines * SHARE_PACKED)
         said = round(words * SHARE_PACKED) + holds.messages * EACH
         sizes = {BundleScope.PERSONA: who, BundleScope.MEMORIES: known, BundleScope.EVERYTHING: known + said}
-        return Offer(persona, await self._giver(), holds.model_copy(update={"worlds": len(worlds)}), sizes)
+        holds = holds.model_copy(update={"worlds": len(worlds), "notebooks": notebooks})
+        return Offer(persona, await self._giver(), holds, sizes)
 
     async def export(self, persona_id: str, scope: BundleScope, target: Path, told: Told = silent) -> Path:
         """Write the bundle to `target`, which gets our ending if it has none; what is there is replaced when all is well."""
@@ -113,7 +117,7 @@ class Bundles:
         file = self._library.avatar(persona)
         has_past, has_words = scope is not BundleScope.PERSONA, scope is BundleScope.EVERYTHING
         sessions = await self._belongings.sessions(persona_id) if has_words else []
-        holds = Holds(worlds=len(worlds))
+        holds, has_mind = Holds(worlds=len(worlds)), False
         opened = await beside(lambda: draft.open("xb"))
         writer = BundleWriter(opened)
         try:
@@ -122,8 +126,10 @@ class Bundles:
             await beside(lambda: writer.put_who(_as_given(persona, scope), picture, ending, worlds))
             if has_past:
                 past = await self._past(persona_id, is_whole=has_words)
+                has_mind = bool(past.notebooks) or not past.mind.is_empty
                 await beside(lambda: writer.put_past(past))
-                holds = holds.model_copy(update={"memories": len(past.memories), "facts": len(past.facts)})
+                known = {"memories": len(past.memories), "facts": len(past.facts), "notebooks": len(past.notebooks)}
+                holds = holds.model_copy(update=known)
             talks = messages = 0
             for number, guid in enumerate(sessions):
                 told(number / len(sessions))
@@ -132,6 +138,7 @@ class Bundles:
                     talks, messages = talks + 1, messages + len(talk.messages)
                     await beside(partial(writer.put_conversation, talk))
             manifest = Manifest(
+                version=VERSION if has_mind else WITHOUT_A_MIND,
                 made_by=f"Lethe {_own_version()}".strip(),
                 made=now(),
                 giver=giver[:200],
@@ -149,6 +156,7 @@ class Bundles:
 
     async def _past(self, persona_id: str, *, is_whole: bool) -> Past:
         past = await self._belongings.past(persona_id, None if is_whole else ())
+        past = await self._minds.along(persona_id, past, is_whole=is_whole)
         if not is_whole:
             return past
         objections = await self._state.get(OBJECTIONS.format(persona_id), "all")
@@ -156,7 +164,7 @@ class Bundles:
         habits = Habits(
             objections=objections if isinstance(objections, list) else [], notes=notes if isinstance(notes, list) else []
         )
-        return Past(past.memories, past.facts, past.forgotten, habits=habits)
+        return replace(past, habits=habits)
 
     async def _worlds(self, persona: Persona) -> dict[str, World]:
         """Those she is bound to and that are there, with the names under which she knows them."""
@@ -203,13 +211,15 @@ class Bundles:
 
         def enter() -> Arrival:
             self._book.settle(guests, bundle, name)
+            self._minds.settle(guests.persona.unique_name, bundle.past, guests.files)
             here, habits = guests.persona.unique_name, bundle.past.habits
 
             def speaker(old: str) -> str:
                 """Those who spoke: she herself, and the user's own selves if they are here too."""
                 return here if old and old == bundle.manifest.unique_name else old if old in selves else ""
 
-            house = {(OBJECTIONS.format(here), "all"): habits.objections, (NOTES, here): habits.notes}
+            house = places(bundle.past.mind, here)
+            house |= {(OBJECTIONS.format(here), "all"): habits.objections, (NOTES, here): habits.notes}
             return Arrival(here, bundle.past, guests.entries, guests.worlds, speaker, house)
 
         try:

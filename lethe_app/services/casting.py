@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.persona import Persona
+from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import FileError
 from lethe_app.prompt.macros import Scene
 from lethe_app.services.library import Library
@@ -53,6 +55,17 @@ class Casting:
     async def in_need(self, session: ChatSession) -> Cast:
         """The same while the persona's file cannot be read: she is known by her file's name alone."""
         return Cast(Persona(unique_name=session.persona_id, name=session.persona_id), await self._user(session.user_id))
+
+    async def sampler(self, persona: Persona, usual: SamplerPreset) -> SamplerPreset:
+        """`usual`, unless the persona has samplers that suit her and the one chosen in the settings is not among them."""
+        settings, own = self._preferences.current, persona.allowed_samplers
+        if settings.sampler not in own:
+            for name in own:
+                with suppress(FileError):  # deleted or broken: the next one, and in the end the usual one
+                    preset = await self._library.sampler(name)
+                    warmth = settings.temperature_override
+                    return preset.model_copy(update={"temperature": warmth}) if warmth >= 0 else preset
+        return usual
 
     async def _user(self, wanted: str) -> Persona:
         for name in dict.fromkeys((wanted, self.chosen_user)):

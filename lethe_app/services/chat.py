@@ -227,7 +227,7 @@ class Chat:
             yield Began(writing.message)
         reply = Reply(prompt, cast.persona.name, start, tools.listen())
         usage = Usage(reason=StopReason.STOPPED)
-        sampler = await self._prompting.sampler(model)
+        sampler = await self._casting.sampler(cast.persona, await self._prompting.sampler(model))
         reports = self._client.generate(
             prompt.text,
             sampler,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from datetime import datetime
 from uuid import UUID
 
+from lethe_app.brain.disliking import Disliked
 from lethe_app.brain.dreaming import DREAM, signature
 from lethe_app.brain.dreaming_wishes import Remark
 from lethe_app.brain.said import Said
@@ -30,7 +32,7 @@ NEAREST = 6
 """Neighbours of a record that are looked at."""
 MOST = 2000
 """Changes that are looked through for what was thought of before."""
-DIRECTIVES = ("dream", "infer", "avoid")
+DIRECTIVES = ("dream", "infer", "avoid", "disliked")
 """Errands of dreams; the user may have their own."""
 
 
@@ -198,6 +200,12 @@ class DreamDesk:
 
     async def heard(self, persona_id: str, remarks: Sequence[Remark]) -> list[Remark]:
         return await self._feedback.heard(persona_id, remarks)
+
+    async def disliked(self, persona_id: str) -> list[Disliked]:
+        return await self._feedback.disliked(persona_id)
+
+    async def newest_thought(self, persona_id: str) -> datetime | None:
+        return await self._feedback.newest(persona_id)
 
     async def session_of(self, message: UUID) -> UUID:
         return await self._feedback.session_of(message)

@@ -42,6 +42,13 @@ class Noted:
 
 
 @dataclass(frozen=True)
+class Withdrawn:
+    """Hidden lines left the conversation: what they tell was looked up for words that stand there no more."""
+
+    messages: tuple[UUID, ...]
+
+
+@dataclass(frozen=True)
 class Recalled:
     """What the user's message brought to the persona's mind, and why."""
 
@@ -130,7 +137,7 @@ class Finished:
 
 
 Speech = Began | Thought | Said | AskTool | ToolUsed
-TurnEvent = Moved | Stored | Noted | Recalled | Searching | Prompted | Evaluating | Speech | Finished
+TurnEvent = Moved | Stored | Noted | Withdrawn | Recalled | Searching | Prompted | Evaluating | Speech | Finished
 
 
 @dataclass(frozen=True)

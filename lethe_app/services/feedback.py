@@ -11,6 +11,7 @@ from uuid import UUID
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from lethe_app.brain.correcting import Strength
+from lethe_app.brain.disliking import Disliked, reasons_in
 from lethe_app.brain.dreaming_wishes import Remark, remarks_in
 from lethe_app.brain.said import Said, aloud
 from lethe_app.domain.agents import Feedback, Verdict
@@ -26,6 +27,10 @@ SCOPE = "remarks"
 MOST_REMARKS = 300
 """Kept for each persona while nothing was concluded from them; the oldest go first."""
 MOST_TOLD = 100
+LONGEST_REASON = 240
+"""Characters of a reason, as of a sentence that rules can hear."""
+LOOK_BACK = 6
+"""Messages above a reply among which the one it answered is looked for."""
 
 
 class Heard(BaseModel):
@@ -73,6 +78,8 @@ class Feedbacks:
         position = min(message.shown, len(message.alternatives) - 1)
         before = await self._rows.get(message_id, position)
         is_taken_back = before is not None and before.verdict is verdict
+        if is_taken_back or verdict is Verdict.GOOD:
+            await self._drop_reasons(persona_id, message_id)  # whatever was wrong with it
         if is_taken_back:
             await self._rows.take_away(message_id, position)
         else:
@@ -101,7 +108,49 @@ class Feedbacks:
         wording = message.alternatives[one.position] if one.position < len(message.alternatives) else message.current
         return Thought(one, wording.content, message.session_id)
 
+    async def say_why(self, message_id: UUID, position: int, words: str) -> None:
+        """Why a wording was not liked, for the next dream to hear; no words take the reason back. Raises StorageError."""
+        one, message = await self._rows.get(message_id, position), await self._chats.message(message_id)
+        if one is None or one.verdict is not Verdict.BAD:
+            raise StorageError("There is no thumb down at this reply any more.")
+        said = " ".join(words.split())[:LONGEST_REASON]
+        await self._drop_reasons(one.persona_id, message_id)
+        await self._rows.put(one.model_copy(update={"words": said, "settled": False}))
+        async with self._one_at_a_time:
+            kept = await self._kept(one.persona_id)
+            remarks = [*kept.remarks, *reasons_in(said, message_id, message.session_id, now())]
+            await self._keep(one.persona_id, kept.model_copy(update={"remarks": remarks[-MOST_REMARKS:]}))
+        self.changed.tell(one.persona_id)
+
+    async def _drop_reasons(self, persona_id: str, message_id: UUID) -> None:
+        """Remarks stand with what the user said; only those that were written as a reason stand with a reply."""
+        async with self._one_at_a_time:
+            kept = await self._kept(persona_id)
+            left = [one for one in kept.remarks if one.message != message_id]
+            if len(left) < len(kept.remarks):
+                await self._keep(persona_id, kept.model_copy(update={"remarks": left}))
+
     # what a dream listens to
+
+    async def newest(self, persona_id: str) -> datetime | None:
+        """When something was last thought of her replies, or said of why."""
+        moments = [one.at for one in await self._rows.of(persona_id, 1)]
+        return max([*moments, *(one.at for one in (await self._kept(persona_id)).remarks)], default=None)
+
+    async def disliked(self, persona_id: str) -> list[Disliked]:
+        """Replies with a thumb down and no reason, from which nothing was concluded yet, oldest first."""
+        found: list[Disliked] = []
+        for one in reversed(await self._rows.of(persona_id, MOST_TOLD, settled=False)):
+            if _is_unexplained(one) and (thought := await self._told(one)).session is not None:
+                asked = await self._asked(thought.session, one.message_id)
+                where = (one.message_id, one.position, thought.session, one.at)
+                found.append(Disliked(*where, asked, thought.text))
+        return found
+
+    async def _asked(self, session: UUID, reply: UUID) -> str:
+        """What the user said before it."""
+        above = aloud(await self._chats.tail(session, LOOK_BACK, reply))
+        return next((one.text for one in reversed(above) if one.role is Role.USER and one.id != reply), "")
 
     async def unheard(self, persona_id: str) -> list[list[Said]]:
         """What the user said since somebody listened last, conversation by conversation, oldest first."""
@@ -141,7 +190,9 @@ class Feedbacks:
             left = [one for one in kept.remarks if one.message not in messages]
             await self._keep(persona_id, kept.model_copy(update={"remarks": left}))
             open_ones = await self._rows.of(persona_id, MOST_REMARKS, settled=False)
-            await self._rows.settle(one for one in open_ones if any(words in one.words for words in used))
+            settled = [one for one in open_ones if any(words in one.words for words in used)]
+            settled += [one for one in open_ones if one.message_id in messages and _is_unexplained(one)]
+            await self._rows.settle(settled)
         self.changed.tell(persona_id)
 
     async def _listen(self, persona_id: str, line: _Line) -> list[Remark]:
@@ -193,6 +244,10 @@ def joined(by_rules: Sequence[Remark], told: Sequence[Remark]) -> list[Remark]:
     known = {one.message for one in by_rules}
     heard = [one.model_copy(update={"wish": wishes.get(one.message, "")}) for one in by_rules]
     return sorted([*heard, *(one for one in told if one.message not in known)], key=lambda one: one.at)
+
+
+def _is_unexplained(one: Feedback) -> bool:
+    return one.verdict is Verdict.BAD and not one.words
 
 
 def _raised(one: Remark) -> Remark:

@@ -20,6 +20,7 @@ from lethe_app.brain.said import Said, aloud
 from lethe_app.choices import SessionHandling
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel
+from lethe_app.domain.persona import Persona
 from lethe_app.domain.prompt import Part
 from lethe_app.errors import StorageError
 from lethe_app.prompt.budget import CAPS
@@ -43,6 +44,12 @@ LEAST_ROLLING = 240
 SHORTEST_TURN = 4
 """Tokens: a prompt reads no more messages than a context of such short ones could hold."""
 PRESENT = "Earlier in this conversation:"
+Explained = Callable[[Persona, LoadedModel], Awaitable[str]]
+"""Tells how tools are used, to a model that is offered some for a persona."""
+
+
+async def _nothing(_persona: Persona, _model: LoadedModel) -> str:
+    return ""
 
 
 class Frame(BaseModel):
@@ -62,6 +69,8 @@ class Frame(BaseModel):
     """The notebook that was open when it was made."""
     lately: str = ""
     """What was spoken of lately."""
+    tools: str = ""
+    """How tools are used, where she has any."""
     first: UUID | None = None
     """The message of this session with which its history begins; None is its first one."""
     rolling: str = ""
@@ -85,7 +94,8 @@ class Frame(BaseModel):
         """What of it stands in the system prompt. The present conversation is the newest of the summaries."""
         present = [f"{PRESENT}\n{self.rolling}"] if self.rolling else []
         beside = [text for text in (self.notebook, self.lately) if text]
-        return Extras(world, [*present, *beside, *(one.text for one in self.summaries)], [one.text for one in self.facts])
+        summaries = [*present, *beside, *(one.text for one in self.summaries)]
+        return Extras(world, summaries, [one.text for one in self.facts], self.tools)
 
 
 class Frames:
@@ -116,9 +126,15 @@ class Frames:
         """What each session's frame was made under since the program started; one from before is made anew, for it may not
         know what was forgotten last."""
         self._writing = asyncio.Lock()
+        self.explained: Explained = _nothing
+        """Put here by whoever wires the house."""
 
     async def of(self, session: ChatSession, cast: Cast, model: LoadedModel) -> Frame:
         """The one the session has, or a new one."""
+        frame = await self._of(session, cast, model)
+        return frame.model_copy(update={"tools": await self.explained(cast.persona, model)})
+
+    async def _of(self, session: ChatSession, cast: Cast, model: LoadedModel) -> Frame:
         kept = await self.kept(session.guid)
         if kept is None or kept.context != model.context or not await self._is_there(kept.first):
             fresh = await self._begun(session, model)

@@ -22,8 +22,9 @@ from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.recollection import Because, Recollection, Way
 from lethe_app.services.apart import apart
 from lethe_app.services.casting import Cast
+from lethe_app.services.foreign import Foreign
 from lethe_app.services.moods import Felt, Moods
-from lethe_app.services.shortening import LONGEST_MEMORY, shortened
+from lethe_app.services.shortening import short_line, short_memory, short_note
 from lethe_app.settings import Settings
 from lethe_app.storage.messages import Standing
 from lethe_app.storage.state import HouseState, SessionState
@@ -37,8 +38,6 @@ OURS = (RETURN, MEMORY)
 NOTES = "return notes"
 """Scope of the notes that wait for the user's return, by persona."""
 _NOTES = TypeAdapter(list[UserReturnInsert])
-LONGEST_LINE = 6000
-"""Characters of a hidden line. What stands in the conversation is never shortened in a prompt, so it is kept short here."""
 
 
 @dataclass(frozen=True)
@@ -102,11 +101,12 @@ class Concluded:
 class Guidance:
     """Decides what comes and changes nothing; `concluded` says what is to be stored when it came."""
 
-    def __init__(self, house: HouseState, state: SessionState, moods: Moods) -> None:
+    def __init__(self, house: HouseState, state: SessionState, moods: Moods, foreign: Foreign) -> None:
         self._house = house
         self._state = state
         self.felt = moods.felt
         self._moods = moods
+        self._foreign = foreign
         self._looked_through: dict[str, tuple[Held, datetime, Rules]] = {}
 
     async def add_note(self, persona_id: str, note: UserReturnInsert) -> None:
@@ -140,6 +140,7 @@ class Guidance:
         felt: Felt | None = None,
     ) -> Announced | None:
         """The note that greets the returning user, if they were away and anything is to be said; `memories` wait for that."""
+        quoted = await self._foreign.told_of(memories)
         absence = Absence(
             last_message=standing.heard_before,
             moment=moment,
@@ -150,14 +151,18 @@ class Guidance:
             notes=[short_note(note) for note in await self.notes(session.persona_id)],
             memories=[short_memory(memory) for memory in memories],
             mood=felt.sentence if felt is not None else "",
+            quoted=quoted,
         )
         note = returning.greet(absence, rules)
         if note is None:
             return None
         told_memories = [memory for memory in memories if memory.guid in note.used]
-        recalled = [recollected(memory, short_memory(memory).content, Way.RETURN, note.because) for memory in told_memories]
+        recalled = [
+            recollected(memory, quoted.get(memory.guid) or short_memory(memory).content, Way.RETURN, note.because)
+            for memory in told_memories
+        ]
         return Announced(
-            hidden_line(session, shortened(note.text, LONGEST_LINE), moment, RETURN),
+            hidden_line(session, short_line(note.text, quoted.values()), moment, RETURN),
             tuple(recalled) or (_bare(session, note.text, note.because),),
             tuple(returning.after_return(memory, moment) for memory in told_memories),
             told=note.used,
@@ -181,7 +186,8 @@ class Guidance:
         if chosen is None:
             return Initiative(pace=pace)
         memory = chosen.memory
-        line = wording(short_memory(memory), cast.persona.name, tagged=tagged)
+        quoted = await self._foreign.told(memory) if memory.is_from_web else ""
+        line = wording(short_memory(memory), cast.persona.name, tagged=tagged, quoted=quoted)
         after = natural.used(memory, moment)
         announced = Announced(
             hidden_line(session, line, moment, f"{MEMORY} {memory.guid}"),
@@ -273,18 +279,6 @@ def recollected(memory: MemoryUnit, text: str, way: Way, because: Sequence[Becau
         because=list(because),
         priority=memory.priority,
     )
-
-
-def short_memory(memory: MemoryUnit) -> MemoryUnit:
-    """As much of it as belongs into a conversation."""
-    if len(memory.content) <= LONGEST_MEMORY:
-        return memory
-    return memory.model_copy(update={"content": shortened(memory.content, LONGEST_MEMORY)})
-
-
-def short_note(note: UserReturnInsert) -> UserReturnInsert:
-    """The same of a note."""
-    return note.model_copy(update={"info": shortened(note.info, LONGEST_MEMORY)})
 
 
 def _bare(session: ChatSession, text: str, because: Sequence[Because]) -> Recollection:

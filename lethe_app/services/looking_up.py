@@ -77,7 +77,7 @@ class LookingUp:
             merge = await self._merged(cast, message, topic, pages)
         except LetheError:  # the gate, the engine, the model: the list of what left this computer tells which
             merge = Merge()
-        line = hidden_line(session, await self._line(cast, topic, merge), now(), note_of(topic, merge))
+        line = hidden_line(session, await self._line(cast, message, topic, merge), now(), note_of(topic, merge))
         yield Noted(await self._chats.add_above(line, message.id), message.id)
 
     async def _topic(self, session: ChatSession, cast: Cast, message: Message) -> str:
@@ -101,16 +101,17 @@ class LookingUp:
         wish = Wish(cast.persona.name, topic, f"{name} asked for it.", bio[:LONGEST_ROLE], f"{name}: {message.content}")
         return await self._gathering.merged(wish, pages, self._asker if self._is_trusted() else None, MOST_READ)
 
-    async def _line(self, cast: Cast, topic: str, merge: Merge) -> str:
+    async def _line(self, cast: Cast, message: Message, topic: str, merge: Merge) -> str:
         """What the model is told; words of strangers only as quotations."""
         name, user = cast.persona.name, cast.user.name
         if not merge.told:
             searched = f"{name} has searched the internet for “{topic}”, and nothing could be found."
             return f"{searched} {name} says so and does not guess."
-        if merge.text:
-            told = shortened(merge.text.replace("{{", "").replace("}}", ""), LONGEST_TOLD)
+        quoter = await self._gathering.quoter()
+        if merge.text:  # a model's words, but it may have taken over what strangers want it to say
+            told = quoter.kept(shortened(merge.text, LONGEST_TOLD), merge.addresses, str(message.id))
         else:
-            told = (await self._gathering.quoter()).quoted_all(merge.quotes)
+            told = quoter.quoted_all(merge.quotes)
         opening = f"{name} has just looked up “{topic}” on the internet for {user}, at {sites(merge.sources)}. What was found:"
         return f"{opening}\n{told}\n{name} tells {user} in {name}'s own words what of it answers the question."
 

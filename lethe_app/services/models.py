@@ -35,6 +35,9 @@ class Models:
         self._preferences = preferences
         self._paths = paths
         self._one_at_a_time = asyncio.Lock()
+        self._coming: asyncio.Task[tuple[LoadedModel, TokenCounter | None]] | None = None
+        """The model that is being loaded."""
+        self._is_called_off = False
 
     async def found(self) -> list[ModelFile]:
         """Chat models on this machine, the user's own first and the starter model last; embedding models are left out."""
@@ -73,6 +76,12 @@ class Models:
         """Load the same model again, for instance after it died or with other settings."""
         await self.load()
 
+    def call_off(self) -> None:
+        """Stop loading, if a model is being loaded: whoever waits for it is told that it was stopped."""
+        if self._coming is not None:
+            self._is_called_off = True
+            self._coming.cancel()
+
     async def unload(self) -> None:
         """Give its memory back."""
         async with self._one_at_a_time:
@@ -85,10 +94,10 @@ class Models:
         await self._client.keep(within=PARTING_SECONDS)
         self._counting.use(None, "")
         self._become(Loading(file.name, 0.0))
-        options = load_options(self._preferences.current.for_model(file.path.name))
+        self._is_called_off = False
+        self._coming = asyncio.get_running_loop().create_task(self._bring(file))
         try:
-            model = await self._client.load(file, options, lambda part: self._become(Loading(file.name, part)))
-            counter = await asyncio.to_thread(TokenCounter.for_model, file.path) if file.path.suffix != ECHO_ENDING else None
+            model, counter = await self._coming
         except LetheError as error:
             await self._client.close()
             self._become(Failed(error))
@@ -96,9 +105,19 @@ class Models:
         except asyncio.CancelledError:
             await self._client.close()
             self._become(NoModel())
+            if self._is_called_off:
+                raise ModelMissing(f"Loading {file.name} was stopped.", "Load it again, or another one.") from None
             raise
+        finally:
+            self._coming = None
         self._counting.use(counter, f"{file.path.name} {file.size}")
         self._become(Ready(model))
+
+    async def _bring(self, file: ModelFile) -> tuple[LoadedModel, TokenCounter | None]:
+        options = load_options(self._preferences.current.for_model(file.path.name))
+        model = await self._client.load(file, options, lambda part: self._become(Loading(file.name, part)))
+        counter = await asyncio.to_thread(TokenCounter.for_model, file.path) if file.path.suffix != ECHO_ENDING else None
+        return model, counter
 
     async def _preferred(self) -> ModelFile:
         """The model chosen before, else the first one found."""

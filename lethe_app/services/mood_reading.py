@@ -1,11 +1,16 @@
-"""Has a model say what a conversation that is over did to her mood; only one that may be trusted is asked, and each once."""
+"""Has a model say what a conversation that is over did to her mood; only one that may be trusted is asked, and each once.
+
+Each is recorded with what it cost, and counts against what the persona may spend in a day; what is too much for today waits.
+"""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from uuid import UUID
 
+from lethe_app.agents.task import Result
 from lethe_app.brain.answers import MoodChange
 from lethe_app.brain.dates import elapsed
 from lethe_app.brain.mood import STEPS, Moodlet
@@ -16,8 +21,9 @@ from lethe_app.errors import EngineUnreachable, FileError, ModelError, ModelMiss
 from lethe_app.prompt.errands import Task
 from lethe_app.services.archiving import Archived, Archiving
 from lethe_app.services.background import Background
-from lethe_app.services.casting import Casting
+from lethe_app.services.casting import Cast, Casting
 from lethe_app.services.clerk import Clerk
+from lethe_app.services.doings import MOODS, Doing, Doings
 from lethe_app.services.moods import Moods
 from lethe_app.services.quiet import Quiet
 from lethe_app.services.trust import Trust
@@ -46,6 +52,7 @@ class MoodReader:
         quiet: Quiet,
         house: HouseState,
         archiving: Archiving,
+        doings: Doings,
     ) -> None:
         self._moods = moods
         self._chats = chats
@@ -55,6 +62,7 @@ class MoodReader:
         self._quiet = quiet
         self._house = house
         self._archiving = archiving
+        self._doings = doings
         self._under_way: UUID | None = None
         self._heard: list[UUID] = []
         self._forget = archiving.changed.add(self._archived)
@@ -79,19 +87,25 @@ class MoodReader:
     async def catch_up(self) -> None:
         """Read what waits, as far as there is somebody who can."""
         waiting = await self._waiting()
-        while waiting:
+        for one in list(waiting):
             if not self._may_write:
                 break
             await self._quiet.wait()
             try:
                 with suppress(StorageError, FileError):  # the conversation or the persona is gone
-                    await self.read(waiting[0])
+                    if not await self._is_left_for(one):
+                        continue
+                    await self.read(one)
             except NOT_NOW:
                 break
             except ModelError:
                 pass  # it could not say, or died of it: that will be so tomorrow
-            waiting = waiting[1:]
-            await self._house.set(SCOPE, WAITING, [str(one) for one in waiting] or None)
+            waiting.remove(one)
+            await self._house.set(SCOPE, WAITING, [str(other) for other in waiting] or None)
+
+    async def _is_left_for(self, session_id: UUID) -> bool:
+        """May she spend more today?"""
+        return await self._doings.is_left((await self._chats.session(session_id)).persona_id)
 
     async def read(self, session_id: UUID) -> None:
         """What this conversation did to her. Raises ModelError."""
@@ -99,14 +113,19 @@ class MoodReader:
         if not await self._is_worth_it(session):
             return
         cast = await self._casting.of_session(session)
-        if not self._moods.is_on(cast.persona) or self._moods.is_steady:
-            return
+        if self._moods.is_on(cast.persona) and not self._moods.is_steady:
+            whose = (session.persona_id, cast.persona.name)
+            await self._doings.carry_out(MOODS, whose, partial(self._read, session, cast))
+
+    async def _read(self, session: ChatSession, cast: Cast, doing: Doing) -> Result:
+        doing.progress(f"Feeling back on “{session.name}”" if session.name else "Feeling back on the last conversation")
         model = self._clerk.model
         steps = {one.id: await self._step(one, cast.persona.name, session.content) for one in self._moods.moodlets}
         await self._moods.read(
             session.persona_id,
             MoodReading(session=session.guid, at=now(), model=model.file.name if model else "", steps=steps),
         )
+        return Result(f"Felt back on “{session.name}”." if session.name else "Felt back on the last conversation.")
 
     async def _step(self, moodlet: Moodlet, name: str, summary: str) -> float:
         material = {"summary": summary, "name": name, "mood": moodlet.title.lower(), "meaning": moodlet.description}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -93,6 +94,18 @@ class Moods:
     def adjectives(self, mood: Mood) -> dict[str, str]:
         """The word for each side of it; empty in the middle."""
         return self._life.adjectives(mood, mood.told)
+
+    async def in_words(self, persona: Persona, session_id: UUID) -> str:
+        """How she feels, in the very words that a prompt of that conversation was told or will be told next.
+
+        Empty where she has no moods, and in the middle of everything.
+        """
+        if not self.is_on(persona):
+            return ""
+        stored = await self._stored(persona.unique_name)
+        if stored is not None and stored.session == session_id:
+            return sentence(persona.name, stored.told)
+        return sentence(persona.name, self.adjectives(await self.mood(persona.unique_name)))
 
     async def sides(self, persona_id: str) -> list[Side]:
         """How she feels now, side by side."""

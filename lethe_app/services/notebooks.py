@@ -74,6 +74,10 @@ class Notebooks:
         """As it stands in the file. Raises FileError."""
         return await self._database.aside(lambda: self._files.text(persona_id, name))
 
+    async def texts(self, persona_id: str) -> dict[str, str]:
+        """Of all that can be read, by name, as they stand in the files."""
+        return await self._database.aside(lambda: dict(self._files.all(persona_id).texts))
+
     async def recent(self, persona_id: str) -> list[Recent]:
         """The subjects that were written about last, newest first; those whose notebook is gone are left out."""
 
@@ -146,6 +150,10 @@ class Notebooks:
         persona_id, name = await self._database.aside(lambda: self._files.restore(trashed))
         await self._tell(persona_id)
         return name
+
+    async def erase_all(self, persona_id: str) -> None:
+        """All of somebody who is gone for good."""
+        await self._database.aside(lambda: self._files.erase_all(persona_id))
 
     async def merge(self, persona_id: str, names: Sequence[str], title: str = "") -> str:
         """One in the place of several, with all their lines in the order of their days; returns its name."""

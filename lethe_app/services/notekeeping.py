@@ -2,35 +2,36 @@
 
 What it came to is what is known from it: the facts that were taken from it, and where a model may be trusted with facts, its
 conclusions, decisions and discoveries, which become facts as well. Few of them without a subject are left at that.
+
+All of it is recorded with what it cost and wrote, and counts against what the persona may spend in a day: where a model would
+be asked and nothing is left for today, the conversation waits for another day. One that was begun is read to its end, so that
+even the smallest budget gets through a long one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import timedelta
+from functools import partial
 from uuid import UUID
 
-from lethe_app.brain.dates import elapsed
-from lethe_app.brain.gist import digest
-from lethe_app.brain.grounding import is_grounded
+from lethe_app.agents.task import Result
 from lethe_app.brain.notebooks import Conclusion, Notebook
-from lethe_app.brain.notebooks_answers import Conclusions, Parting, is_confirmed
+from lethe_app.brain.notebooks_answers import Parting
 from lethe_app.brain.notebooks_parting import Piece, clustered, proposed
 from lethe_app.brain.notebooks_topics import elected, title_for
-from lethe_app.brain.portions import spell_all
-from lethe_app.brain.said import Said, aloud
+from lethe_app.brain.said import aloud
+from lethe_app.domain.agents import Made, MadeKind, Outcome
 from lethe_app.domain.archive import PartState, SessionPart
-from lethe_app.domain.chat import ChatSession, Role, SessionSummary
-from lethe_app.domain.clock import now
-from lethe_app.domain.facts import ExtractedFact, MadeBy
-from lethe_app.errors import EngineUnreachable, FileError, LetheError, ModelError, ModelMissing
+from lethe_app.domain.chat import Role, SessionSummary
+from lethe_app.errors import FileError, LetheError, ModelError
 from lethe_app.retrieval.subjects import likeness
 from lethe_app.services.archiving import Archiving
 from lethe_app.services.background import Background
-from lethe_app.services.casting import Cast, Casting
+from lethe_app.services.casting import Casting
 from lethe_app.services.clerk import Clerk
+from lethe_app.services.concluding import NOT_NOW, Concluding, Reading
+from lethe_app.services.doings import NOTEBOOKS, Doing, Doings
 from lethe_app.services.events import Listeners
 from lethe_app.services.knowing import Knowing
 from lethe_app.services.library import Library
@@ -39,6 +40,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.quiet import Quiet
 from lethe_app.services.subjects import Subjects
 from lethe_app.services.trust import Trust
+from lethe_app.services.unwriting import Unwriting
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.facts import Facts
 from lethe_app.storage.state import HouseState
@@ -47,20 +49,7 @@ SCOPE = "notebooks"
 """Of the state of the house: which conversations of a persona were read, and how many messages they had then."""
 MAKE_ONE = 3
 """As many conclusions without a notebook make a new one."""
-STILL_ASKED = timedelta(days=7)
-"""Of what is over for longer a model is not asked: of a home full of old conversations the facts are enough."""
-LINES_AT_ONCE = 30
 LOOK_AGAIN = 600.0
-NOT_NOW = (ModelMissing, EngineUnreachable)
-
-
-@dataclass(frozen=True)
-class Reading:
-    """One conversation that is over."""
-
-    session: ChatSession
-    cast: Cast
-    lines: Sequence[Said]
 
 
 class Notekeeping:
@@ -72,6 +61,9 @@ class Notekeeping:
         facts: Facts,
         casting: Casting,
         knowing: Knowing,
+        concluding: Concluding,
+        doings: Doings,
+        unwriting: Unwriting,
         archiving: Archiving,
         clerk: Clerk,
         trust: Trust,
@@ -83,12 +75,15 @@ class Notekeeping:
         library: Library,
         sessions_changed: Listeners[str],
     ) -> None:
-        self._chats, self._facts, self._casting, self._knowing, self._archiving = chats, facts, casting, knowing, archiving
+        self._chats, self._facts, self._casting, self._archiving = chats, facts, casting, archiving
+        self._concluding, self._doings, self._unwriting = concluding, doings, unwriting
         self._clerk, self._trust, self._quiet = clerk, trust, quiet
         self._notebooks, self._subjects, self._house, self._preferences = notebooks, subjects, house, preferences
         self._library = library
         self._has_begun = False
         self._waiting: dict[str, None] = {}
+        self._another_day: dict[str, None] = {}
+        """Personas who have spent what they may in a day while something was still to be read."""
         self._forget = [sessions_changed.add(self._heard), knowing.changed.add(self._heard)]
         self._background = Background(self.catch_up, LOOK_AGAIN)
 
@@ -106,6 +101,8 @@ class Notekeeping:
         if not self._has_begun:
             self._has_begun = True
             self._waiting |= dict.fromkeys(persona.unique_name for persona in await self._library.personas())
+        self._waiting |= self._another_day
+        self._another_day = {}
         while self._waiting and self._preferences.current.notebooks:
             persona_id = next(iter(self._waiting))
             del self._waiting[persona_id]
@@ -120,31 +117,63 @@ class Notekeeping:
         seen = {str(guid): int(count) for guid, count in kept.items()} if isinstance(kept, dict) else {}
         every = await self._chats.sessions(persona_id)
         new = [one for one in reversed(every) if one.archived and seen.get(str(one.guid), 0) < one.messages]
-        read = 0
-        for one in new:
+        ready = [one for one in new if await self._is_ready(one)]
+        if ready and not await self._doings.is_left(persona_id):
+            ready = [one for one in ready if not self._waits(persona_id, one)]
+        if not ready:
+            return 0
+        name = (await self._casting.of_persona(persona_id)).persona.name
+        known = {str(one.guid): seen[str(one.guid)] for one in every if str(one.guid) in seen}
+        deed = partial(self._read, persona_id, ready, known)
+        await self._doings.carry_out(NOTEBOOKS, (persona_id, name), deed)
+        return sum(known.get(str(one.guid)) == one.messages for one in ready)
+
+    async def _read(self, persona_id: str, ready: Sequence[SessionSummary], seen: dict[str, int], doing: Doing) -> Result:
+        """One after the other; `seen` is kept after each."""
+        read, written = 0, list[str]()
+        for one in ready:
             await self._quiet.wait()
-            if not await self._is_ready(one):
+            if not await self._doings.is_left(persona_id) and self._waits(persona_id, one):
                 continue
+            doing.progress(f"Reading “{one.title}”" if one.title else "Reading")
             try:
-                await self.digest(one.guid)
+                name = await self.digest(one.guid, doing)
             except NOT_NOW:
                 break
             read += 1
-            seen = {str(other.guid): seen[str(other.guid)] for other in every if str(other.guid) in seen}
+            written += [name] if name else []
             seen[str(one.guid)] = one.messages
-            await self._house.set(SCOPE, persona_id, seen)
-        return read
+            await self._house.set(SCOPE, persona_id, dict(seen))
+            await doing.keep()  # with what it cost, for the question whether there is something left
+        return _told(read, list(dict.fromkeys(written)))
 
-    async def digest(self, session_id: UUID) -> str:
+    def _waits(self, persona_id: str, one: SessionSummary) -> bool:
+        """Would it cost what is not left for today? Then it is looked at again another time."""
+        if self._concluding.asks(one.last_activity):
+            self._another_day[persona_id] = None
+            return True
+        return False
+
+    async def digest(self, session_id: UUID, doing: Doing | None = None) -> str:
         """Write down what one conversation came to; the name of the notebook, empty where there is none."""
         session = await self._chats.session(session_id)
         lines = aloud(await self._chats.page(session_id, 0, len(await self._chats.outline(session_id))))
         reading = Reading(session, await self._casting.of_session(session), lines)
         if not lines or (session.is_roleplay and not self._preferences.current.facts_during_roleplay):
             return ""
-        found, subject = await self._concluded(reading)
-        if not found:
-            return ""
+        before = await self._notebooks.texts(session.persona_id)
+        came_to = await self._concluding.came_to(reading)
+        if doing is not None:
+            await self._unwriting.note_facts(doing, came_to.learnt)
+        name = await self._written(reading, came_to.conclusions, came_to.subject) if came_to.conclusions else ""
+        if doing is not None and name:
+            for there in await self._unwriting.note(doing, session.persona_id, before):
+                await doing.note(Made(kind=MadeKind.NOTEBOOK, id=there, title=await self._title_of(session.persona_id, there)))
+        return name
+
+    async def _written(self, reading: Reading, found: Sequence[Conclusion], subject: str) -> str:
+        """Into the notebook it belongs to, or a new one."""
+        session = reading.session
         books = [kept.notebook for kept in await self._notebooks.of(session.persona_id)]
         name = await self._notebook_of(reading, books, found)
         summary = session.name or found[0].text
@@ -169,54 +198,6 @@ class Notekeeping:
         if len(book.lines) < 2 * MAKE_ONE:
             raise LetheError(f"“{book.title}” is too short to be parted.", f"It takes {2 * MAKE_ONE} lines.")
         return await self._notebooks.part(persona_id, book, await self._pieces(book))
-
-    # What it came to
-
-    async def _concluded(self, reading: Reading) -> tuple[list[Conclusion], str]:
-        """Conclusions and, where a model found one, what they have in common."""
-        subject, facts = "", list[ExtractedFact]()
-        verdict = self._trust.verdict
-        is_recent = elapsed(reading.lines[-1].time, now()) <= STILL_ASKED
-        if verdict is not None and verdict.may_write_facts and is_recent and self._preferences.current.fact_retrieval:
-            try:
-                facts, subject = await self._asked(reading)
-                await self._knowing.learn(reading.session.persona_id, facts)
-            except NOT_NOW:
-                raise
-            except ModelError:
-                pass  # it could not say; what is known already is enough
-        if not facts:
-            known = await self._knowing.all(reading.session.persona_id)
-            facts = [one for one in known if reading.session.guid in one.source_memories and not one.superseded]
-            facts.sort(key=lambda one: one.first_seen)
-        forgotten = {stone.digest for stone in await self._facts.tombstones(reading.session.persona_id)}
-        found = [Conclusion(one.fact, one.first_seen.astimezone().date()) for one in facts]
-        return [one for one in found if digest(one.text) not in forgotten], subject
-
-    async def _asked(self, reading: Reading) -> tuple[list[ExtractedFact], str]:
-        names = {"name": reading.cast.persona.name, "user": reading.cast.user.name}
-        speakers = {said.name for said in reading.lines}
-        found: list[ExtractedFact] = []
-        subject = ""
-        for part in await self._clerk.portions("conclusions", Conclusions, reading.lines, LINES_AT_ONCE, 0, **names):
-            answer = await self._clerk.ask("conclusions", Conclusions, conversation=spell_all(part, numbered=True), **names)
-            subject = subject or answer.subject
-            for one in answer.conclusions:
-                place = one.line - 1
-                around = [said.text for said in part[max(place - 1, 0) : place + 2]]
-                if place < len(part) and is_confirmed(place, part) and is_grounded(one.conclusion, around, speakers):
-                    found.append(self._fact(reading.session, one.conclusion, part[place]))
-        return found, subject
-
-    def _fact(self, session: ChatSession, text: str, said: Said) -> ExtractedFact:
-        return ExtractedFact(
-            fact=text,
-            first_seen=said.time,
-            last_seen=said.time,
-            source_memories=[session.guid],
-            source_messages=[said.id],
-            made_by=MadeBy.MODEL,
-        )
 
     # Where it belongs
 
@@ -257,6 +238,9 @@ class Notekeeping:
         alike = likeness(vectors)
         return clustered(book, longest, lambda one, other: alike[one][other])
 
+    async def _title_of(self, persona_id: str, name: str) -> str:
+        return next((kept.notebook.title for kept in await self._notebooks.of(persona_id) if kept.name == name), name)
+
     async def _is_ready(self, one: SessionSummary) -> bool:
         """Has the archive taken its facts already?"""
         record = (await self._archiving.parts(one.guid)).get(SessionPart.FACTS)
@@ -265,3 +249,13 @@ class Notekeeping:
     def _heard(self, persona_id: str) -> None:
         self._waiting[persona_id] = None
         self._background.wake()
+
+
+def _told(read: int, written: Sequence[str]) -> Result:
+    """What came of it, in a sentence."""
+    if not read:
+        return Result("There was no model to ask; it is read another time.", outcome=Outcome.NOTHING)
+    talks = "one conversation" if read == 1 else f"{read} conversations"
+    if not written:
+        return Result(f"Read {talks}; there was nothing to write down.", outcome=Outcome.NOTHING)
+    return Result(f"Read {talks} and wrote into {'one notebook' if len(written) == 1 else f'{len(written)} notebooks'}.")

@@ -54,7 +54,7 @@ class Objecting:
     async def of(self, persona_id: str) -> list[Objection]:
         """All that were made to memories of this persona, oldest first."""
         try:
-            return _KEPT.validate_python(await self._state.get(_scope(persona_id), "all") or [])
+            return _KEPT.validate_python(await self._state.get(scope_of(persona_id), "all") or [])
         except ValidationError:
             return []
 
@@ -80,7 +80,7 @@ class Objecting:
         memory, asked = new.memory, new.message
         others = [one for one in await self.of(persona_id) if (one.memory, one.message) != (memory, asked)]
         for old in others[: len(others) + 1 - MOST]:
-            await self._state.set(_scope(persona_id), _place(old.memory, old.message), None)
+            await self._state.set(scope_of(persona_id), _place(old.memory, old.message), None)
         await self._keep(persona_id, sorted([*others, new], key=lambda one: one.moment)[-MOST:])
         await self._take_out(persona_id, memory, asked)
         self.changed.tell(persona_id)
@@ -90,7 +90,7 @@ class Objecting:
         taken = next((one for one in turn.recalled if one.memory == memory), None) if turn else None
         if turn is None or taken is None:
             return
-        await self._state.set(_scope(persona_id), _place(memory, asked), taken.model_dump(mode="json"))
+        await self._state.set(scope_of(persona_id), _place(memory, asked), taken.model_dump(mode="json"))
         recalled = [one for one in turn.recalled if one is not taken]
         blocked = [unwanted(taken), *turn.blocked]
         await self._turns.put(asked, turn.model_copy(update={"recalled": recalled, "blocked": blocked}))
@@ -109,13 +109,13 @@ class Objecting:
             return
         blocked = [one for one in turn.blocked if (one.memory, one.why) != (memory, UNWANTED)]
         await self._turns.put(asked, turn.model_copy(update={"recalled": [*turn.recalled, taken], "blocked": blocked}))
-        await self._state.set(_scope(persona_id), _place(memory, asked), None)
+        await self._state.set(scope_of(persona_id), _place(memory, asked), None)
 
     async def forget(self, persona_id: str, memory: UUID) -> None:
         """The memory itself was forgotten: no copy of it waits here to be taken back."""
-        for key in await self._state.all(_scope(persona_id)):
+        for key in await self._state.all(scope_of(persona_id)):
             if key.startswith(f"{TAKEN_BACK} {memory} "):
-                await self._state.set(_scope(persona_id), key, None)
+                await self._state.set(scope_of(persona_id), key, None)
 
     async def sifted(
         self, persona_id: str, recalled: Sequence[Recollection], said: str
@@ -124,16 +124,17 @@ class Objecting:
         return sift(recalled, await self.of(persona_id), said, now())
 
     async def _keep(self, persona_id: str, objections: Sequence[Objection]) -> None:
-        await self._state.set(_scope(persona_id), "all", _KEPT.dump_python(list(objections), mode="json") or None)
+        await self._state.set(scope_of(persona_id), "all", _KEPT.dump_python(list(objections), mode="json") or None)
 
     async def _taken(self, persona_id: str, memory: UUID, message: UUID) -> Recollection | None:
         try:
-            return _TAKEN.validate_python(await self._state.get(_scope(persona_id), _place(memory, message)))
+            return _TAKEN.validate_python(await self._state.get(scope_of(persona_id), _place(memory, message)))
         except ValidationError:
             return None
 
 
-def _scope(persona_id: str) -> str:
+def scope_of(persona_id: str) -> str:
+    """Of the state of the house, where hers are kept."""
     return f"objections {persona_id}"
 
 

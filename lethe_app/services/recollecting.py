@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from uuid import UUID
@@ -24,8 +23,10 @@ from lethe_app.prompt.macros import expand
 from lethe_app.retrieval.recall import Recall
 from lethe_app.retrieval.words import unaddressed
 from lethe_app.services.apart import apart
+from lethe_app.services.asides import whole
 from lethe_app.services.calibration import Calibration
 from lethe_app.services.casting import Cast
+from lethe_app.services.foreign import Foreign
 from lethe_app.services.frames import Frame, Frames
 from lethe_app.services.guidance import Guidance, Initiative, rules_of, was_announced
 from lethe_app.services.holdings import Holdings
@@ -77,6 +78,7 @@ class Recollecting:
         indexing: Indexing,
         calibration: Calibration,
         preferences: Preferences,
+        foreign: Foreign,
     ) -> None:
         self._chats = chats
         self._turns = turns
@@ -90,6 +92,7 @@ class Recollecting:
         self._indexing = indexing
         self._calibration = calibration
         self._preferences = preferences
+        self._foreign = foreign
         self._keywords = Pool()
         self._telling = Telling(chats, state)
 
@@ -110,15 +113,20 @@ class Recollecting:
         occasion = await self._occasion(session, cast, message, model.context, frame)
         self._indexing.notice(occasion.bound.worlds)
         if not await self._is_newest(session, message):  # an old reply is written anew: the present is not to change
-            mind = await self._minding.think(replace(occasion, states={}))
+            mind = await self._mind(replace(occasion, states={}))
             memory = TurnMemory(recalled=mind.recalled, blocked=mind.blocked)
             await self._turns.put(message.id, memory)
             return Remembered(memory)
         initiative = await self._initiative(occasion, message)
         if initiative.faded:
             occasion = replace(occasion, memories=occasion.memories.without(initiative.faded))
-        mind = await self._minding.think(occasion)
+        mind = await self._mind(occasion)
         return await whole(self._stored(occasion, message, initiative, mind))
+
+    async def _mind(self, occasion: Occasion) -> Mind:
+        """What comes to mind, as a prompt may hold it."""
+        mind = await self._minding.think(occasion)
+        return replace(mind, recalled=await self._foreign.fenced(mind.recalled, occasion.memories.by_guid))
 
     async def again(self, message_id: UUID) -> TurnMemory | None:
         """What came to mind when this message was said; None if that is not known. What was forgotten since stays out."""
@@ -283,16 +291,6 @@ class Recollecting:
         known = scratch_of(await self._state.get(occasion.session.guid, SCRATCH))
         learnt = learn(aloud([*occasion.history[-1:], message]), known)
         return block(learnt), {SCRATCH: learnt} if learnt != known else {}
-
-
-async def whole(work: Coroutine[None, None, Remembered]) -> Remembered:
-    """Its result. Who stops a turn stops it before or after, never in the middle: half of its traces would be wrong."""
-    task = asyncio.get_running_loop().create_task(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise
 
 
 def scratch_of(stored: object) -> dict[str, str]:

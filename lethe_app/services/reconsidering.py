@@ -12,6 +12,7 @@ from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.passage import PassageKind
 from lethe_app.domain.recollection import Lead, Recollection, Way
 from lethe_app.errors import LetheError, StorageError
+from lethe_app.prompt.quoting import unquoted
 from lethe_app.services.archiving import Archiving
 from lethe_app.services.behind import Behind, Kind, Surfaced, Trace, Whence
 from lethe_app.services.brain import Brain
@@ -183,7 +184,7 @@ class Reconsidering:
             return Surfaced(one, Kind.CONVERSATION, session.guid, one.text, traces, whence, pinned=session.sticky)
         memory = await self._memory(one.memory)
         if memory is None:
-            return Surfaced(one, Kind.MEMORY, one.memory, one.text, traces, is_kept=False)
+            return Surfaced(one, Kind.MEMORY, one.memory, unquoted(one.text), traces, is_kept=False)
         return Surfaced(one, Kind.MEMORY, memory.guid, memory.content, traces, pinned=memory.sticky)
 
     async def _fact(self, one: Recollection) -> ExtractedFact | None:

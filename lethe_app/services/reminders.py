@@ -47,9 +47,14 @@ class Reminders:
         self._forget()
         await self._background.close()
 
-    async def remind(self, persona_id: str, text: str, when: datetime | date) -> MemoryUnit:
-        """Have her mention something on that day, or from that moment on. Raises LetheError without words or in the past."""
-        memory = reminder(text, when)
+    async def remind(
+        self, persona_id: str, text: str, when: datetime | date, *, made_by: str = "", sources: Sequence[str] = ()
+    ) -> MemoryUnit:
+        """Have her mention something on that day, or from that moment on. Raises LetheError without words or in the past.
+
+        `made_by` and `sources` as a memory has them: empty for what the user writes down themselves.
+        """
+        memory = reminder(text, when).model_copy(update={"made_by": made_by, "sources": list(sources)})
         await self._brain.memorize(persona_id, memory, check=False)
         return memory
 

@@ -1,16 +1,24 @@
-"""Finds out about something because the user asked for it: one question at a time, seen as it grows, kept however it ends."""
+"""Finds out about something because the user asked for it: one question at a time, seen as it grows, kept however it ends.
+
+It is recorded among what was done, with what it cost, and counts against what the persona may spend in a day. But it was the
+user's own wish, so it is not refused where nothing is left for today; what she would do by herself waits the longer.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from uuid import UUID
 
 from pydantic import ValidationError
 
 from lethe_app.agents.deep_research import Bounds, DeepResearch, with_rest
 from lethe_app.agents.gathering import Asker, Gathering, sites
+from lethe_app.agents.task import Result
+from lethe_app.domain.agents import Made, MadeKind, Outcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.research import Inquiry, InquiryState
@@ -18,14 +26,13 @@ from lethe_app.domain.web import Found
 from lethe_app.errors import LetheError
 from lethe_app.services.brain import Brain
 from lethe_app.services.casting import Casting
-from lethe_app.services.clerk import metered
+from lethe_app.services.doings import RESEARCH, Doing, Doings
 from lethe_app.services.events import Listeners
 from lethe_app.services.surfing import Surfing
 from lethe_app.storage.state import HouseState
 
 SCOPE = "inquiries"
 MOST_KEPT = 50
-MADE_BY = "deep_research"
 SHORTEST, LONGEST = 3, 200
 """Characters of a question."""
 PRIORITY = 3
@@ -44,6 +51,7 @@ class Researching:
         casting: Casting,
         brain: Brain,
         state: HouseState,
+        doings: Doings,
         bounds: Bounds | None = None,
     ) -> None:
         """A model that is not trusted writes nothing: then the pages themselves are quoted."""
@@ -52,6 +60,8 @@ class Researching:
         """The one that is under way, as it stands."""
         self._surfing, self._gathering, self._asker, self._is_trusted = surfing, gathering, asker, is_trusted
         self._casting, self._brain, self._state, self._bounds = casting, brain, state, bounds
+        self._doings = doings
+        self._doing: Doing | None = None
         self._task: asyncio.Task[None] | None = None
 
     async def all(self) -> list[Inquiry]:
@@ -86,12 +96,15 @@ class Researching:
         except LetheError:
             self.running = None
             raise
-        self._task = asyncio.get_running_loop().create_task(self._run(inquiry, cast.user.name))
+        whose = (persona_id, cast.persona.name)
+        self._task = asyncio.get_running_loop().create_task(self._run(inquiry, whose, cast.user.name))
         return inquiry
 
     def stop(self) -> None:
         """End what is under way; what was found stays."""
-        if self._task is not None:
+        if self._doing is not None:
+            self._doing.stop()
+        elif self._task is not None:
             self._task.cancel()
 
     async def forget(self, inquiry_id: UUID) -> Inquiry:
@@ -123,7 +136,7 @@ class Researching:
             priority=PRIORITY,
             protected=protected,
             sources=[one.address for one in found],
-            made_by=MADE_BY,
+            made_by=RESEARCH.name,
         )
         await self._brain.memorize(inquiry.persona_id, memory, check=False)
         return await self._put(inquiry.model_copy(update={"memory": memory.guid}))
@@ -143,19 +156,9 @@ class Researching:
 
     # one run
 
-    async def _run(self, inquiry: Inquiry, name: str) -> None:
-        tokens = 0
-
-        def spend(more: int) -> None:
-            nonlocal tokens
-            tokens += more
-
-        asker = self._asker if self._is_trusted() else None
-        work = DeepResearch(self._gathering, asker, self._asker.count, self._put, lambda: tokens, self._bounds)
+    async def _run(self, inquiry: Inquiry, whose: tuple[str, str], name: str) -> None:
         try:
-            with metered(spend):
-                done = await work.run(inquiry, name)
-            await self._end(InquiryState.DONE, done.doing)
+            await self._doings.carry_out(RESEARCH, whose, partial(self._find_out, inquiry, name), is_asked=True)
         except asyncio.CancelledError:
             await self._end(InquiryState.STOPPED, "It was stopped.")
         except LetheError as error:
@@ -163,11 +166,40 @@ class Researching:
         except Exception as error:  # a fault of ours: what was found is kept all the same
             await self._end(InquiryState.FAILED, "Something in it broke down.")
             LOG.warning("an inquiry broke down with %s", type(error).__name__)
+        finally:
+            if self._task is asyncio.current_task():
+                self._task = None
+
+    async def _find_out(self, inquiry: Inquiry, name: str, doing: Doing) -> Result:
+        self._doing = doing
+
+        async def tell(told: Inquiry) -> None:
+            doing.progress(f"“{inquiry.topic}”: {told.doing}")
+            if told.findings:
+                await doing.note(Made(kind=MadeKind.REPORT, id=str(inquiry.id), title=inquiry.topic))
+            await self._put(told)
+
+        asker = self._asker if self._is_trusted() else None
+        work = DeepResearch(self._gathering, asker, self._asker.count, tell, lambda: doing.tokens, self._bounds)
+        try:
+            done = await work.run(inquiry, name)
+        except asyncio.CancelledError:
+            await self._end(InquiryState.STOPPED, "It was stopped.")
+            raise
+        await self._end(InquiryState.DONE, done.doing)
+        if not done.findings:
+            return Result(f"Nothing was found about “{inquiry.topic}”.", outcome=Outcome.NOTHING)
+        return Result(f"Found out about “{inquiry.topic}”.")
 
     async def _end(self, state: InquiryState, words: str) -> None:
-        inquiry, self.running, self._task = self.running, None, None
+        inquiry, self.running, self._doing = self.running, None, None
         if inquiry is not None:
             await self._put(with_rest(inquiry).model_copy(update={"state": state, "doing": words, "ended": now()}))
+
+    async def take_back(self, _run: TaskRun, made: Made) -> None:
+        """Let go of the report that a run made; the user was asked."""
+        with suppress(LetheError):  # it is gone already
+            await self.forget(UUID(made.id))
 
     async def _put(self, inquiry: Inquiry) -> Inquiry:
         """Keep it as it stands, and tell."""

@@ -39,6 +39,8 @@ class Means:
     inventory: str
     room: int
     """Characters that a result may have in the prompt."""
+    broke: Callable[[Tool, Exception], None] = lambda _tool, _error: None
+    """Told of a fault in the code of a tool."""
 
 
 def failed(call: ToolCall, tool: Tool, words: str) -> ToolResult:

@@ -16,6 +16,7 @@ from lethe_app.domain.persona import Weekday
 from lethe_app.domain.tools import Occasion, Told, Tool, ToolSet
 from lethe_app.errors import LetheError
 from lethe_app.services.brain import Brain
+from lethe_app.services.foreign import Foreign
 from lethe_app.services.reminders import Reminders
 from lethe_app.services.shortening import shortened
 from lethe_app.services.tool_small import Nothing, spelled
@@ -85,6 +86,7 @@ class MemoryTools:
     chats: Chats
     reminders: Reminders
     week: Week
+    foreign: Foreign
 
     def tool_set(self) -> ToolSet:
         remember = r"\b(?:remember (?:that|this|my|me|it)\b(?!.*\?)|don'?t forget|keep in mind|make a note|note (?:that|down))"
@@ -119,15 +121,19 @@ class MemoryTools:
             content=shortened(wish.content.strip(), LONGEST),
             filed_under=wish.filed_under.strip().strip("/").casefold()[:200],
             made_by=TOOL,
+            sources=[said_in(occasion)],
         )
         kept = await self.brain.memorize(occasion.persona_id, memory)
         return Told(f"Kept: {kept.record.content}", "kept a memory")
 
     async def search(self, occasion: Occasion, wish: Words) -> Told:
         found = await self.brain.search(occasion.persona_id, wish.words, MOST)
-        own = {memory.guid for memory in await self.brain.memories(occasion.persona_id)}
+        own = {memory.guid: memory for memory in await self.brain.memories(occasion.persona_id)}
         lines = [
-            f"- {f'[{str(one.memory)[:8]}] ' if one.memory in own else ''}{line_of(one.title, one.text)}" for one in found
+            f"- [{str(one.memory)[:8]}] {await self._told(own[one.memory], one.text)}"
+            if one.memory in own
+            else f"- {line_of(one.title, one.text)}"
+            for one in found
         ]
         shown = f"searched the memories: {len(lines)} found" if lines else "searched the memories: nothing found"
         return Told("\n".join(lines) or "Nothing of the kind is remembered.", shown)
@@ -147,9 +153,13 @@ class MemoryTools:
         ]  # fmt: skip
         told = [f"- Talk: {line_of(one.title, await self._summary(one.guid, one.first_words))}" for one in sessions[:MOST]]
         held = [one for one in await self.brain.memories(occasion.persona_id) if there(one.added)]
-        told += [f"- Memory: {line_of(one.name, one.content)}" for one in held[:MOST]]
+        told += [f"- Memory: {await self._told(one)}" for one in held[:MOST]]
         when = f"{first:%B %Y}" if is_month else spelled(first)
         return Told("\n".join([f"{when}:", *told]) if told else f"Nothing is known of {when}.", f"looked up {when}")
+
+    async def _told(self, memory: MemoryUnit, text: str = "") -> str:
+        """In one line; what was read on the internet within its fences."""
+        return await self.foreign.told(memory, line_of(memory.name, text or memory.content))
 
     async def _summary(self, guid: UUID, otherwise: str) -> str:
         return (await self.chats.session(guid)).content or otherwise
@@ -159,7 +169,7 @@ class MemoryTools:
         if memory.protected:
             raise LetheError("That memory is protected; only the user can let it go.")
         await self.brain.forget(memory.guid)
-        return Told(f"Forgotten: {line_of(memory.name, memory.content)}", "forgot a memory; it is in the trash")
+        return Told(f"Forgotten: {await self._told(memory)}", "forgot a memory; it is in the trash")
 
     async def at_stake(self, occasion: Occasion, wish: Which) -> str:
         memory = await self.named(occasion, wish.memory)
@@ -185,7 +195,8 @@ class MemoryTools:
         if when is None:
             raise LetheError(f"“{wish.when[:60]}” names no time to come.", "Say it as “tomorrow at 9” or 2026-12-24 18:30.")
         moment = when.moment()
-        await self.reminders.remind(occasion.persona_id, wish.text, moment)
+        sources = [said_in(occasion)]
+        await self.reminders.remind(occasion.persona_id, wish.text, moment, made_by=TOOL, sources=sources)
         day = moment.date() if isinstance(moment, datetime) else moment
         hour = f", {moment:%H:%M}" if isinstance(moment, datetime) else ""
         return Told(f"The reminder is set for {spelled(day)}{hour}.", f"set a reminder for {spelled(day)}{hour}")
@@ -199,6 +210,12 @@ class MemoryTools:
         before = await self.week.set_plan(occasion.persona_id, Weekday(wish.day), wish.plan)
         was = f" Before, it was: {before}" if before else ""
         return Told(f"{wish.day.title()} is planned anew.{was}", f"changed the plans for {wish.day.title()}")
+
+
+def said_in(occasion: Occasion) -> str:
+    """Where a memory comes from that a tool keeps: the message it was used at, or the conversation where there is none."""
+    session = str(occasion.session_id)
+    return f"session:{session}" if occasion.turn in {"", session} else f"message:{occasion.turn}"
 
 
 def line_of(title: str, text: str) -> str:

@@ -21,6 +21,8 @@ class ToolFault:
 
     distribution: str
     words: str
+    in_use: bool = False
+    """It could be loaded, and broke while it was used."""
 
 
 def found() -> tuple[list[ToolSet], list[ToolFault]]:
@@ -35,7 +37,7 @@ def load(entries: Iterable[EntryPoint]) -> tuple[list[ToolSet], list[ToolFault]]
     for entry in entries:
         source = entry.dist.name if entry.dist is not None else entry.module
         try:
-            sets.append(_made(entry))
+            sets.append(replace(_made(entry), plugin=source))
         except (Exception, SystemExit) as error:  # whatever the code of others does, the program starts
             words = " ".join(str(error).split())[:200] or type(error).__name__
             told = words if words.endswith((".", "!", "?")) else f"{words}."

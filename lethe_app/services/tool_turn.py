@@ -227,6 +227,7 @@ class ToolTurn:
             return failed(call, tool, " ".join(filter(None, (problem.message, problem.remedy))))
         except Exception as problem:  # the code of a plug-in may raise anything, and the reply comes all the same
             LOG.info("the tool %s broke", tool.name, exc_info=True)
+            means.broke(tool, problem)
             return failed(call, tool, f"It broke ({type(problem).__name__}).")
         told = await self._shortened(tool, told)
         return ToolResult(call=call, text=told.text, shown=told.shown)

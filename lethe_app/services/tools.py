@@ -12,7 +12,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.tools import Tool, ToolCall, ToolSet, Verdict
 from lethe_app.prompt.tools import equipped, is_equipped
 from lethe_app.services.casting import Cast
-from lethe_app.services.events import AskTool
+from lethe_app.services.events import AskTool, Listeners
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting import Prompting
 from lethe_app.services.tool_deciding import Asker, decided, likely
@@ -51,8 +51,10 @@ class Tooling:
         is_trusted: Callable[[], bool],
     ) -> None:
         """`asker` works within the turn; a model that is not trusted asks before it changes anything."""
+        self.changed: Listeners[None] = Listeners()
+        """There is another fault to be told."""
         self.sets = list({one.name: one for one in reversed(sets)}.values())[::-1]  # of two of one name the first one counts
-        self.faults = list(faults)
+        self.faults = [*faults, *_taken(sets)]
         self.bench = bench
         self._chats, self._state = chats, state
         self._preferences, self._prompting = preferences, prompting
@@ -65,10 +67,29 @@ class Tooling:
         if not settings.tools_enabled:
             return []
         chosen = set(persona.tools if persona.override_default_toolset else settings.default_tools)
-        active = {one.name for one in self.sets if one.name in chosen and one.is_there()}
+        active = {one.name for one in self.sets if one.name in chosen and self._is_there(one)}
         if WEB in active:
             active.add(BENCH)  # where whole pages are laid
         return [one.name for one in self.sets if one.name in active]
+
+    def _is_there(self, one: ToolSet) -> bool:
+        try:
+            return one.is_there()
+        except Exception as error:  # the code of a plug-in may raise anything, and the reply comes all the same
+            self._note(one, f"Its tools “{one.title}” cannot tell whether they may be used ({type(error).__name__}).")
+            return False
+
+    def _broke(self, tool: Tool, error: Exception) -> None:
+        """Its own code broke; the user sees it where plug-ins are told of, and with the reply."""
+        owner = next((one for one in self.sets if any(each.name == tool.name for each in one.tools)), None)
+        if owner is not None and owner.plugin:
+            self._note(owner, f"It broke when it was to {tool.title} ({type(error).__name__}).")
+
+    def _note(self, one: ToolSet, words: str) -> None:
+        fault = ToolFault(one.plugin or one.title, words, in_use=True)
+        if fault not in self.faults:
+            self.faults.append(fault)
+            self.changed.tell(None)
 
     def tools_of(self, persona: Persona) -> list[Tool]:
         active = set(self.names_of(persona))
@@ -140,6 +161,7 @@ class Tooling:
             put=put,
             inventory=inventory,
             room=min(MOST_ROOM, max(LEAST_ROOM, model.context // SHARE)),
+            broke=self._broke,
         )
 
     def _wait_for(self, question: AskTool | None) -> None:
@@ -148,3 +170,13 @@ class Tooling:
     async def _allowed(self, session_id: UUID) -> set[str]:
         kept = await self._state.get(session_id, ALLOWED)
         return {str(one) for one in kept} if isinstance(kept, list) else set()
+
+
+def _taken(sets: Sequence[ToolSet]) -> list[ToolFault]:
+    """Sets of plug-ins whose name another one has already."""
+    names, found = set[str](), list[ToolFault]()
+    for one in sets:
+        if one.name in names:
+            found.append(ToolFault(one.plugin or one.title, f"There are tools “{one.name}” already."))
+        names.add(one.name)
+    return found

@@ -12,10 +12,12 @@ from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.domain.trash import FILES, Trashed, TrashKind
 from lethe_app.errors import LetheError
 from lethe_app.paths import Paths
+from lethe_app.services import feedback, guidance, moods, notekeeping, objecting, rehearsing, researching, wishes
 from lethe_app.services.background import Background
 from lethe_app.services.brain import Brain
 from lethe_app.services.chronicle import Chronicle
 from lethe_app.services.events import Listeners
+from lethe_app.services.hands import STATE
 from lethe_app.services.indexing import Indexing
 from lethe_app.services.knowing import Knowing
 from lethe_app.services.library import Library
@@ -27,7 +29,7 @@ from lethe_app.storage import trashed_files
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.database import Database
 from lethe_app.storage.records import utc
-from lethe_app.storage.trash_listing import TrashListing
+from lethe_app.storage.trash_listing import KeptOf, TrashListing
 
 LOOK_AGAIN = 6 * 3600.0
 """Seconds after which it looks whether something has lain there long enough."""
@@ -90,13 +92,14 @@ class Trash:
         self.changed.tell(None)
 
     async def erase(self, items: Sequence[Trashed]) -> None:
-        """Gone for good; with a persona of whom there is no other file, all that was said with and remembered by them."""
+        """Gone for good; with a persona of whom there is no other file, all that was said with, remembered and done by them."""
         files = [item for item in items if item.kind in FILES]
         await self._listing.erase([item for item in items if item.kind not in FILES])
         await self._database.aside(lambda: trashed_files.erase([Path(item.id) for item in files]))
         for stem in {item.stem for item in files if item.kind is TrashKind.PERSONA}:
             if await self._is_gone(stem):
-                await self._listing.erase_persona(stem)
+                await self._listing.erase_persona(stem, kept_of(stem))
+                await self._notebooks.erase_all(stem)
         for persona_id in {item.persona_id for item in items if item.kind is TrashKind.CONVERSATION}:
             await self._knowing.renew(persona_id)  # what was learnt there had taken the place of what holds again now
         await self._indexing.follow()
@@ -155,3 +158,16 @@ class Trash:
         if old:
             await self._listing.purge(utc(before))
             await self.erase([item for item in old if item.kind in FILES])
+
+
+def kept_of(persona_id: str) -> KeptOf:
+    """All that the house keeps of a persona besides what was said, remembered and done."""
+    return KeptOf(
+        by_persona=(
+            *(moods.MOODS, moods.HISTORY, moods.READINGS),
+            *(guidance.NOTES, feedback.SCOPE, notekeeping.SCOPE, wishes.SCOPE, rehearsing.SCOPE),
+        ),
+        by_beginning=(STATE,),
+        whole=(objecting.scope_of(persona_id),),
+        by_value=(researching.SCOPE,),
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID, uuid4
 
@@ -68,8 +68,8 @@ class Arrival:
     worlds: Mapping[str, str]
     speaker: Callable[[str], str]
     """Who speaks, by the name in this home for that in the file."""
-    house: Mapping[tuple[str, str], Sequence[object]]
-    """Lists for the house's state, by scope and key."""
+    house: Mapping[tuple[str, str], object]
+    """For the house's state, by scope and key."""
 
 
 class Arrivals:
@@ -114,8 +114,8 @@ def _store(connection: sqlite3.Connection, arrival: Arrival, ids: NewIds, check:
         _store_conversation(connection, arrival, talk, ids)
 
 
-def _store_habits(connection: sqlite3.Connection, places: Mapping[tuple[str, str], Sequence[object]], ids: NewIds) -> None:
-    """Lists of the house's state, by scope and key; empty ones are passed over."""
+def _store_habits(connection: sqlite3.Connection, places: Mapping[tuple[str, str], object], ids: NewIds) -> None:
+    """What goes into the house's state, by scope and key; what is empty is passed over."""
     for (scope, key), values in places.items():
         if values:
             text = storable(ids.within(json.dumps(values, ensure_ascii=False)))

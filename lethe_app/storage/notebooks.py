@@ -136,6 +136,14 @@ class NotebookFiles:
             trashed.replace(folder / f"{name}{ENDING}")
         return persona, name
 
+    def erase_all(self, persona: str) -> None:
+        """Hers for good, those in the trash among them."""
+        for folder in (self.folder(persona), self._trash / FOLDER / persona):
+            if folder.is_dir():
+                with translated(folder):
+                    shutil.rmtree(folder)
+        self._seen = {path: seen for path, seen in self._seen.items() if path.parent != self.folder(persona)}
+
     # One file
 
     def _path(self, persona: str, name: str) -> Path:

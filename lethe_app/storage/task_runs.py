@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -57,10 +57,11 @@ class TaskRuns:
         """All that a persona began at or after a moment, oldest first."""
         return await self._read("WHERE persona_id = ? AND began >= ? ORDER BY began", (persona_id, utc(moment)))
 
-    async def close_lost(self) -> int:
-        """Runs that were under way when the program ended are over; returns how many there were."""
-        question = "UPDATE task_runs SET outcome = ?, ended = ? WHERE outcome IS NULL"
-        values = (Outcome.LOST.value, utc(now()))
+    async def close_lost(self, still_open: Collection[UUID] = ()) -> int:
+        """Runs that were under way when the program ended are over; returns how many there were. Some may go on already."""
+        is_over = "outcome IS NULL AND id NOT IN (SELECT value FROM json_each(?))"
+        question = f"UPDATE task_runs SET outcome = ?, ended = ? WHERE {is_over}"  # noqa: S608 - names are ours
+        values = (Outcome.LOST.value, utc(now()), json.dumps([str(one) for one in still_open]))
         return await self._database.run(lambda connection: connection.execute(question, values).rowcount)
 
     async def _read(self, where: str, values: Sequence[object]) -> list[TaskRun]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from lethe_app.domain.trash import Trashed, TrashKind
@@ -47,6 +48,22 @@ WITH RECURSIVE up (id, parent_id) AS (
     WHERE m.hidden = 1 AND m.deleted_at IS NOT NULL)
 SELECT id FROM up
 """
+TABLES = ("changes", "feedback", "task_runs", "memories", "facts", "forgotten_facts")
+BENCHES = "DELETE FROM workbench WHERE namespace IN (SELECT 'session/' || guid FROM sessions WHERE persona_id = ?)"
+
+
+@dataclass(frozen=True)
+class KeptOf:
+    """Where in the state of the house something is kept of one persona."""
+
+    by_persona: Sequence[str] = ()
+    """Scopes in which it lies under the persona's name."""
+    by_beginning: Sequence[str] = ()
+    """How scopes begin of which that is true as well."""
+    whole: Sequence[str] = ()
+    """Scopes that are hers alone."""
+    by_value: Sequence[str] = ()
+    """Scopes whose values tell whose they are as `persona_id`."""
 
 
 class TrashListing:
@@ -91,12 +108,24 @@ class TrashListing:
 
         await self._database.run(work)
 
-    async def erase_persona(self, persona_id: str) -> None:
-        """All that was ever said with and remembered by somebody who is gone for good."""
+    async def erase_persona(self, persona_id: str, kept: KeptOf) -> None:
+        """All that was ever said with, remembered and done by somebody who is gone for good, and `kept` about them."""
 
         def work(connection: sqlite3.Connection) -> None:
-            for table in ("memories", "facts", "forgotten_facts"):
+            connection.execute(BENCHES, (persona_id,))  # before the conversations, by which they are known
+            for table in TABLES:
                 connection.execute(f"DELETE FROM {table} WHERE persona_id = ?", (persona_id,))  # noqa: S608 - names are ours
+            for scope in kept.by_persona:
+                connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", (scope, persona_id))
+            for beginning in kept.by_beginning:
+                here = (len(beginning), beginning, persona_id)
+                connection.execute("DELETE FROM house_state WHERE substr(scope, 1, ?) = ? AND key = ?", here)
+            for scope in kept.whole:
+                connection.execute("DELETE FROM house_state WHERE scope = ?", (scope,))
+            for scope in kept.by_value:
+                owned = "json_valid(value) AND json_extract(value, '$.persona_id') = ?"
+                question = f"DELETE FROM house_state WHERE scope = ? AND {owned}"  # noqa: S608 - names are ours
+                connection.execute(question, (scope, persona_id))
 
         await self._database.run(work)
 

@@ -87,6 +87,16 @@ class TurnMemories:
 
         return await self._database.run(work)
 
+    async def is_reworded(self, message_id: UUID) -> bool:
+        """Did the message once bring up something, and was it edited since?"""
+
+        def work(connection: sqlite3.Connection) -> bool:
+            row = connection.execute("SELECT value FROM turn_memories WHERE message_id = ?", (str(message_id),)).fetchone()
+            said, known = _said(connection, message_id), _understood(row[0]) if row else None
+            return said is not None and known is not None and known.said != said
+
+        return await self._database.run(work)
+
     async def counts(self, message_ids: Sequence[UUID]) -> dict[UUID, int]:
         """How many memories each of these messages brought up, where there are any; forgotten ones do not count.
 

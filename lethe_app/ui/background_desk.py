@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lethe_app.domain.download import DownloadProgress
     from lethe_app.house import House
     from lethe_app.services.archiving import Archiving
+    from lethe_app.services.doings import Underway
     from lethe_app.services.indexing import Indexing
     from lethe_app.ui.bridge import Bridge
     from lethe_app.ui.main_window import MainWindow
@@ -65,7 +66,8 @@ class BackgroundDesk(QObject):
         state = self._models.state
         if not isinstance(state, Loading):
             return []
-        return [Activity("model", self.tr("Loading {name}").format(name=state.name), fraction=state.fraction)]
+        title = self.tr("Loading {name}").format(name=state.name)
+        return [Activity("model", title, fraction=state.fraction, button=self.tr("Stop"), act=self._models.call_off)]
 
     def _fetched(self) -> list[Activity]:
         return [self._download(one) for one in self._downloads.progress.values() if not one.is_over]
@@ -79,15 +81,18 @@ class BackgroundDesk(QObject):
         return Activity(one.model.file, title, download_in_words(one), fraction, self.tr("Stop"), stop)
 
     def _away(self) -> list[Activity]:
-        underway = self._busy.underway
-        if underway is None:
-            return []
-        title = self.tr("{name}: {task}").format(name=underway.persona, task=underway.title)
-        return [Activity("away", title, underway.words, button=self.tr("Stop"), act=self._busy.stop)]
+        return [self._one_away(one) for one in self._busy.everything_underway]
+
+    def _one_away(self, one: Underway) -> Activity:
+        def stop() -> None:
+            self._busy.stop(one.run.id)
+
+        title = self.tr("{name}: {task}").format(name=one.persona, task=one.title)
+        return Activity(f"away {one.run.id}", title, one.words, button=self.tr("Stop"), act=stop)
 
     def _away_words(self) -> str:
-        underway = self._busy.underway
-        return self.tr("{name}: {task}").format(name=underway.persona, task=underway.title) if underway is not None else ""
+        words = self.tr("{name}: {task}")
+        return next((words.format(name=one.persona, task=one.title) for one in self._busy.everything_underway), "")
 
     def _archive(self) -> list[Activity]:
         progress = self._archiving.progress

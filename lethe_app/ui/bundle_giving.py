@@ -55,7 +55,8 @@ class GivingDialog(BundleDialog):
         holds, name = self._offer.holds, self._offer.persona.name
         who = self.tr("Description, portrait")
         who = joined([who, *contents_in_words(Holds(worlds=holds.worlds))])
-        known = joined(contents_in_words(Holds(memories=holds.memories, facts=holds.facts))) or self.tr("nothing yet")
+        kept = Holds(memories=holds.memories, facts=holds.facts, notebooks=holds.notebooks)
+        known = joined(contents_in_words(kept)) or self.tr("nothing yet")
         said = joined(contents_in_words(Holds(conversations=holds.conversations, messages=holds.messages)))
         return {
             BundleScope.PERSONA: (

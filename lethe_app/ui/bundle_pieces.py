@@ -66,6 +66,8 @@ def contents_in_words(holds: Holds) -> list[str]:
         found.append(memories_in_words(holds.memories))
     if holds.facts:
         found.append(counted(holds.facts, tr("Bundle", "{n} fact"), tr("Bundle", "{n} facts")))
+    if holds.notebooks:
+        found.append(counted(holds.notebooks, tr("Bundle", "{n} notebook"), tr("Bundle", "{n} notebooks")))
     if holds.conversations:
         talks = counted(holds.conversations, tr("Bundle", "{n} conversation"), tr("Bundle", "{n} conversations"))
         found.append(tr("Bundle", "{talks} with {messages}").format(talks=talks, messages=messages_in_words(holds.messages)))

@@ -32,6 +32,8 @@ class Conversations(QObject):
     """What the sidebar shows and which conversation is open."""
 
     faces_changed = Signal()
+    opened = Signal(object)
+    """The persona whose conversation is in the window now."""
 
     def __init__(self, window: MainWindow, house: House, turns: Turns, bridge: Bridge) -> None:
         super().__init__(window)
@@ -122,6 +124,7 @@ class Conversations(QObject):
         self._sidebar.set_open(session.persona_id, str(session.guid))
         self._give_way()
         self._house.chat.attend(session.guid)
+        self.opened.emit(persona)
         await self._house.preferences.set(last_persona=session.persona_id, last_session=str(session.guid))
 
     def _follow(self, session: ChatSession) -> None:
@@ -144,7 +147,7 @@ class Conversations(QObject):
             self._window,
             self.tr("Delete this conversation?"),
             self.tr(
-                "“{title}” will leave the list, with what was learnt there alone. Right afterwards you can still take it back."
+                "“{title}” will leave the list, with what was learnt there alone. It waits in the Trash if you want it back."
             ).format(title=row.title),
             self.tr("Delete ‘{title}’ ({count})").format(title=shortened(row.title), count=messages_in_words(row.messages)),
         )

@@ -84,7 +84,7 @@ class FirstStart(QObject):
         except LetheError:
             self.page.again()
             raise
-        self._desk.load(model)
+        self._desk.load(model) if model is not None else self._desk.wait()
         await self._conversations.start()
         self._window.show_conversation()
 

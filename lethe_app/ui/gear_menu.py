@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,10 @@ PAGES = {
     "conversations": "clock",
     "trash": "trash",
 }
-"""Pages that are opened from here, with their drawings; those about one persona are opened beside the conversation."""
+"""Pages that are opened from here, with their drawings."""
+REMEMBERED = ("timeline", "memories", "facts", "notebooks", "dreams", "objections")
+BY_THEMSELVES = ("away", "mind", "research", "outgoing")
+"""Pages about one persona, each group behind one line."""
 
 
 class GearMenu(QObject):
@@ -55,6 +59,9 @@ class GearMenu(QObject):
         self._window.actions_["meet"].setIcon(icon("download", colour))
         self.menu.addAction(self._window.actions_["meet"])
         self.menu.addSeparator()
+        self._fill_pages(self.tr("What is remembered"), "memory", REMEMBERED)
+        self._fill_pages(self.tr("What they do by themselves"), "thought", BY_THEMSELVES)
+        self.menu.addSeparator()
         themes = self.menu.addMenu(icon("moon" if self._window.theme.palette.is_dark else "sun", colour), self.tr("Theme"))
         titles = {Theme.SYSTEM: self.tr("Like the system"), Theme.LIGHT: self.tr("Day"), Theme.DARK: self.tr("Night")}
         self._choices(themes, "theme", titles, settings.theme)
@@ -65,8 +72,15 @@ class GearMenu(QObject):
         self.menu.addAction(icon("model", colour), self.tr("Add a folder of models…"), self._add_folder)
         self.menu.addAction(icon("folder", colour), self.tr("Open the data folder"), self._open_data)
         self.menu.addSeparator()
+        self.menu.addAction(self._window.actions_["palette"])
         self.menu.addAction(self._window.actions_["keys"])
         self.menu.addAction(icon("info", colour), self.tr("About Lethe"), self._show_about)
+
+    def _fill_pages(self, title: str, drawing: str, names: Sequence[str]) -> None:
+        pages = self.menu.addMenu(icon(drawing, self._window.theme.palette.muted), title)
+        for name in names:
+            if name in self._window.actions_:
+                pages.addAction(self._window.actions_[name])
 
     def _fill_text(self, size: int, font: ProseFont) -> None:
         text = self.menu.addMenu(self.tr("Text"))

@@ -29,6 +29,7 @@ from lethe_app.ui.tool_desk import ToolDesk
 from lethe_app.ui.transcript.model import ChatModel
 from lethe_app.ui.transcript.view import ChatView
 from lethe_app.ui.turns import Turns
+from lethe_app.ui.voice_desk import VoiceDesk
 from lethe_app.ui.workshop import doors
 from lethe_app.ui.workshop.desk import Desk
 from lethe_app.ui.workshop.place import Place
@@ -71,6 +72,8 @@ class Host(QObject):
         self.feedback = FeedbackDesk(self.place, self.view, self.messages)
         self.presence = Presence(window.windowHandle(), window.chat.composer, house.idleness, self)
         self.bundles = BundleDesk(self.place)
+        self.voice = VoiceDesk(self.place, self.desk)
+        self.conversations.opened.connect(self.voice.meet)
         self._connect_view()
 
     def _go_to(self, session: UUID, message: UUID | None) -> None:
@@ -120,6 +123,7 @@ class Host(QObject):
         self.follower.close()
         self.presence.close()
         self.feedback.close()
+        self.voice.close()
         for part in (self.memory, self.herald, self.conversations, self.desk, self.background, self.look, self.messages):
             part.close()
         self.outgoing.close()

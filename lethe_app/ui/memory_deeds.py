@@ -68,7 +68,7 @@ class MemoryDeeds(QObject):
 
     async def _confirmed(self, one: Surfaced) -> bool:
         title = one.recollection.title or self.tr("An earlier conversation")
-        words = self.tr("“{title}” leaves the list, with every message. Right afterwards you can still take it back.")
+        words = self.tr("“{title}” leaves the list, with every message. It waits in the Trash if you want it back.")
         question = Question(
             self._window,
             self.tr("Forget this conversation?"),

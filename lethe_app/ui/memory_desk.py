@@ -8,7 +8,8 @@ from uuid import UUID
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
-from lethe_app.domain.chat import Role
+from lethe_app.domain.chat import Message, Role
+from lethe_app.errors import FileError
 from lethe_app.services.behind import Behind, Whence
 from lethe_app.ui.memory_cards import Around
 from lethe_app.ui.memory_deeds import MemoryDeeds
@@ -42,6 +43,9 @@ class MemoryDesk(QObject):
             place.house.brain.changed.add(lambda _persona: self._renew()),
             place.house.knowing.changed.add(lambda _persona: self._renew()),
             place.house.sessions.changed.add(lambda _persona: self._show_soon()),
+            place.house.mind.moods.changed.add(lambda _persona: self._show_soon()),
+            place.house.preferences.changed.add(lambda _settings: self._show_soon()),
+            place.house.library.changed.add(lambda _none: self._show_soon()),
         ]
         self._connect()
         self._add_links()
@@ -82,6 +86,8 @@ class MemoryDesk(QObject):
         for name, title in words.items():
             if name in self._window.actions_:
                 self.panel.add_link(title, self._window.actions_[name])
+        if "mind" in self._window.actions_:
+            self.panel.mood.lead_to(self._window.actions_["mind"])
 
     def _dress_button(self) -> None:
         """The way to the panel for whoever uses the mouse, at the right end of the header."""
@@ -193,7 +199,10 @@ class MemoryDesk(QObject):
         self.behind = behind if asked is not None else Behind(behind.persona_id, None)
         self.panel.show_reply(self._which(row), is_newest=reply == self._newest)
         said = behind.asked.content if behind.asked is not None else ""
+        message, is_newest = self._messages.message(row), reply == self._newest
         self.panel.show_behind(self.behind, Around(said, await self._name(row, behind), self._window.clock()))
+        # from here on the row may be another one's
+        self.panel.mood.say(await self._mood(behind.persona_id, message) if message is not None and is_newest else "")
 
     def _which(self, row: int) -> str:
         """Which reply, in words."""
@@ -205,6 +214,14 @@ class MemoryDesk(QObject):
         when = clock if day == today else self.tr("{day}, {clock}").format(day=day_words(day, today), clock=clock)
         return self.tr("{name}, {when}").format(name=message.speaker_name, when=when)
 
+    async def _mood(self, persona_id: str, message: Message) -> str:
+        """How she feels now, as her prompt says it; of an older reply nobody knows any more."""
+        try:
+            persona = await self._place.house.library.persona(persona_id)
+        except FileError:  # her file was spoilt or taken away meanwhile; what was remembered is told all the same
+            return ""
+        return await self._place.house.mind.moods.in_words(persona, message.session_id)
+
     async def _name(self, row: int, behind: Behind) -> str:
         message = self._messages.message(row)
         if message is not None and message.speaker_name:
@@ -212,6 +229,7 @@ class MemoryDesk(QObject):
         return (await self._place.house.library.persona(behind.persona_id)).name
 
     def _say_what_will_be(self) -> None:
+        self.panel.mood.say("")
         self.panel.show_reply("", is_newest=True)
         self.panel.show_words(
             self.tr("What comes to mind"),

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QLabel, QPus
 
 from lethe_app.ui.icons import picture
 from lethe_app.ui.memory_pieces import Fold, Link, Tool, wrapped
+from lethe_app.ui.mood_line import MoodLine
 from lethe_app.ui.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_8
 from lethe_app.ui.theme import Theme
 from lethe_app.ui.words import counted, memories_in_words
@@ -58,7 +59,9 @@ class MemoryPanel(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        self.mood = MoodLine()
         column.addWidget(self._head())
+        column.addWidget(self.mood)
         column.addWidget(self._middle(), 1)
         column.addWidget(self._foot())
         theme.changed.connect(self._dress)
@@ -198,7 +201,7 @@ class MemoryPanel(QFrame):
         """Tab goes from top to bottom, whenever the parts were made."""
         inside = self.area.widget()
         parts = [*(inside.findChildren(QAbstractButton) if inside is not None else ()), *self._links.findChildren(QPushButton)]
-        stops = [self.prompt, self.close_button, *(part for part in parts if part.isVisibleTo(self))]
+        stops = [self.prompt, self.close_button, self.mood.more, *(part for part in parts if part.isVisibleTo(self))]
         for one, next_one in pairwise(stops):
             QWidget.setTabOrder(one, next_one)
 

@@ -211,9 +211,9 @@ def why_nothing(behind: Behind, name: str) -> tuple[str, str]:
     if not whole:
         text = tr("Your words led to nothing {name} remembers. Not every reply needs a memory.")
         return tr("Nothing came to mind"), text.format(name=name)
-    title = whole[0].strip() or tr("The last conversation")
+    title = tr("“{title}”").format(title=whole[0].strip()) if whole[0].strip() else tr("The last conversation")
     if len(whole) == 1:
-        text = tr("“{title}” still stands word for word in what {name} reads, so nothing of it had to come to mind.")
+        text = tr("{title} still stands word for word in what {name} reads, so nothing of it had to come to mind.")
     else:
-        text = tr("“{title}” and what was before it stand word for word in what {name} reads: none of it had to come to mind.")
+        text = tr("{title} and what was before it stand word for word in what {name} reads: none of it had to come to mind.")
     return tr("Nothing had to come to mind"), text.format(name=name, title=title)

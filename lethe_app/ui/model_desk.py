@@ -14,6 +14,7 @@ from lethe_app.services.events import Failed, Loading, ModelState, NoModel, Read
 from lethe_app.ui.gear_menu import add_model_folder, asked_for_file, asked_for_folder
 from lethe_app.ui.icons import icon
 from lethe_app.ui.words import described
+from lethe_app.ui.workshop.model_memory import trust_in_words
 
 if TYPE_CHECKING:
     from lethe_app.house import House
@@ -50,6 +51,10 @@ class ModelDesk(QObject):
 
     def load(self, path: Path | None = None) -> None:
         self._bridge.spawn(self._house.models.load(path), lane="load")
+
+    def wait(self) -> None:
+        """Load nothing until somebody chooses a model or says something."""
+        self._status.show_none()
 
     def restart(self) -> None:
         self._bridge.spawn(self._house.models.restart(), lane="load")
@@ -107,15 +112,7 @@ class ModelDesk(QObject):
     def _verdict_words(self) -> str:
         """Who writes facts and summaries while this model is loaded; nothing before it was tried."""
         verdict = self._house.trust.verdict
-        if verdict is None:
-            return ""
-        if verdict.may_write_facts and verdict.may_write_summaries:
-            return self.tr("It writes facts and summaries of your conversations.")
-        if verdict.may_write_summaries:
-            return self.tr("It writes summaries; facts are taken from your own words, for it invents some.")
-        if verdict.may_write_facts:
-            return self.tr("It notes facts; summaries are made of your own words.")
-        return self.tr("It invents things, so facts and summaries are made of your own words.")
+        return trust_in_words(verdict) if verdict is not None else ""
 
     def _pick_file(self) -> None:
         self._bridge.spawn(self._load_picked(), lane="pick")

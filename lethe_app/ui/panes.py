@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, QEasingCurve, QPoint, QPropertyAnimation, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QFrame, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QSplitter, QVBoxLayout, QWidget
 
 from lethe_app.ui.palette import MOTION_MS, SPACE_8
+from lethe_app.ui.scrim import Scrim
 from lethe_app.ui.sidebar import WIDTH
 from lethe_app.ui.theme import Theme
 
@@ -16,6 +17,8 @@ PANEL_BESIDE = 1000
 """Window width from which the panel at the right has room of its own."""
 PANEL, PANEL_LEAST, PANEL_MOST = 328, 316, 440
 """Width of the panel, which the reader may change a little."""
+AMPLE = 2400
+"""In so many pixels all panes have the width they want."""
 
 
 class Panes(QWidget):
@@ -48,6 +51,8 @@ class Panes(QWidget):
         self._scrim.hide()
         self._scrim.pressed.connect(self._uncover)
         self._slide = self._sliding(sidebar)
+        self._sidebar_width = WIDTH
+        self.splitter.splitterMoved.connect(self._moved)
 
     def _sliding(self, pane: QWidget) -> QPropertyAnimation:
         slide = QPropertyAnimation(pane, b"pos", self)
@@ -215,7 +220,9 @@ class Panes(QWidget):
         return self.splitter.saveState()
 
     def restore(self, state: QByteArray) -> None:
+        self.splitter.resize(AMPLE, self.splitter.height())  # nobody has to give way before the window is laid out
         self.splitter.restoreState(state)
+        self._sidebar_width = self.splitter.sizes()[0]
         self.splitter.setHandleWidth(1)
         if self.is_panel_open and not self._is_over:
             self._share_out()
@@ -230,6 +237,18 @@ class Panes(QWidget):
         elif self.is_drawer_open:
             self._scrim.setGeometry(self.rect())
             self._sidebar.resize(WIDTH, self.height())
+        self._widen_sidebar()
+
+    def _moved(self) -> None:
+        if not self._narrow:
+            self._sidebar_width = self.splitter.sizes()[0]
+
+    def _widen_sidebar(self) -> None:
+        """It gave way where there was no room for all, and takes its width again where there is."""
+        width, *others = self.splitter.sizes()
+        missing = self._sidebar_width - width
+        if not self._narrow and width and missing > 0 and others[0] - missing >= self._chat.minimumSizeHint().width():
+            self.splitter.setSizes([self._sidebar_width, others[0] - missing, *others[1:]])
 
     def _follow_panel(self) -> None:
         over = self.width() < PANEL_BESIDE
@@ -274,16 +293,3 @@ class Panes(QWidget):
             pane.setProperty(name, value)
         pane.style().unpolish(pane)
         pane.style().polish(pane)
-
-
-class Scrim(QFrame):
-    """A veil over the chat while something lies over it; a click on it takes that away."""
-
-    pressed = Signal()
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setObjectName("scrim")
-
-    def mousePressEvent(self, _event: QMouseEvent) -> None:
-        self.pressed.emit()

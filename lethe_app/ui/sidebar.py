@@ -30,6 +30,7 @@ from lethe_app.ui.sidebar_model import PersonaRow, SessionRow, SidebarModel
 from lethe_app.ui.theme import Theme
 
 WIDTH = 264
+LEAST, MOST = 220, 360
 
 
 class Sidebar(QFrame):
@@ -48,8 +49,8 @@ class Sidebar(QFrame):
     def __init__(self, theme: Theme, clock: Callable[[], datetime], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("sidebar")
-        self.setMinimumWidth(220)
-        self.setMaximumWidth(360)
+        self.setMinimumWidth(LEAST)
+        self.setMaximumWidth(MOST)
         self.setAccessibleName(self.tr("Personas and conversations"))
         self._theme = theme
         self._glass: QAction | None = None
@@ -131,7 +132,15 @@ class Sidebar(QFrame):
         self.add.setIcon(icon_before_words("plus", palette.muted))
         self.add.setIconSize(BEFORE_WORDS)
         self.gear.setIcon(icon("settings", palette.muted))
+        self._fit()
         self.list.viewport().update()
+
+    def _fit(self) -> None:
+        """Never narrower than its two buttons, whose words grow with the text."""
+        for button in (self.new, self.add):
+            button.ensurePolished()
+        widest = max(self.new.sizeHint().width(), self.add.sizeHint().width())
+        self.setMinimumWidth(min(max(LEAST, widest + 2 * SPACE_3), MOST))
 
     def _finish(self) -> QAction:
         """What there is no use for before the first paint: how rows are drawn, and the small buttons in the search field."""
@@ -209,7 +218,7 @@ class Sidebar(QFrame):
             edit = menu.addAction(icon("edit", palette.muted), self.tr("Rename"), lambda: self.list.edit(index))
             edit.setShortcut(keys_of("rename"))
             ask = partial(self.delete_wanted.emit, row.guid)
-            delete = menu.addAction(icon("trash", palette.muted), self.tr("Delete …"), ask)
+            delete = menu.addAction(icon("trash", palette.muted), self.tr("Delete…"), ask)
             delete.setShortcut(keys_of("delete"))
         elif isinstance(row, PersonaRow):
             title = self.tr("New conversation with {name}").format(name=row.name)

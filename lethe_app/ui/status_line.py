@@ -6,7 +6,7 @@ from PySide6.QtCore import QElapsedTimer, QLocale, QSize, Qt, QTimer
 from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
-from lethe_app.ui.words import memories_in_words, rounded
+from lethe_app.ui.words import recalled_in_words, rounded
 
 RESULT_STAYS_MS = 10_000
 
@@ -85,7 +85,7 @@ class StatusLine(QPushButton):
         locale = QLocale()
         words = self.tr("{speed} tokens/s · reused {reused} of {prompt} tokens")
         told = words.format(speed=round(speed), reused=locale.toString(reused), prompt=locale.toString(prompt))
-        self._pass(f"{told} · {memories_in_words(memories)}" if memories else told)
+        self._pass(f"{told} · {recalled_in_words(memories)}" if memories else told)
         self._end.start()
 
     def show_rest(self) -> None:

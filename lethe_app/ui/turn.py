@@ -23,6 +23,7 @@ from lethe_app.services.events import (
     Thought,
     ToolUsed,
     TurnEvent,
+    Withdrawn,
 )
 from lethe_app.ui.status_line import StatusLine
 from lethe_app.ui.transcript.model import ChatModel
@@ -124,6 +125,9 @@ def show_in_messages(model: ChatModel, turn: Turn, event: TurnEvent) -> None:
         model.insert_above(event.message, event.above)
         model.marks.sources.note(event.message, event.above)
         model.marks.tools.note(event.message, event.above)
+    elif isinstance(event, Withdrawn):
+        model.marks.sources.forget(event.messages)
+        model.remove(*event.messages)
     elif isinstance(event, AskTool | ToolUsed | Searching | Evaluating):
         model.say_waiting(what_for(event))
     elif isinstance(event, Began) and turn.began is not None:

@@ -145,6 +145,10 @@ class Welcome(QFrame):
         self.begin.setProperty("primary", True)
         self.begin.setMinimumSize(132, 40)
         self.begin.clicked.connect(self._begin)
+        self.look_around = QPushButton(self.tr("&Look around first"))
+        self.look_around.setToolTip(self.tr("Open everything without loading a model; one can be chosen at any time"))
+        self.look_around.setMinimumHeight(40)
+        self.look_around.clicked.connect(self._look_around)
         foot = QFrame()
         foot.setObjectName("foot")
         inner = QWidget()
@@ -152,6 +156,7 @@ class Welcome(QFrame):
         row = QHBoxLayout(inner)
         row.setContentsMargins(SPACE_6, SPACE_3, SPACE_6, SPACE_4)
         row.addWidget(promise, 1)
+        row.addWidget(self.look_around)
         row.addWidget(self.begin)
         around = QHBoxLayout(foot)
         around.setContentsMargins(0, 0, 0, 0)
@@ -256,16 +261,23 @@ class Welcome(QFrame):
 
     def _begin(self) -> None:
         models = zip(self._models, self._model_cards, strict=True)
-        model = next((model.path for model, card in models if card.isChecked()), None)
+        self._end_with(next((model.path for model, card in models if card.isChecked()), None))
+
+    def _look_around(self) -> None:
+        self._end_with(None)
+
+    def _end_with(self, model: Path | None) -> None:
         rows = zip(self._persona_rows, self._persona_cards, strict=True)
         persona = next((row.persona_id for row, card in rows if card.isChecked()), "")
-        self.begin.setEnabled(False)
+        for button in (self.begin, self.look_around):
+            button.setEnabled(False)
         self.begin.setText(self.tr("One moment…"))
         self.begun.emit(self.name.text().strip(), model, persona)
 
     def again(self) -> None:
         """It did not work out; the button is there for another try."""
-        self.begin.setEnabled(True)
+        for button in (self.begin, self.look_around):
+            button.setEnabled(True)
         self.begin.setText(self.tr("&Begin"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -49,6 +49,12 @@ def memories_in_words(count: int) -> str:
     return counted(count, one, many)
 
 
+def recalled_in_words(count: int) -> str:
+    """“3 came to mind”: memories, facts and entries of worlds together, so none of them is named."""
+    words = QCoreApplication.translate("Count", "{n} came to mind")
+    return counted(count, words, words)
+
+
 def tokens_in_words(count: int) -> str:
     """“1 token”, “142 tokens”."""
     one, many = QCoreApplication.translate("Count", "{n} token"), QCoreApplication.translate("Count", "{n} tokens")

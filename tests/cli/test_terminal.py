@@ -22,7 +22,7 @@ if sys.platform == "win32":
 import pty
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 120.0
+PATIENCE = 600.0
 CTRL_C, CTRL_D = "\x03", "\x04"
 # The program as it is, but for the engine.
 WITH_ECHO = """

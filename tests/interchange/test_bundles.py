@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.domain.bundle import Bundle, Conversation, Forgotten, KeptMessage, KeptSession, Manifest, Past
+from lethe_app.domain.bundle import VERSION, Bundle, Conversation, Forgotten, KeptMessage, KeptMind, KeptSession, Manifest, Past
 from lethe_app.domain.chat import Alternative, ChatSession, Role
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
+from lethe_app.domain.mood import Feeling, Mood
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.interchange.bundle_archive import Limits
@@ -22,6 +23,8 @@ from lethe_app.interchange.bundles import BundleWriter
 from tests.interchange.packed import GUID, archive, lines, members, message, packed, png, read, refusal, session
 
 TEXTS = st.text(max_size=40)
+DAY = datetime(2026, 3, 3, tzinfo=UTC)
+MOOD = Mood(at=DAY, feelings={"energy": Feeling(value=0.2, since=DAY)})
 MANIFEST = Manifest(made=datetime(2026, 3, 3, tzinfo=UTC), name="Mira", unique_name="mira")
 
 
@@ -44,6 +47,8 @@ def bundles(draw: st.DrawFn) -> Bundle:
         facts=[ExtractedFact(fact=draw(TEXTS.filter(bool)))],
         forgotten=[Forgotten(digest="d1e5")],
         conversations=talks,
+        notebooks={"fog": draw(TEXTS).replace("\r\n", "\n").lstrip("\ufeff")},
+        mind=KeptMind(goal_request=draw(TEXTS), mood=draw(st.sampled_from([None, MOOD]))),
     )
     persona = Persona(name=draw(TEXTS.filter(bool)), bio=draw(TEXTS), worlds=["harbour"])
     return Bundle(MANIFEST, persona, png(), ".png", {"harbour": World(name="Harbour", entries=[entry])}, past)
@@ -73,6 +78,24 @@ def test_words_with_halves_of_characters_are_packed_without_them():
     assert read(made.getvalue()).persona.bio == "one � half"
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "problem", "field"),
+    [
+        ("notebooks/fog.md", b"# Fog\n\xff", "is not UTF-8 text (byte 7)", ""),
+        ("mind.json", packed({"samples": [{"at": "2026-03-03T10:00Z", "values": {"fun": 40}}]}), "lies", "samples[0].values"),
+        ("mind.json", packed({"mood": {"at": "9999-12-31T23:59:00Z"}}), "lies beyond all bounds", "mood.at"),
+        ("mind.json", packed({"temper": 2}), "is not a field", "temper"),
+        ("mind.json", b"[]", "does not hold a JSON object", ""),
+    ],
+)
+def test_a_mind_that_is_not_understood_is_refused_by_its_file_and_field(name: str, content: bytes, problem: str, field: str):
+    error = refusal(members(version=2) | {name: content})
+
+    assert f"Mira.lethe › {name}" in error.message
+    assert problem in error.problem
+    assert (error.field or "") == field
+
+
 def test_escaped_halves_of_characters_are_read_without_them():
     content = members() | {"persona.json": b'{"name": "Mira", "bio": "a \\ud83d\\ude00 and \\udc00"}'}
 
@@ -80,7 +103,7 @@ def test_escaped_halves_of_characters_are_read_without_them():
 
 
 def test_a_newer_form_is_refused_by_name_before_anything_else_is_read():
-    error = refusal(members(version=2, made_by="Lethe 9.0", something="new") | {"persona.json": b"who knows"})
+    error = refusal(members(version=VERSION + 1, made_by="Lethe 9.0", something="new") | {"persona.json": b"who knows"})
 
     assert str(error) == (
         "Mira.lethe: was made by Lethe 9.0, in a newer form than this Lethe reads Update Lethe, then try again."

@@ -161,3 +161,13 @@ async def test_stopping_keeps_what_came(tmp_path: Path):
     kept = part.read_bytes()
     assert len(kept) >= hub_module.PIECE
     assert MODEL.startswith(kept)
+
+
+async def test_behind_a_proxy_nobody_else_is_asked(tmp_path: Path):
+    async with serving(HubServer(status=403)) as proxy:  # one that lets nobody through
+        hub = Hub("https://only-the-proxy-knows.example.com", proxy.url, pause=0.01, stall=0.3)
+
+        with pytest.raises(DownloadFailed):
+            await hub.fetch(WANTED, tmp_path, lambda *_news: None)
+
+    assert {asked["path"] for asked in proxy.asked} == {"only-the-proxy-knows.example.com:443"}

@@ -18,12 +18,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lethe_app.app import build
+from lethe_app.brain.notebooks import Conclusion
 from lethe_app.domain.archive import PartRecord, PartState, SessionPart
-from lethe_app.domain.bundle import BundleScope, Holds
+from lethe_app.domain.bundle import VERSION, BundleScope, Holds
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
 from lethe_app.domain.memory import MemoryType, MemoryUnit
+from lethe_app.domain.mood import MoodReading
+from lethe_app.domain.persona import Weekday
 from lethe_app.domain.recollection import Recollection, TurnMemory, Way
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import FileError, ReadOnly
@@ -100,6 +103,9 @@ async def lived(house: House) -> ChatSession:
     await SessionState(database).set(talk.guid, "worlds", [world.unique_name])
     await SessionState(database).set(talk.guid, "scratch", {"home": "Porto"})
     await chats.add_session(ChatSession(persona_id=MIRA, name="Empty"))
+    known = [Conclusion("Ada Holm built it.", moment.date())]
+    await house.mind.notebooks.create(MIRA, "The lighthouse", known, "Who built it.")
+    await house.mind.moods.put(MIRA, "energy", 0.1)
     return talk
 
 
@@ -147,6 +153,93 @@ def without_paths(value: object) -> object:
     return json.loads(json.dumps(value).replace("/etc/passwd", ""))
 
 
+@pytest.mark.parametrize("scope", [BundleScope.MEMORIES, EVERYTHING])
+async def test_notebooks_moods_plans_goals_and_reminders_come_along(house: House, tmp_path: Path, scope: BundleScope):
+    talk = await lived(house)
+    mind, later = house.mind, now() + timedelta(days=3)
+    (house.paths.notebooks / MIRA / "My bees.md").write_text("# My bees\n\nTwo hives.\r\n", encoding="utf-8")
+    await mind.moods.read(MIRA, MoodReading(session=talk.guid, at=now(), model="m.gguf", steps={"energy": 0.2}))
+    await mind.wishes.ask(MIRA, "Learn to sail.", "No cats.")
+    await mind.week.set_plan(MIRA, Weekday.MONDAY, "She mends nets.")
+    await mind.reminders.remind(MIRA, "Call the harbour", later)
+    file = await house.bundles.export(MIRA, scope, tmp_path / "Mira.lethe")
+    felt, wished = await mind.moods.mood(MIRA), await mind.wishes.of(MIRA)
+
+    async with another(tmp_path / "away") as away:
+        bundle = await away.bundles.look(file)
+        received = await away.bundles.receive(bundle, "Mira aboard")
+        her, there = received.persona.unique_name, away.mind
+        texts = {kept.notebook.title: await there.notebooks.text(her, kept.name) for kept in await there.notebooks.of(her)}
+        (recent,) = await there.notebooks.recent(her)
+        moods, readings = await there.moods.mood(her), await there.moods.readings(her)
+        (reminder,) = await there.reminders.of(her)
+        plan, asked = await there.week.plan(her, Weekday.MONDAY), await there.wishes.of(her)
+        talks = {one.guid for one in await away.sessions.list(her)}
+
+    assert (bundle.manifest.version, bundle.holds.notebooks) == (VERSION, 2)
+    assert her != MIRA
+    assert "Ada Holm built it." in texts["The lighthouse"]
+    assert texts["My bees"] == "# My bees\n\nTwo hives.\n"
+    assert recent.summary == "Who built it."
+    assert moods.feelings["energy"].value == pytest.approx(felt.feelings["energy"].value, abs=0.01)
+    assert [one.steps for one in readings] == ([{"energy": 0.2}] if scope is EVERYTHING else [])
+    assert all(one.session in talks for one in readings)
+    assert (reminder.content, reminder.added) == ("Call the harbour", later)
+    assert plan == "She mends nets."
+    assert asked == wished
+
+
+async def test_who_she_is_comes_without_notebooks_and_moods_in_a_form_that_every_lethe_reads(house: House, tmp_path: Path):
+    await lived(house)
+    file = await house.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "Mira.lethe")
+    bundle = await house.bundles.look(file)
+
+    assert bundle.manifest.version == 1
+    assert not bundle.past.notebooks
+    assert bundle.past.mind.is_empty
+    assert "lighthouse" not in zipfile.ZipFile(file).read("persona.json").decode()
+    assert not [name for name in zipfile.ZipFile(file).namelist() if name.startswith(("notebooks", "mind"))]
+
+
+async def test_a_notebook_that_cannot_be_read_is_told_before_anything_is_given_away(house: House, tmp_path: Path):
+    await lived(house)
+    (house.paths.notebooks / MIRA / "broken.md").write_bytes(b"# Fog\n\xff")
+
+    with pytest.raises(FileError, match=r"broken\.md.*is not UTF-8 text"):
+        await house.bundles.export(MIRA, BundleScope.MEMORIES, tmp_path / "Mira.lethe")
+
+    assert names_in(tmp_path) == []
+
+
+async def test_a_mood_that_is_not_understood_keeps_all_of_it_out(house: House, tmp_path: Path):
+    file, before = tmp_path / "Mira.lethe", traces(house)
+    feeling = {"value": 7, "since": "2026-03-03T10:00:00+00:00"}
+    mind = {"mood": {"at": "2026-03-03T10:00:00+00:00", "feelings": {"energy": feeling}}}
+    file.write_bytes(archive(members(version=2) | {"mind.json": lines(mind), "notebooks/fog.md": b"# Fog"}))
+
+    with pytest.raises(FileError) as caught:
+        await house.bundles.look(file)
+
+    assert "mind.json" in caught.value.message
+    assert caught.value.field == "mood.feelings.energy.value"
+    assert traces(house) == before
+
+
+async def test_two_notebooks_that_a_system_takes_for_one_find_room_beside_each_other(house: House, tmp_path: Path):
+    file = tmp_path / "Mira.lethe"
+    books = {"notebooks/Fog.md": b"# Fog\n\n- One.", "notebooks/fog.md": b"# Fog\n\n- Two.", "notebooks/con.md": b"# Con\n"}
+    index = b"2026-03-03T10:00:00+00:00|fog|Two.\nwho knows\n2026-03-03T10:00:00+00:00|gone|Nothing."
+    file.write_bytes(archive(members(version=2) | books | {"notebooks/index.txt": index}))
+    received = await house.bundles.receive(await house.bundles.look(file))
+    her = received.persona.unique_name
+    texts = [await house.mind.notebooks.text(her, kept.name) for kept in await house.mind.notebooks.of(her)]
+    (recent,) = await house.mind.notebooks.recent(her)
+    told = await house.mind.notebooks.text(her, recent.name)
+
+    assert sorted(texts) == ["# Con\n", "# Fog\n\n- One.", "# Fog\n\n- Two."]
+    assert told == "# Fog\n\n- Two."
+
+
 async def test_what_lies_in_the_trash_stays_behind(house: House, tmp_path: Path):
     await lived(house)
 
@@ -178,7 +271,7 @@ async def test_memories_come_without_naming_conversations_that_do_not(house: Hou
     file = await house.bundles.export(MIRA, BundleScope.MEMORIES, tmp_path / "Mira.lethe")
 
     bundle = await house.bundles.look(file)
-    assert bundle.manifest.holds == bundle.holds == Holds(worlds=1, memories=1, facts=2)
+    assert bundle.manifest.holds == bundle.holds == Holds(worlds=1, memories=1, facts=2, notebooks=1)
     assert [len(fact.source_memories) for fact in bundle.past.facts] == [0, 1]
     assert [fact.source_messages for fact in bundle.past.facts] == [[], []]
 
@@ -259,7 +352,7 @@ async def test_a_disk_that_fails_half_way_leaves_neither_rows_nor_files(house: H
 
 def traces(house: House) -> tuple[list[str], list[tuple[int]]]:
     """Every file of hers that there is, and how many rows each table has."""
-    folders = (house.paths.personas, house.paths.worlds)
+    folders = (house.paths.personas, house.paths.worlds, house.paths.notebooks)
     files = sorted(str(file) for folder in folders for file in folder.rglob("*"))
     tables = ("memories", "sessions", "messages", "alternatives", "facts", "house_state", "session_state")
     with closing(sqlite3.connect(f"file:{house.paths.database}?mode=ro", uri=True)) as database:
@@ -333,7 +426,7 @@ async def test_the_offer_says_what_would_be_inside_and_about_how_large_that_is(h
     offer = await house.bundles.offer(MIRA)
     sizes = [(await house.bundles.export(MIRA, scope, tmp_path / f"{scope}.lethe")).stat().st_size for scope in BundleScope]
 
-    assert offer.holds == Holds(worlds=1, memories=1, facts=2, conversations=2, messages=305)
+    assert offer.holds == Holds(worlds=1, memories=1, facts=2, notebooks=1, conversations=2, messages=305)
     assert offer.giver == "Tomas"
     for guessed, real in zip(offer.sizes.values(), sizes, strict=True):
         assert real / 4 < guessed < real * 4

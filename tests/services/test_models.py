@@ -216,6 +216,20 @@ async def test_a_load_that_is_called_off_is_not_told_as_loading_for_ever(house: 
     assert not isinstance(house.models.state, Loading)
 
 
+async def test_the_user_stops_a_model_that_takes_too_long_and_whoever_waits_is_told(house: House, script: Callable[..., Path]):
+    loading = asyncio.ensure_future(house.models.load(script("one")))
+    await until_it_is_loading(house)
+
+    house.models.call_off()
+
+    with pytest.raises(ModelMissing, match="was stopped"):
+        await loading
+    assert house.models.state == NoModel()
+    house.models.call_off()  # nothing is being loaded, so nothing happens
+    await house.models.load(script("two"))
+    assert name_of(house) == "two"
+
+
 async def test_who_asks_for_an_unloaded_model_gets_it_back(house: House, script: Callable[..., Path]):
     await house.models.load(script("one"))
     await house.models.unload()

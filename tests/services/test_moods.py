@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -222,3 +223,20 @@ async def test_a_steady_mood_is_not_read(house: House):
 
     assert await cheer(house) == pytest.approx(0.5, abs=1e-4)
     assert await log(house, talk)
+
+
+async def test_how_she_feels_is_put_in_the_words_that_the_conversation_was_told(house: House, session: ChatSession):
+    moods, mira = house.mind.moods, await house.library.persona(MIRA)
+    before = await moods.in_words(mira, session.guid)
+    turns = await praised(house, session, 3)
+    now_felt = await moods.in_words(mira, session.guid)
+    told = " ".join(played.memory.mood for played in turns)
+    await moods.put(MIRA, "energy", 0.0)  # by hand, and not told yet
+    still, elsewhere = await moods.in_words(mira, session.guid), await moods.in_words(mira, uuid4())
+    await house.preferences.set(mood_handling=False)
+
+    assert before == turns[0].memory.mood == "Mira feels rested."
+    assert now_felt == still == "Mira feels rested and happy."
+    assert told == "Mira feels rested.  Mira feels happy now."
+    assert "rested" not in elsewhere
+    assert await moods.in_words(mira, session.guid) == ""

@@ -19,7 +19,7 @@ from lethe_app.ui.transcript.model import ChatModel
 from lethe_app.ui.transcript.view import ChatView
 from lethe_app.ui.welcome import Welcome
 
-PATIENCE = 120.0
+PATIENCE = 600.0
 Story = Callable[["Stage"], Awaitable[None]]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-PATIENCE = 120.0
+PATIENCE = 600.0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")

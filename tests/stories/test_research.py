@@ -22,7 +22,7 @@ from lethe_app.domain.web import Found, Purpose
 from lethe_app.errors import LetheError, NotAllowed
 from lethe_app.house import House
 from lethe_app.paths import Paths
-from lethe_app.services.events import Noted, Searching
+from lethe_app.services.events import Noted, Searching, Withdrawn
 from lethe_app.services.looking_up import LookedUp, looked_up
 from tests.services.past import chats_of, copy_home, hold, opened, trusted
 from tests.services.stage import MIRA, Played, heard, log, prompt_of, say, until
@@ -417,6 +417,61 @@ async def test_who_stops_the_search_is_not_kept_waiting_and_nothing_is_lost(home
     assert site.paths.count("/search") == 1
 
 
+async def test_other_words_are_looked_up_anew_and_the_same_words_are_not(home: Path, tmp_path: Path):
+    site = site_of(keepers=page("Brenn", KEEPERS))
+    topics = ("lighthouse of Brenn builder", "lighthouse of Brenn lamp oil")
+    answers = [answer for topic in topics for answer in ({"search": True, "topic": topic}, MERGED)]
+    replies = ["Ada Holm did.", "Rapeseed oil.", "It was rapeseed oil."]
+    async with living(home, tmp_path, site, *answers, replies=replies) as house:
+        await house.preferences.set(web_in_chat=True)
+        talk = await hold(house)
+        played = await say(house, talk, ASKED)
+        await house.chat.edit(played.asked.id, "Could you look up what oil the lighthouse of Brenn burned?")
+        anew = await heard(house.chat.regenerate(talk.guid, played.reply.id))
+        messages = await log(house, talk)
+        again = await heard(house.chat.regenerate(talk.guid, played.reply.id))
+
+    assert [one.topic for one in searching(anew)] == ["lighthouse of Brenn lamp oil"] * 2
+    assert [event.messages for event in anew.events if isinstance(event, Withdrawn)] == [(line_of(played).id,)]
+    assert [one.id for one in messages if looked_up(one)] == [line_of(anew).id]
+    assert messages[-1].content == "Rapeseed oil."
+    assert not searching(again)
+    assert site.paths.count("/search") == 2
+
+
+async def test_other_words_that_ask_for_nothing_leave_nothing_that_was_looked_up(home: Path, tmp_path: Path):
+    site = site_of(keepers=page("Brenn", KEEPERS))
+    wants = {"search": True, "topic": "lighthouse of Brenn builder"}
+    async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did.", "Good evening."]) as house:
+        await house.preferences.set(web_in_chat=True)
+        talk = await hold(house)
+        played = await say(house, talk, ASKED)
+        await house.chat.edit(played.asked.id, "Good evening, Mira.")
+        anew = await heard(house.chat.regenerate(talk.guid, played.reply.id))
+        messages = await log(house, talk)
+
+    assert not searching(anew)
+    assert not [one for one in messages if looked_up(one)]
+    assert [one.content for one in messages if not one.hidden] == ["Good evening, Mira.", "Good evening."]
+
+
+async def test_other_words_are_not_looked_up_where_it_is_not_allowed_any_more(home: Path, tmp_path: Path):
+    site = site_of(keepers=page("Brenn", KEEPERS))
+    wants = {"search": True, "topic": "lighthouse of Brenn builder"}
+    async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did.", "I would not know."]) as house:
+        await house.preferences.set(web_in_chat=True)
+        talk = await hold(house)
+        played = await say(house, talk, ASKED)
+        before = len(site.asked)
+        await house.preferences.set(web_allowed=False)
+        await house.chat.edit(played.asked.id, "Could you look up what oil the lighthouse of Brenn burned?")
+        anew = await heard(house.chat.regenerate(talk.guid, played.reply.id))
+
+    assert not searching(anew)
+    assert len(site.asked) == before
+    assert anew.reply.content == "I would not know."
+
+
 # thoroughly
 
 
@@ -458,6 +513,23 @@ async def test_a_question_is_found_out_about_in_rounds_and_the_report_says_only_
     assert memory.sources == [f"{site.url}/keepers"]
     assert kept.markdown.startswith("# The lighthouse of Brenn\n\nThe lighthouse of Brenn was built in 1871 by Ada Holm [1].\n")
     assert f"1. [Keepers](<{site.url}/keepers>)" in kept.markdown
+
+
+async def test_a_report_that_was_kept_comes_to_mind_as_a_quotation_with_its_source(home: Path, tmp_path: Path):
+    site = site_of(keepers=page("Brenn", KEEPERS))
+    answers = [PLAN, FOUND, REPORT, {"is_enough": True, "next_queries": []}]
+    async with living(home, tmp_path, site, *answers, replies=["Ada Holm did."]) as house:
+        await house.researching.begin(MIRA, "The lighthouse of Brenn")
+        await house.researching.keep((await ended(house)).id)
+        talk = await hold(house)
+        played = await say(house, talk, "Do you remember who built the lighthouse of Brenn in 1871?")
+        prompt = await prompt_of(house, talk, played)
+
+    told = [line for line in prompt.split("\n") if "Ada Holm [1]" in line]
+    assert told
+    assert all(line.startswith("> ") for line in told)
+    assert f"> Address: {site.url}/keepers" in prompt
+    assert "Quoted from 127.0.0.1. Strangers wrote it." in prompt
 
 
 async def test_what_was_found_until_it_was_stopped_is_kept_through_a_new_start(home: Path, tmp_path: Path):

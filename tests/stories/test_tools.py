@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 
 from lethe_app.choices import SearchProvider
-from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.persona import Weekday
-from lethe_app.domain.tools import Outcome, ToolResult, ToolSet, Verdict
+from lethe_app.domain.tools import Occasion, Outcome, Told, Tool, ToolResult, ToolSet, Verdict
 from lethe_app.house import House
 from lethe_app.paths import Paths
 from lethe_app.services import tool_plugins
 from lethe_app.services.events import AskTool, ToolUsed, TurnEvent
 from lethe_app.services.tool_log import result_in
-from lethe_app.services.tool_small import dice_set
+from lethe_app.services.tool_small import Nothing, dice_set
 from lethe_app.services.workbench import of_session
 from tests.prompt.templates import HERMES
 from tests.services.past import opened
@@ -132,6 +132,8 @@ async def test_reminders_and_plans_are_made_from_words(tmp_path: Path, echo_mode
         (reminder,) = await house.mind.reminders.of(MIRA)
         assert (reminder.category, reminder.insertion) == (MemoryType.REMINDER, MemoryInsertion.USER_RETURN)
         assert (reminder.added.date() - now().astimezone().date()).days == 3
+        said = [one for one in await log(house, session) if one.role is Role.USER and not one.hidden]
+        assert (reminder.made_by, reminder.sources) == ("tool", [f"message:{said[-1].id}"])
         assert await house.mind.week.plan(MIRA, Weekday.FRIDAY) == "She mends nets."
         assert done[3].text == "She mends nets."
 
@@ -248,6 +250,34 @@ def test_tools_of_others_are_found_asked_about_and_kept_apart_when_broken():
     assert all(tool.asks for tool in sets[0].tools)
     assert len(faults) == 3
     assert "It is out of order." in faults[0].words
+
+
+async def test_a_tool_of_others_that_breaks_is_told_by_the_name_of_its_plugin(tmp_path: Path, echo_model: Script):
+    async def break_down(_occasion: Occasion, _wish: Nothing) -> Told:
+        raise RuntimeError("It is out of order")
+
+    def may_be_used() -> bool:
+        raise RuntimeError("Nobody knows")
+
+    async with talking(tmp_path, echo_model(call("dial"), call("dial"), "Never mind.", template=HERMES)) as (house, session):
+        tool = Tool("dial", "turn the dial", "Turn it.", Nothing, break_down)
+        house.tooling.sets += [
+            ToolSet("dials", "Dials", (tool,), plugin="lethe-dials"),
+            ToolSet("knobs", "Knobs", (tool,), may_be_used, plugin="lethe-knobs"),
+        ]
+        await house.preferences.set(default_tools=["dials", "knobs"])
+        told: list[None] = []
+        house.tooling.changed.add(told.append)
+
+        done, _asked, played = await say(house, session, "Turn it.", Verdict.ALLOW)
+
+    assert {one.outcome for one in done} == {Outcome.FAILED}
+    assert played.reply.content == "Never mind."
+    assert {(one.distribution, one.in_use, one.words) for one in house.tooling.faults} == {
+        ("lethe-dials", True, "It broke when it was to turn the dial (RuntimeError)."),
+        ("lethe-knobs", True, "Its tools “Knobs” cannot tell whether they may be used (RuntimeError)."),
+    }
+    assert len(told) == 2  # each once
 
 
 def plugged() -> ToolSet:

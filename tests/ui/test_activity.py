@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from lethe_app.services.archiving import Archived
+from lethe_app.services.events import Loading, NoModel
 from lethe_app.ui.activity import Activity, ActivityButton
 from lethe_app.ui.theme import Theme
 from tests.ui.window_scene import opened, until
@@ -82,3 +83,28 @@ async def test_a_reply_calls_the_user_back_without_words_unless_they_are_allowed
         herald.replied("Mira", "The tide turns.")
 
         assert told == [("Mira has answered", ""), ("Mira has answered", "The tide turns.")]
+
+
+async def test_a_conversation_that_is_remembered_is_told_on_the_desktop_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    async with opened(tmp_path) as scene:
+        archiving, told = scene.house.archiving, []
+        monkeypatch.setattr(scene.host.herald.tray, "showMessage", lambda title, words, *_rest: told.append((title, words)))
+        scene.window.hide()
+
+        for part in range(3):
+            archiving._report(Archived(uuid4(), "First night", None, part, 3))
+        archiving._report(Archived(None, "", None, 3, 3))
+
+        assert told == [("A conversation will be remembered", "")]
+
+
+async def test_a_model_that_is_being_loaded_can_be_stopped_from_the_list(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        models, button = scene.house.models, scene.window.sidebar.activity
+        models._become(Loading("A very large one", 0.25))
+        row = button.list._rows["model"]
+
+        assert (row.title.text(), row.bar.value(), row.button.text()) == ("Loading A very large one", 250, "Stop")
+        QTest.mouseClick(row.button, Qt.MouseButton.LeftButton)  # nothing is on the way in truth, so nothing comes of it
+        models._become(NoModel())
+        assert "model" not in button.list._rows

@@ -72,7 +72,7 @@ async def test_the_header_counts_what_she_remembered(tmp_path, echo_model):
         await scene.house.brain.memorize("mira", MemoryUnit(name="Lamp", content="It is lit.", keywords_main=["pharos"]))
         scene.host.turns.send("Is the pharos lit?")
         await until(lambda: scene.words[-1] == "Indeed." and not scene.is_replying)
-        assert "memor" in scene.window.chat.status.words
+        assert "came to mind" in scene.window.chat.status.words
 
 
 async def test_the_header_tells_what_goes_on_behind(tmp_path, echo_model):

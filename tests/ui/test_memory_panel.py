@@ -245,7 +245,7 @@ async def test_the_chip_is_within_reach_of_the_keyboard_and_read_aloud(scene: Sc
     row = await say(scene, "Is the pharos lit?")
     view, model = scene.host.view, scene.host.messages
     await until(lambda: model.marks.of(row))
-    assert "1 memory" in model.data(model.index(row), Qt.ItemDataRole.AccessibleDescriptionRole)
+    assert "1 came to mind" in model.data(model.index(row), Qt.ItemDataRole.AccessibleDescriptionRole)
 
     view.go_to_message(model.outline(row).id)
     menu = view.deeds.menu(row)

@@ -123,6 +123,40 @@ async def test_while_it_searches_the_window_says_so_and_the_sources_come_with_th
     assert sources.told.sources == (Found("Tower", f"{site.url}/tower"),)
 
 
+async def test_sources_follow_when_the_question_is_asked_in_other_words(tmp_path: Path):
+    site = Site({"/tower": Reply(b"<p>nothing</p>")})
+    script = tmp_path / "echo.json"
+    script.write_text('{"replies": ["Ada Holm built it.", "With rapeseed oil.", "Good evening."]}', encoding="utf-8")
+    async with serving(site), opened(tmp_path / "home", script) as scene:
+        engine = {"web_provider": SearchProvider.SEARXNG, "web_searxng_url": site.url, "web_private_addresses": True}
+        await scene.house.preferences.set(web_allowed=True, web_in_chat=True, **engine)
+        hit = f'{{"title": "Tower", "url": "{site.url}/tower", "content": "The tower of Brenn was built by Ada Holm."}}'
+        site.replies["/search"] = Reply(f'{{"results": [{hit}]}}'.encode(), kind="application/json")
+        scene.host.turns.send("Please look up who built the tower of Brenn.")
+        await until(lambda: "Ada Holm built it." in scene.words and not scene.is_replying)
+        row = scene.words.index("Ada Holm built it.")
+        messages = scene.host.messages
+        asked, reply = messages.outline(row - 1).id, messages.outline(row).id
+
+        async def anew(words: str, answer: str) -> LookedUp | None:
+            scene.host.turns.edit(asked, words)
+            await until(lambda: scene.words[row - 1] == words)
+            scene.host.turns.regenerate(reply)
+            await until(lambda: scene.words[row] == answer and not scene.is_replying)
+            return messages.marks.looked_up(row)
+
+        other = await anew("Please look up what the tower of Brenn burned.", "With rapeseed oil.")
+        nothing = await anew("Good evening.", "Good evening.")
+        messages.set_show_hidden(True)
+        await until(lambda: all(scene.words))
+        words = list(scene.words)
+
+    assert other is not None
+    assert other.topic == "what the tower of Brenn burned"
+    assert nothing is None
+    assert not any("looked up" in said for said in words)
+
+
 def test_only_addresses_that_a_browser_opens_become_links():
     foul = (Found("A", "javascript:alert(1)"), Found("B", "file:///etc"))
     note = note_of("x", Merge(sources=(*foul, *SOURCES)))

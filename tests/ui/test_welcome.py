@@ -85,6 +85,14 @@ def test_without_any_model_one_may_still_look_around(welcome, qtbot):
     assert begun.args[1] is None
 
 
+def test_with_a_model_one_may_look_around_first(welcome, qtbot):
+    with qtbot.waitSignal(welcome.begun) as begun:
+        QTest.mouseClick(welcome.look_around, Qt.MouseButton.LeftButton)
+
+    assert begun.args[1] is None
+    assert begun.args[2]
+
+
 @pytest.mark.parametrize(("width", "columns"), [(1000, 2), (430, 1)])
 def test_cards_find_room_in_any_width(welcome, qtbot, width, columns):
     welcome.resize(width, 700)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton
 from lethe_app.paths import Paths
 from lethe_app.ui.main_window import MainWindow
 from lethe_app.ui.transcript.message_editor import MessageEditor
+from lethe_app.ui.workshop.doors import DOORS
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -297,3 +298,14 @@ async def test_the_gear_menu_tells_the_truth_and_changes_it(tmp_path, echo_model
         await until(lambda: scene.house.preferences.current.show_hidden)
 
         assert scene.host.messages.show_hidden
+
+
+async def test_the_mouse_alone_leads_from_the_gear_to_every_page_and_to_the_list_of_commands(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        scene.host.gear.fill()
+        menus = [scene.host.gear.menu, *(one.menu() for one in scene.host.gear.menu.actions() if one.menu() is not None)]
+        names = {action.objectName() for menu in menus for action in menu.actions()}
+
+        elsewhere = {"new_persona", "persona_editor", "inspector"}  # buttons beside the conversation lead there
+        assert set(DOORS) - elsewhere <= names
+        assert "palette" in names

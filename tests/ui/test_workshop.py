@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QCheckBox, QLineEdit, QPushButton, QVBoxLayout
 
@@ -141,6 +141,22 @@ def test_words_become_chips_and_backspace_takes_the_last(theme: Theme):
     QTest.keyClick(line, Qt.Key.Key_Backspace)
 
     assert told == [["tide"], ["tide", "Return"], ["tide"]]
+
+
+def test_a_click_beside_the_words_is_a_wish_to_type(theme: Theme):
+    page = Page(theme, "Page")
+    field = WordsField("Keywords")
+    page.body.addWidget(field)
+    page.resize(600, 400)
+    page.show()
+    line = field.focusProxy()
+    assert line is not None
+    assert page.focusWidget() is not line
+    assert line.geometry().right() < field.width() - 60
+
+    QTest.mouseClick(field, Qt.MouseButton.LeftButton, pos=QPoint(field.width() - 20, field.height() // 2))
+
+    assert page.focusWidget() is line
 
 
 def test_a_field_of_words_is_as_high_as_its_lines(theme: Theme):

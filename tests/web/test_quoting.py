@@ -110,6 +110,28 @@ def test_every_fence_has_a_number_of_its_own_that_the_page_does_not_know():
     assert real.quoted(HARMLESS) != real.quoted(HARMLESS)
 
 
+@pytest.mark.parametrize("sample", SAMPLES, ids=names)
+def test_what_was_kept_of_a_page_is_fenced_in_just_as_well_and_always_alike(sample: dict[str, str]):
+    quoted = QUOTER.kept(sample["text"], [sample["address"]], "a key")
+
+    lines = quoted.split("\n")
+    mark = lines[1].removeprefix("[quote ").removesuffix("]")
+    assert lines[-1] == f"[end of quote {mark}]"
+    assert quoted.count(lines[-1]) == 2  # announced in the head, and there
+    assert all(line.startswith(QUOTED.strip()) for line in lines[2:-1])
+    assert mark not in sample["text"]
+    assert quoted == QUOTER.kept(sample["text"], [sample["address"]], "a key")
+    assert quoted != QUOTER.kept(sample["text"], [sample["address"]], "another key")
+
+
+def test_what_was_taken_from_several_pages_names_their_sites():
+    addresses = [f"https://{name}.example/{page}" for name in "abcde" for page in "xy"]
+
+    assert QUOTER.kept("Fog.", addresses, "k").startswith("Quoted from a.example, b.example, c.example and other sites. ")
+    assert QUOTER.kept("Fog.", addresses[:4], "k").startswith("Quoted from a.example and b.example. ")
+    assert QUOTER.kept("Fog.", [], "k").startswith("Quoted from an unknown page. ")
+
+
 def test_ordinary_words_stay_as_they_are():
     text = "At 5 < 6 [sic] and <b>bold</b>, the keeper's list: 31 ships (more or less)."
 

@@ -12,7 +12,7 @@ from lethe_app.ui.transcript.source_marks import SourceMarks
 from lethe_app.ui.transcript.thumbs import Thumbs
 from lethe_app.ui.transcript.tool_list import in_words
 from lethe_app.ui.transcript.tool_marks import ToolMarks
-from lethe_app.ui.words import memories_in_words, sources_in_words
+from lethe_app.ui.words import recalled_in_words, sources_in_words
 
 if TYPE_CHECKING:
     from lethe_app.ui.transcript.model import ChatModel
@@ -83,7 +83,7 @@ class MemoryMarks:
     def spoken(self, row: int) -> list[str]:
         """All of it as it is read aloud."""
         count, told = self.of(row), self.looked_up(row)
-        words = [memories_in_words(count)] if count else []
+        words = [recalled_in_words(count)] if count else []
         done = self.tools.of(self._model.outline(row).id) if self.tools else ()
         words += [in_words(done)] if done else []
         return [*words, *([sources_in_words(len(told.sources))] if told else []), *self.thumbs.spoken(row)]

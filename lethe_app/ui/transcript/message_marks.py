@@ -13,7 +13,7 @@ from lethe_app.ui.transcript.message_document import MessageDocument
 from lethe_app.ui.transcript.message_sheet import CHIP_SIGN, MessageSheet
 from lethe_app.ui.transcript.message_style import CODE_PAD, INDENT, QUOTE_INDENT, MessageStyle, clear
 from lethe_app.ui.transcript.prose import Block, Kind
-from lethe_app.ui.words import memories_in_words
+from lethe_app.ui.words import recalled_in_words
 
 OPTICAL = 5
 """Letters stand low in a line of fixed height, so a box around them begins a little lower too."""
@@ -99,4 +99,4 @@ def draw_chip(painter: QPainter, sheet: MessageSheet, style: MessageStyle, *, ch
     painter.setFont(style.small_font)
     painter.setPen(QColor(amber))
     words = rect.adjusted(SPACE_2 + CHIP_SIGN + SPACE_1, 0, 0, 0)
-    painter.drawText(words, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, memories_in_words(sheet.memories))
+    painter.drawText(words, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, recalled_in_words(sheet.memories))

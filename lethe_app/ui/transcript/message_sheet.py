@@ -19,7 +19,7 @@ from lethe_app.ui.transcript.prose import read
 from lethe_app.ui.transcript.prose_stream import GrowingProse
 from lethe_app.ui.transcript.source_list import SourceList
 from lethe_app.ui.transcript.tool_list import ToolList
-from lethe_app.ui.words import memories_in_words
+from lethe_app.ui.words import recalled_in_words
 
 FOOT = 32
 """Room below the prose, in which the actions appear."""
@@ -180,7 +180,7 @@ class MessageSheet:
         """Where a click tells what was remembered: at the beginning of the line below the words."""
         if not self.memories:
             return QRect()
-        words = QFontMetrics(self.style.small_font).horizontalAdvance(memories_in_words(self.memories))
+        words = QFontMetrics(self.style.small_font).horizontalAdvance(recalled_in_words(self.memories))
         height = max(CHIP, round(self.style.pixels * 1.6))
         return QRect(-SPACE_2, self.foot_top - 1, words + CHIP_SIGN + SPACE_1 + 2 * SPACE_2, height)
 

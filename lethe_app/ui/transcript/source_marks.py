@@ -38,6 +38,11 @@ class SourceMarks:
         self.learn([line])
         self._above[above] = line.id
 
+    def forget(self, lines: Iterable[UUID]) -> None:
+        """These lines stand there no more."""
+        for line in lines:
+            self._lines.pop(line, None)
+
     def of(self, asked: UUID | None) -> LookedUp | None:
         """What was looked up for a message of the user's."""
         line = self._above.get(asked) if asked is not None else None

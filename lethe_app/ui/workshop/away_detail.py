@@ -54,7 +54,8 @@ class AwayDetail(QStackedWidget):
         self._sheet.add(self._made_card)
         self.undo_button = QPushButton(self.tr("Take it back"))
         self.undo_button.setProperty("filled", True)
-        self.undo_button.setToolTip(self.tr("Memories go to the Trash, notes are not told, changes are undone"))
+        tip = self.tr("Memories go to the Trash, notes are not told, changes are undone; what you changed since stays")
+        self.undo_button.setToolTip(tip)
         self.undo_button.clicked.connect(lambda: self.undo_wanted.emit(self.run))
         made_column.addWidget(self.undo_button, 0, Qt.AlignmentFlag.AlignLeft)
 

@@ -35,5 +35,29 @@ def change(place: Place, run: TaskRun, _made: Made) -> None:
         page.whose.choose(run.persona_id)
 
 
-OPENERS: dict[MadeKind, Opener] = {MadeKind.MEMORY: memory, MadeKind.PERSONA: persona, MadeKind.CHANGE: change}
+def notebook(place: Place, run: TaskRun, made: Made) -> None:
+    """The notebook itself, in the list of hers."""
+    from lethe_app.ui.workshop.notebook_page import NotebookPage  # noqa: PLC0415 - no page delays another
+
+    page = place.desk.open(lambda: NotebookPage(place), made_by=doors.notebooks)
+    if isinstance(page, NotebookPage):
+        page.show_notebook(run.persona_id, made.id)
+
+
+def report(place: Place, _run: TaskRun, made: Made) -> None:
+    """The report, among everything that was found out."""
+    from lethe_app.ui.workshop.research_page import ResearchPage  # noqa: PLC0415 - no page delays another
+
+    page = place.desk.open(lambda: ResearchPage(place), made_by=doors.research)
+    if isinstance(page, ResearchPage):
+        page.show_inquiry(UUID(made.id))
+
+
+OPENERS: dict[MadeKind, Opener] = {
+    MadeKind.MEMORY: memory,
+    MadeKind.PERSONA: persona,
+    MadeKind.CHANGE: change,
+    MadeKind.NOTEBOOK: notebook,
+    MadeKind.REPORT: report,
+}
 """What is not here is only named."""

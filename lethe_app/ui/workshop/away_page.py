@@ -8,14 +8,24 @@ from operator import attrgetter
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.domain.agents import Made, Outcome, TaskRun
+from lethe_app.domain.agents import Made, MadeKind, Outcome, TaskRun
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
+from lethe_app.services.failing import Disabled
+from lethe_app.ui.dialogs import Question, answered
 from lethe_app.ui.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.words import rounded
 from lethe_app.ui.workshop.away_detail import AwayDetail
+from lethe_app.ui.workshop.away_faults import FaultList, of_disabled, of_tasks, of_tools
 from lethe_app.ui.workshop.away_links import OPENERS
-from lethe_app.ui.workshop.away_words import clock_in_words, day_in_words, hindrance_in_words, spent_in_words, what_came
+from lethe_app.ui.workshop.away_words import (
+    clock_in_words,
+    day_in_words,
+    hindrance_in_words,
+    spent_in_words,
+    underway_in_words,
+    what_came,
+)
 from lethe_app.ui.workshop.deeds import Deeds
 from lethe_app.ui.workshop.flow import Flow
 from lethe_app.ui.workshop.memory_rows import fit
@@ -45,6 +55,7 @@ class AwayPage(Page):
         self._place, self._house, self._away = place, place.house, place.house.away
         self._names: dict[str, str] = {}
         self._today = ""
+        self._disabled: list[Disabled] = []
         self._persona: Persona | None = None
         self.deeds = Deeds(self.undo, place.bridge, self._read_soon)
         self.rows = self._made_rows()
@@ -82,8 +93,10 @@ class AwayPage(Page):
         self.everybody.setChecked(True)
         self.everybody.setToolTip(self.tr("List what all personas did, not only this one"))
         self.stop_button = self.add_button(self.tr("Stop"), self._away.stop, "stop")
+        self.stop_button.setToolTip(self.tr("End what is being done now; what came of it until now stays"))
         self.add_button(self.tr("Find out about…"), self._place.window.actions_["research"].trigger, "search")
         self.hint = explanation("")
+        self.faults = FaultList(self.theme)
         nothing = self.tr("Nothing yet. What is done while you are away is told here, with what it cost and what came of it.")
         self.table: Table[TaskRun] = Table(self.rows, self.theme, self.tr("What was done"), nothing)
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
@@ -101,6 +114,7 @@ class AwayPage(Page):
         head.setSpacing(SPACE_2)
         head.addWidget(line)
         head.addWidget(self.hint)
+        head.addWidget(self.faults)
         split = side_by_side(self.table, self.detail)
         self.body.addWidget(above)
         self.body.addWidget(split, 1)
@@ -114,6 +128,7 @@ class AwayPage(Page):
         house = self._house
         self._stop: list[Callable[[], None]] = [
             self._away.changed.add(lambda _none: self._changed_behind()),
+            house.tooling.changed.add(lambda _none: self._changed_behind()),
             house.library.changed.add(lambda _none: self._soon.start()),
             house.preferences.changed.add(lambda _settings: self._soon.start()),
         ]
@@ -125,6 +140,8 @@ class AwayPage(Page):
         self.table.viewport().installEventFilter(self)
         self.detail.undo_wanted.connect(self.take_back)
         self.detail.open_wanted.connect(self._open)
+        self.faults.again_wanted.connect(lambda task: self._place.bridge.spawn(self._away.allow(task)))
+        self.theme.changed.connect(self.faults.dress)
 
     def first_focus(self) -> QWidget:
         return self.table if self.rows.total else self.whose
@@ -164,6 +181,7 @@ class AwayPage(Page):
         self._show_run(self.table.current)
         self.busy.setChecked(self._persona is not None and self._persona.agent_mode)
         self.busy.setEnabled(self._persona is not None)
+        self._disabled = await self._away.disabled()
         spent = await self._away.spent_today(self.whose.persona)
         self._today = spent_in_words(spent.tokens, spent.time, self._house.preferences.current)
         self._tell_now()
@@ -174,20 +192,19 @@ class AwayPage(Page):
 
     def _tell_now(self) -> None:
         """What is going on now, and why nothing is."""
-        underway, settings = self._away.underway, self._house.preferences.current
-        self.stop_button.setVisible(underway is not None)
-        now_words = f"{underway.persona}: {underway.title}" if underway is not None else ""
-        self.subtitle.set_full(" – ".join(filter(None, (now_words, underway.words if underway is not None else ""))))
-        waiting = "" if underway is not None else hindrance_in_words(self._away.hindrance, settings)
-        broken = " ".join(fault.words for fault in self._away.registry.faults)
-        self.hint.setText("  ".join(filter(None, (self._today, waiting, broken))))
+        underway, settings = self._away.everything_underway, self._house.preferences.current
+        self.stop_button.setVisible(bool(underway))
+        self.subtitle.set_full("; ".join(map(underway_in_words, underway)))
+        waiting = "" if self._away.underway is not None else hindrance_in_words(self._away.hindrance, settings)
+        self.hint.setText("  ".join(filter(None, (self._today, waiting))))
+        tasks = [(fault.distribution, fault.words) for fault in self._away.registry.faults]
+        self.faults.show_troubles([*of_disabled(self._disabled), *of_tasks(tasks), *of_tools(self._house.tooling.faults)])
 
     def _name_of(self, run: TaskRun) -> str:
         return self._names.get(run.persona_id, run.persona_id)
 
     def _title_of(self, run: TaskRun) -> str:
-        known = self._away.registry.get(run.task)
-        return known.task.title if known is not None else run.task
+        return self._away.title_of(run.task)
 
     def _show_run(self, run: TaskRun | None) -> None:
         if run is None:
@@ -233,8 +250,19 @@ class AwayPage(Page):
             self._place.bridge.spawn(self._take_back(run))
 
     async def _take_back(self, run: TaskRun) -> None:
+        report = next((made for made in run.made if made.kind is MadeKind.REPORT), None)
+        if report is not None and not await self._may_lose(report):
+            return
         await self._away.undo(run.id)
         self._place.window.notifier.tell(self.tr("Taken back. Memories wait in the Trash."))
+
+    async def _may_lose(self, report: Made) -> bool:
+        """A report waits in no Trash, so the user is asked."""
+        title = self.tr("Let the report go?")
+        words = self.tr("What was found out about “{topic}” cannot be brought back. A memory made of it stays.")
+        return await answered(
+            Question(self._place.window, title, words.format(topic=report.title), self.tr("Let the report go"))
+        )
 
     def _open(self, run: TaskRun, made: Made) -> None:
         OPENERS[made.kind](self._place, run, made)

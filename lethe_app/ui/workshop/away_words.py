@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
 from lethe_app.domain.agents import MadeKind, Outcome, TaskRun
 from lethe_app.domain.clock import now
+from lethe_app.services.doings import Underway
 from lethe_app.settings import Settings
 from lethe_app.ui.words import age_in_words, counted, tokens_in_words
 
@@ -30,6 +31,11 @@ def outcome_in_words(run: TaskRun) -> str:
         Outcome.FAILED: _tr("Did not work"),
         Outcome.LOST: _tr("Cut off: Lethe ended"),
     }[run.outcome]
+
+
+def underway_in_words(one: Underway) -> str:
+    """Who does what, and how far it is."""
+    return " – ".join(filter(None, (f"{one.persona}: {one.title}", one.words)))
 
 
 def what_came(run: TaskRun) -> str:
@@ -99,4 +105,5 @@ def kind_in_words(kind: MadeKind) -> str:
         MadeKind.CHANGE: _tr("Change"),
         MadeKind.NOTEBOOK: _tr("Notebook"),
         MadeKind.PERSONA: _tr("Their own file"),
+        MadeKind.REPORT: _tr("Report"),
     }[kind]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.agents import Change, ChangeState, Feedback, Verdict
-from lethe_app.domain.changed import AVOID, DROP, INFER, MERGE, REFINE, Kept, Records
+from lethe_app.domain.changed import AVOID, DROP, INFER, MERGE, REFINE, THUMBS, Kept, Records
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.ui.words import counted
 from lethe_app.ui.workshop.memory_words import day_of
@@ -55,6 +55,8 @@ def reason_of(change: Change) -> str:
     if change.what == DROP:
         return tr("It says nothing that lasts.")
     times = len(messages_of(change))
+    if any(THUMBS in one.tags for one in Records.after(change).memories):
+        return tr("You gave a thumb down to {n} replies like that, without a word.").format(n=times)
     return tr("You said so.") if times < 2 else tr("You said so {n} times.").format(n=times)
 
 

@@ -12,7 +12,7 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.browsing import Source
 from lethe_app.ui.palette import SPACE_1, SPACE_2
 from lethe_app.ui.words import counted
-from lethe_app.ui.workshop.fact_rows import maker_in_words
+from lethe_app.ui.workshop.fact_rows import maker_in_words, weight_in_words
 from lethe_app.ui.workshop.flow import Flow
 from lethe_app.ui.workshop.memory_words import day_of
 from lethe_app.ui.workshop.page import explanation
@@ -151,6 +151,9 @@ class FactDetail(QStackedWidget):
         when = self.tr("{times}, on {day}") if first == last else self.tr("{times}, from {first} to {last}")
         parts = [when.format(times=times, day=first, first=first, last=last)]
         parts.append(self.tr("Worded by {whom}").format(whom=maker_in_words(fact.made_by)))
+        if not fact.superseded:
+            weight = self.tr("Weighs {weight}: how often it was said, less as that is longer ago")
+            parts.append(weight.format(weight=weight_in_words(fact)))
         if is_core:
             parts.append(self.tr("Always in mind"))
         return " · ".join(parts)

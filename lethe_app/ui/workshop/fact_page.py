@@ -15,7 +15,7 @@ from lethe_app.ui.words import counted
 from lethe_app.ui.workshop.fact_detail import FactDetail
 from lethe_app.ui.workshop.fact_dialogs import NewFact, OneOfSeveral
 from lethe_app.ui.workshop.fact_edits import FactEdits
-from lethe_app.ui.workshop.fact_rows import BY, FIRST, LAST, TIMES, View, keeper, rows_of, view_in_words
+from lethe_app.ui.workshop.fact_rows import BY, FIRST, LAST, TIMES, WEIGHT, View, keeper, rows_of, view_in_words
 from lethe_app.ui.workshop.flow import Flow
 from lethe_app.ui.workshop.memory_rows import fit
 from lethe_app.ui.workshop.memory_whose import Whose
@@ -25,8 +25,8 @@ from lethe_app.ui.workshop.split import side_by_side
 from lethe_app.ui.workshop.table import SearchField, Table
 
 CHANGED_MS = 300
-WIDTHS = {TIMES: 62, FIRST: 112, LAST: 112, BY: 128}
-DISPENSABLE = (TIMES, LAST, FIRST, BY)
+WIDTHS = {TIMES: 62, FIRST: 112, LAST: 112, BY: 128, WEIGHT: 76}
+DISPENSABLE = (TIMES, LAST, WEIGHT, FIRST, BY)
 FACT_WIDTH = 260
 
 

@@ -8,15 +8,16 @@ from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.services.browsing import weight_of
 from lethe_app.ui.icons import icon
 from lethe_app.ui.theme import Theme
 from lethe_app.ui.workshop.memory_words import day_of
 from lethe_app.ui.workshop.rows import Column, Rows
 
-FACT, TIMES, FIRST, LAST, BY = range(5)
+FACT, TIMES, FIRST, LAST, BY, WEIGHT = range(6)
 
 
 class View(StrEnum):
@@ -79,8 +80,14 @@ def rows_of(theme: Theme, core: Set[UUID]) -> Rows[ExtractedFact]:
         Column[ExtractedFact](tr("Fact", "First"), _first, sort_key=attrgetter("first_seen"), width=112),
         Column[ExtractedFact](tr("Fact", "Last"), _last, sort_key=attrgetter("last_seen"), width=112),
         Column[ExtractedFact](tr("Fact", "Worded by"), lambda fact: maker_in_words(fact.made_by), width=124),
+        Column[ExtractedFact](tr("Fact", "Weight"), weight_in_words, sort_key=weight_of, width=72, right=True),
     ]
     return Rows(columns, key=attrgetter("guid"), searched=attrgetter("fact"))
+
+
+def weight_in_words(fact: ExtractedFact) -> str:
+    """What decides which facts are always in mind; one that was replaced has none."""
+    return "" if fact.superseded else QLocale().toString(weight_of(fact), "f", 1)
 
 
 def _times(fact: ExtractedFact) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from PySide6.QtCore import QCoreApplication, QLocale, Qt
+from PySide6.QtCore import QCoreApplication, QLocale, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from lethe_app.domain.chat import Message, Role
@@ -15,6 +15,7 @@ from lethe_app.ui.memory_pieces import Tool
 from lethe_app.ui.memory_words import shortened
 from lethe_app.ui.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_8
 from lethe_app.ui.transcript.dates import clock_words, day_words, local_day
+from lethe_app.ui.transcript.view import ChatView
 from lethe_app.ui.words import tokens_in_words
 from lethe_app.ui.workshop.inspector_account import USUAL, Account
 from lethe_app.ui.workshop.inspector_colours import title_of
@@ -27,6 +28,8 @@ from lethe_app.ui.workshop.table import SearchField
 
 WORDS, CHANGES = 0, 1
 """The two ways of looking at it."""
+AGAIN_MS = 1000
+"""While the reply is being written, until it is asked again whether its prompt is kept."""
 
 
 class InspectorPage(Page):
@@ -41,6 +44,8 @@ class InspectorPage(Page):
         self._part: Part | None = None
         self._build()
         self._connect()
+        self._waiting = QTimer(self, singleShot=True, interval=AGAIN_MS)
+        self._waiting.timeout.connect(self._load_newest)
         self._load()
 
     def _build(self) -> None:
@@ -103,7 +108,12 @@ class InspectorPage(Page):
 
     # which reply
 
+    def _load_newest(self) -> None:
+        self.reply = None
+        self._load()
+
     def _load(self) -> None:
+        self._waiting.stop()
         self._bridge.spawn(self._read(), lane="inspector")
 
     async def _read(self) -> None:
@@ -160,7 +170,13 @@ class InspectorPage(Page):
         for widget in (self.search, self.previous, self.next):
             widget.setEnabled(has_words)
         self._stack.setCurrentWidget(self.text if has_words else self._nothing)
-        if found is None:
+        if found is None and self._is_being_written():
+            self._nothing.say(
+                self.tr("The reply is still being written"), self.tr("Its prompt appears here as soon as it is finished.")
+            )
+            self.subtitle.set_full("")
+            self._waiting.start()
+        elif found is None:
             self._nothing.say(
                 self.tr("Nothing is known of this prompt"),
                 self.tr("A greeting is not written by a model. Neither is anything known of replies older than this page."),
@@ -175,6 +191,12 @@ class InspectorPage(Page):
             )
         self.first.setVisible(False)
         self._show_words(self.views.currentIndex())
+
+    def _is_being_written(self) -> bool:
+        """The newest reply, whose prompt is kept at its end."""
+        is_newest = bool(self._replies) and self.reply == self._replies[-1]
+        view = self._place.window.chat.view
+        return is_newest and isinstance(view, ChatView) and view.chat.growing_row is not None
 
     def _show_words(self, view: int) -> None:
         found = self.inspection

@@ -118,7 +118,7 @@ class Detail(QStackedWidget):
     def begin(self, name: str = "name") -> None:
         """Put the cursor into the form, or on the button of a conversation."""
         if self.currentWidget() is self._memory_sheet:
-            self.form.field(name).setFocus()
+            self.form.field(name).setFocus(Qt.FocusReason.TabFocusReason)  # which selects what is there already
         elif self.currentWidget() is self._session_sheet:
             self._go.setFocus()
 

@@ -39,6 +39,7 @@ class MemoryPage(Page):
         self._place, self._house = place, place.house
         self._distances: dict[str, float] = {}
         self._wanted: UUID | None = None
+        self._to_be_named: UUID | None = None
         self.rows = rows_of(place.theme, self._distances)
         self.edits = MemoryEdits(self, place, self._put, self._came_or_went)
         self.reader = MemoryReader(self.rows, place, self)
@@ -233,6 +234,9 @@ class MemoryPage(Page):
     async def _load(self, guid: UUID) -> None:
         await self.edits.save()
         await self.detail.load(guid)
+        if guid == self._to_be_named:
+            self._to_be_named = None
+            self.detail.begin()
 
     def _go_to(self, guid: str) -> None:
         if not self.table.go_to(guid):
@@ -260,6 +264,7 @@ class MemoryPage(Page):
     def new(self) -> None:
         """A memory to be written now."""
         memory = MemoryUnit(name=self.tr("New memory"))
+        self._to_be_named = memory.guid
         self.edits.add(self.whose.persona, memory, self.tr("adding a memory"))
 
     def duplicate(self) -> None:

@@ -78,8 +78,11 @@ def rows_of(theme: Theme, distances: Mapping[str, float]) -> Rows[MemoryLine]:
 
 def title_of(line: MemoryLine) -> str:
     """Its name or first words; one that has neither is called by its kind."""
-    empty = QCoreApplication.translate("Memory", "Without words ({kind})")
-    return line.title or empty.format(kind=kind_in_words(line.category))
+    if line.title:
+        return line.title
+    if line.is_session:
+        return QCoreApplication.translate("Memory", "A conversation, not summed up yet")
+    return QCoreApplication.translate("Memory", "Without words ({kind})").format(kind=kind_in_words(line.category))
 
 
 def _how(line: MemoryLine) -> str:

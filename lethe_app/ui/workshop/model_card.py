@@ -19,6 +19,7 @@ from lethe_app.ui.palette import SPACE_2, SPACE_4
 from lethe_app.ui.workshop.deeds import FieldChange
 from lethe_app.ui.workshop.form import Form
 from lethe_app.ui.workshop.model_fields import choice_specs, chosen, shown
+from lethe_app.ui.workshop.model_memory import is_in_use, meaning_in_words, trial_in_words
 from lethe_app.ui.workshop.model_words import facts_of, fit_in_words
 from lethe_app.ui.workshop.page import explanation
 from lethe_app.ui.workshop.place import Place
@@ -42,19 +43,27 @@ class ModelCard(Sheet):
         self._form: Form | None = None
         self._titles: dict[str, str] = {}
         self._shown: Path | None = None
+        self._model: ModelFile | None = None
         self._own = ModelChoices()
         """Of the model on display, as the form shows them; what is typed fast is not written yet."""
-        self._forget = self._house.models.changed.add(self._follow)
+        house = self._house
+        self._forget = [
+            house.models.changed.add(self._follow),
+            house.trust.changed.add(lambda _verdict: self._tell_memory()),
+            house.embedding.changed.add(lambda _embedder: self._tell_memory()),
+            house.calibration.changed.add(lambda _limits: self._tell_memory()),
+        ]
 
     def close_card(self) -> None:
-        self._forget()
+        for forget in self._forget:
+            forget()
 
     def show_model(self, one: Shown) -> None:
         """Show this one; the one on display only with what has changed about it."""
         if one.model.path == self._shown:
             self._tell_fit(one)
             return
-        self._shown = one.model.path
+        self._shown, self._model = one.model.path, one.model
         self._own = self._house.preferences.current.model_choices.get(one.model.path.name, ModelChoices())
         self._form = None
         self._undo.clear()
@@ -85,6 +94,8 @@ class ModelCard(Sheet):
         column.addWidget(self.bar)
         self.verdict = explanation("")
         column.addWidget(self.verdict)
+        self.memory = explanation("")
+        column.addWidget(self.memory)
         buttons = QHBoxLayout()
         self.load = self._button(self.tr("Load it"), lambda: self.load_model(one.model), primary=True)
         self.unload = self._button(self.tr("Unload"), lambda: self._spawn(self._house.models.unload()))
@@ -146,15 +157,31 @@ class ModelCard(Sheet):
     # loading
 
     def load_model(self, model: ModelFile) -> None:
-        """Load it, unless it is none to talk to."""
+        """Load it to talk to, or have memories found with it."""
         if not model.is_embedding:
             self._spawn(self._house.models.load(model.path), "load")
+        elif not is_in_use(self._house, model):
+            before = self._house.preferences.current.embedder_path
+            title = self.tr("finding memories with {name}").format(name=model.name)
+            self._undo.push(FieldChange(title, f"embedder {model.path}", before, str(model.path), self._find_with))
+
+    def _find_with(self, _name: str, path: object) -> None:
+        self._spawn(self._take_embedder(str(path)), "embedder")
+
+    async def _take_embedder(self, path: str) -> None:
+        await self._house.preferences.set(embedder_path=path)
+        self._tell_memory()
+        await self._house.embedding.ready()
+        self._house.indexing.wake()
 
     def _follow(self, state: ModelState) -> None:
         """Show how loading fares, and which one is loaded."""
         if self._shown is None:
             return
         is_this = isinstance(state, Ready) and state.model.file.path == self._shown
+        if self._model is not None and self._model.is_embedding:
+            self._follow_embedder()
+            return
         self.bar.setVisible(isinstance(state, Loading))
         if isinstance(state, Loading):
             self.bar.setRange(0, 1000)
@@ -164,8 +191,33 @@ class ModelCard(Sheet):
         self.unload.setVisible(is_this)
         self.try_it.setVisible(is_this)
         self.verdict.setVisible(is_this)
+        self.memory.setVisible(is_this)
         if is_this:
             self._spawn(self._tell_format(), "format")
+            self._tell_memory()
+
+    def _follow_embedder(self) -> None:
+        """One that finds memories is neither talked to nor unloaded."""
+        for widget in (self.bar, self.unload, self.try_it, self.verdict, self.fit):
+            widget.hide()
+        self.load.setText(self.tr("Find memories with it"))
+        self._tell_memory()
+
+    def _tell_memory(self) -> None:
+        """What it has to do with memory."""
+        model = self._model
+        if model is None:
+            return
+        if model.is_embedding:
+            self.load.setEnabled(not is_in_use(self._house, model))
+            self._spawn(self._tell_meaning(model), "meaning")
+        else:
+            self.memory.setText(trial_in_words(self._house.trust.verdict))
+
+    async def _tell_meaning(self, model: ModelFile) -> None:
+        words = await meaning_in_words(self._house, model)
+        if self._model is model:
+            self.memory.setText(words)
 
     async def _tell_format(self) -> None:
         self.verdict.setText(self.tr("Format: {source}.").format(source=await self._house.trying.source()))

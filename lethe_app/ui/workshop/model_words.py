@@ -43,7 +43,7 @@ def facts_of(model: ModelFile) -> list[tuple[str, str]]:
     """Titles and values, those that the file tells."""
     size = f"{model.parameters / 1e9:.1f}".rstrip("0").rstrip(".")
     tokens = _tr("{tokens} tokens").format(tokens=rounded(model.context_length))
-    own = _tr("its own template")
+    form = _tr("its own template") if model.has_template else _tr("none of its own: recognised when it is loaded")
     parts = [
         (_tr("Kind"), _tr("finds memories (embedding)") if model.is_embedding else _tr("chats")),
         (_tr("Architecture"), model.architecture),
@@ -51,7 +51,7 @@ def facts_of(model: ModelFile) -> list[tuple[str, str]]:
         (_tr("On disk"), size_in_words(model.size)),
         (_tr("Precision"), model.quantization),
         (_tr("Trained for"), tokens if model.context_length else ""),
-        (_tr("Format"), own if model.has_template else _tr("none of its own: recognised when it is loaded")),
+        (_tr("Format"), "" if model.is_embedding else form),
         (_tr("Window"), window_of(model)),
         (_tr("Found in"), model.source),
         (_tr("File"), from_home(model.path)),

@@ -47,6 +47,8 @@ class NotebookPage(Page):
         self._saving = asyncio.Lock()
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._rest.timeout.connect(lambda: self._spawn(self._save()))
+        self._wanted = ""
+        """The notebook to go to, once it is read."""
         self._look = QTimer(self, interval=LOOK_AGAIN_MS)
         self._look.timeout.connect(self._read_soon)
         self._build()
@@ -105,6 +107,12 @@ class NotebookPage(Page):
     def first_focus(self) -> QWidget:
         return self.table
 
+    def show_notebook(self, persona: str, name: str) -> None:
+        """Go to a notebook of that persona's as soon as it is read."""
+        self._wanted = name
+        self.whose.choose(persona)
+        self._read_soon()
+
     async def may_leave(self) -> bool:
         await self._save()
         return True
@@ -135,11 +143,14 @@ class NotebookPage(Page):
 
     async def _read(self, wanted: str = "") -> None:
         persona = self.whose.persona
+        wanted = wanted or self._wanted
         found, problems = await self._notebooks.of(persona), await self._notebooks.problems(persona)
         if persona != self.whose.persona:
             return
         if found != self.rows.everything:
             self.rows.fill(found)
+        if wanted == self._wanted and any(kept.name == wanted for kept in found):
+            self._wanted = ""
         if (wanted or not self.table.current) and not self.table.go_to(wanted) and self.rows.shown:
             self.table.go_to(self.rows.shown[0].name)
         self._show(self.table.current)

@@ -19,6 +19,7 @@ from lethe_app.ui.workshop.deeds import Deeds
 from lethe_app.ui.workshop.memory_rows import fit
 from lethe_app.ui.workshop.memory_whose import Whose
 from lethe_app.ui.workshop.memory_words import day_of
+from lethe_app.ui.workshop.objection_replies import DislikedReplies
 from lethe_app.ui.workshop.page import Page, explanation
 from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.rows import Column, Rows
@@ -89,8 +90,11 @@ class ObjectionPage(Page):
         head.setSpacing(SPACE_2)
         head.addLayout(line)
         head.addWidget(explanation(tr("Such a memory comes less easily when you say something like it; that fades in time.")))
+        self.replies = DislikedReplies(self._place, self._deeds, lambda: self.whose.persona)
+        self.search.textChanged.connect(self.replies.rows.filter)
         self.body.addWidget(above)
         self.body.addWidget(self.table, 1)
+        self.body.addWidget(self.replies, 1)
         self._follow()
 
     def first_focus(self) -> QWidget:
@@ -103,6 +107,7 @@ class ObjectionPage(Page):
 
     def close_page(self) -> None:
         self._place.bridge.cancel("objections")
+        self.replies.close_list()
         self.whose.close_field()
         for stop in self._stop:
             stop()
@@ -115,6 +120,7 @@ class ObjectionPage(Page):
 
     def _read_soon(self) -> None:
         self._place.bridge.spawn(self._read(self.whose.persona), lane="objections")
+        self.replies.read_soon()
 
     async def _read(self, persona: str) -> None:
         self.rows.fill(await self._service.told(persona))

@@ -26,13 +26,13 @@ class Farewell(QObject):
         """Does the user really want it gone?"""
         talks = 0 if persona.is_user else len(await self._house.sessions.list(persona.unique_name))
         title = self.tr("Delete “{name}”?").format(name=persona.name)
-        words = self.tr("“{name}” will leave the list. Right afterwards you can still take it back.").format(name=persona.name)
+        words = self.tr("“{name}” will leave the list and wait in the Trash if you want it back.").format(name=persona.name)
         button = self.tr("Delete ‘{name}’").format(name=persona.name)
         if talks:
             count = counted(talks, self.tr("{n} conversation"), self.tr("{n} conversations"))
             words = self.tr(
                 "“{name}” will leave the list, with {count} and all that is remembered of them."
-                " Right afterwards you can still take it back."
+                " They wait in the Trash if you want them back."
             ).format(name=persona.name, count=count)
             button = f"{button} ({count})"
         return await answered(Question(self._place.window, title, words, button))

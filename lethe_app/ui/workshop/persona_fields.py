@@ -196,10 +196,13 @@ def _away() -> Chapter:
 
 
 def _voice() -> Chapter:
-    later = _tr("Lethe does not act on the model and the samplers yet; they are kept with the persona.")
+    words = _tr(
+        "The model is offered when you talk with them while another one is loaded. Of the samplers, the one chosen in the"
+        " settings is taken if it suits them, else the first that does."
+    )
     alone = _tr("Off, they have the tools that the settings give to everybody. Tools are used only while they are on there.")
     override = Spec("override_default_toolset", _tr("Only these tools"), Kind.SWITCH, alone)
-    return Chapter("voice", _tr("Model and tools"), later, specs=(override,), before=(MODEL, SAMPLERS), after=(TOOLS,))
+    return Chapter("voice", _tr("Model and tools"), words, specs=(override,), before=(MODEL, SAMPLERS), after=(TOOLS,))
 
 
 def title_of(name: str) -> str:

@@ -208,6 +208,8 @@ class PersonaPage(Page):
             self.sheet.complain("name", self.tr("Without a name nobody could be called."))
             self.sheet.reveal("name")
             return False
+        if self._save.hasFocus():  # it is greyed in a moment, and the keyboard would land on whatever is next
+            self._talk.setFocus()
         async with self._saving:  # of two wishes at once the second finds everything done
             if self.is_dirty or self.saved is None:
                 self.become(await self.deeds.keep())

@@ -21,6 +21,7 @@ from lethe_app.ui.workshop.form import Form
 from lethe_app.ui.workshop.page import Page, explanation, headline
 from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.preset_fields import GROUPS
+from lethe_app.ui.workshop.preset_suited import suited
 from lethe_app.ui.workshop.preset_taste import Taste
 from lethe_app.ui.workshop.rows import Column, Rows
 from lethe_app.ui.workshop.sheet import Sheet, made_card
@@ -127,7 +128,7 @@ class PresetPage(Page):
             self.taste.rest()
         self.rows.fill(await self._presets.all(kind))
         chosen = getattr(self._place.house.preferences.current, CHOICES[kind])
-        used = next((kept.key for kept in self.rows.shown if chosen_as(kept) == chosen), "")
+        used = next((kept.key for kept in self.rows.shown if chosen_as(kept) == chosen), suited(self._place.house, kind))
         if not self.table.go_to(key or used) and self.rows.shown:
             self.table.go_to(self.rows.shown[0].key)
 
@@ -171,14 +172,17 @@ class PresetPage(Page):
         kept = self._kept
         if kept is None:
             return
-        used = getattr(self._place.house.preferences.current, CHOICES[self._kind]) == chosen_as(kept)
+        chosen = getattr(self._place.house.preferences.current, CHOICES[self._kind])
+        suits = not chosen and suited(self._place.house, self._kind) == kept.key
+        used = suits or chosen == chosen_as(kept)
         self.use.setEnabled(not used)
         self.use.setText(self.tr("In use") if used else self.tr("Use it"))
         self.drop.setEnabled(kept.is_own)
         self.drop.setText(self.tr("Back to how it came") if kept.is_own and kept.is_shipped else self.tr("Delete"))
         theirs = self.tr("changed by you") if kept.is_own else self.tr("came with Lethe")
         whose = theirs if kept.is_shipped else self.tr("yours")
-        self.subtitle.set_full(f"{kept.value.name} · {whose}")
+        why = self.tr(" · taken because it suits the model") if suits else ""
+        self.subtitle.set_full(f"{kept.value.name} · {whose}{why}")
 
     def _preview(self) -> None:
         if self._kept is not None and isinstance(self._kept.value, SamplerPreset):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from operator import attrgetter
 from pathlib import Path
+from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer
 from PySide6.QtGui import QDesktopServices
@@ -42,6 +43,8 @@ class ResearchPage(Page):
     def __init__(self, place: Place) -> None:
         super().__init__(place.theme, QCoreApplication.translate("ResearchPage", "Find out about…"))
         self._place, self._researching = place, place.house.researching
+        self._wanted: UUID | None = None
+        """The one to go to, once it is read."""
         self.deeds = Deeds(self.undo, place.bridge, self._read_soon)
         self.rows = self._made_rows()
         self._build()
@@ -123,6 +126,11 @@ class ResearchPage(Page):
     def first_focus(self) -> QWidget:
         return self.topic
 
+    def show_inquiry(self, inquiry_id: UUID) -> None:
+        """Go to one of them as soon as it is read."""
+        self._wanted = inquiry_id
+        self._read_soon()
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and watched is self.table.viewport():
             fit(self.table, WIDTHS, DISPENSABLE, LEAST)
@@ -152,7 +160,8 @@ class ResearchPage(Page):
         was_empty = not self.rows.total
         found = await self._researching.all()
         self.rows.fill(found)
-        if was_empty and found:
+        wanted, self._wanted = self._wanted, None
+        if found and not (wanted is not None and self.table.go_to(wanted)) and was_empty:
             self.table.go_to(found[0].id)
         self.detail.show_inquiry(self.table.current)
         self._tell_now()

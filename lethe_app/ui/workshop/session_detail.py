@@ -19,9 +19,10 @@ from lethe_app.ui.workshop.fields import Kind, Spec
 from lethe_app.ui.workshop.flow import Flow
 from lethe_app.ui.workshop.form import Form
 from lethe_app.ui.workshop.memory_words import moment_in_words
-from lethe_app.ui.workshop.page import explanation
+from lethe_app.ui.workshop.page import Page, explanation
 from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.session_edits import PARTS
+from lethe_app.ui.workshop.session_notes import SessionNotes
 from lethe_app.ui.workshop.session_transcript import Transcript
 from lethe_app.ui.workshop.session_words import part_in_words, record_in_words
 from lethe_app.ui.workshop.sheet import invitation, made_card, side_sheet
@@ -39,8 +40,8 @@ class SessionDetail(QStackedWidget):
     merge_wanted = Signal()
     delete_wanted = Signal()
 
-    def __init__(self, place: Place, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, place: Place, page: Page) -> None:
+        super().__init__(page)
         self._place = place
         self.session: ChatSession | None = None
         """What is shown, with the user's changes."""
@@ -49,6 +50,7 @@ class SessionDetail(QStackedWidget):
         self._makers: dict[SessionPart, ElidedLabel] = {}
         self.setMinimumWidth(LEAST_WIDTH)
         self.form = Form(_specs(self), place.theme)
+        self.notes = SessionNotes(place, page.undo)
         self.transcript = Transcript(place.theme)
         self.split, self.insert = self._button(self.tr("Split here")), self._button(self.tr("Insert a message"))
         self.nothing = invitation(self.tr("Choose a conversation to see what it was about and what was said."))
@@ -80,6 +82,7 @@ class SessionDetail(QStackedWidget):
         self._when.setText(words.format(day=began, count=messages_in_words(messages), state=state))
         self._show_makers()
         self.setCurrentWidget(self.tabs)
+        self.notes.show_session(session.guid)
         if other:
             self._sheet.verticalScrollBar().setValue(0)
 
@@ -151,6 +154,7 @@ class SessionDetail(QStackedWidget):
             self.form.add_beside(name, self._again_button(part))
         self._sheet.add(head)
         self._sheet.add(card)
+        self._sheet.add(self.notes)
         return self._sheet
 
     def _said(self) -> QWidget:

@@ -109,6 +109,7 @@ class SessionPage(Page):
     async def may_leave(self) -> bool:
         try:
             await self.edits.save()
+            await self.detail.notes.save()
         except StorageError as error:
             self._place.window.notifier.report(error)
         return True
@@ -122,6 +123,7 @@ class SessionPage(Page):
         for lane in ("list", "detail", "transcript", "dialog"):
             self._place.bridge.cancel(f"session {lane}")
         self._place.bridge.spawn(self.edits.save())
+        self._place.bridge.spawn(self.detail.notes.save())
 
     # the list
 

@@ -18,6 +18,7 @@ from lethe_app.ui.workshop.form import Form
 from lethe_app.ui.workshop.page import Page
 from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.settings_fields import Choices, is_changed, shown_settings, spec_of, translated
+from lethe_app.ui.workshop.settings_paths import WANTED, PathButton
 from lethe_app.ui.workshop.sheet import Sheet, made_card
 from lethe_app.ui.workshop.table import SearchField
 
@@ -34,6 +35,7 @@ class SettingsPage(Page):
         self._cards: dict[Section, QFrame] = {}
         self._forms: dict[Section, Form] = {}
         self._resets: dict[str, QToolButton] = {}
+        self._paths: dict[str, PathButton] = {}
         self._form_of: dict[str, Form] = {}
         self._told: dict[str, str] = {}
         self.search = SearchField(self.theme, self.tr("Find a setting"))
@@ -83,7 +85,16 @@ class SettingsPage(Page):
         for spec in specs:
             self._form_of[spec.name] = form
             self._told[spec.name] = f"{section.value} {spec.title} {spec.help}".casefold()
+            if spec.name in WANTED:
+                form.add_beside(spec.name, self._path_button(spec.name, spec.title))
             form.add_beside(spec.name, self._reset_button(spec.name, spec.title))
+
+    def _path_button(self, name: str, title: str) -> PathButton:
+        preferences = self._place.house.preferences
+        button = self._paths[name] = PathButton(
+            self._place, name, title, lambda: getattr(preferences.current, name), lambda value: self._change(name, value)
+        )
+        return button
 
     def _reset_button(self, name: str, title: str) -> QToolButton:
         button = QToolButton()
@@ -101,6 +112,8 @@ class SettingsPage(Page):
         self._fit_sections()
         for button in getattr(self, "_resets", {}).values():
             button.setIcon(icon("refresh", self.theme.palette.water))
+        for path in getattr(self, "_paths", {}).values():
+            path.dress()
 
     def _fit_sections(self) -> None:
         """As wide as its longest title."""

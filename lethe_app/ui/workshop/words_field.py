@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, QStringListModel, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QCompleter, QFrame, QLineEdit, QPushButton, QSizePolicy, QWidget
 
 from lethe_app.ui.palette import SPACE_1
@@ -37,6 +37,7 @@ class WordsField(QFrame):
             completer.activated.connect(self._take, Qt.ConnectionType.QueuedConnection)
             self._line.setCompleter(completer)
         self.setFocusProxy(self._line)
+        self.setCursor(Qt.CursorShape.IBeamCursor)
         self._flow = Flow(self, margin=SPACE_1, spacing=SPACE_1)
         self._flow.addWidget(self._line)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
@@ -93,6 +94,11 @@ class WordsField(QFrame):
             self._flow.insert(place, self._chip(word))
         self._fit()
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """It looks like one field, so a click beside the place where one types is a wish to type."""
+        self._line.setFocus(Qt.FocusReason.MouseFocusReason)
+        event.accept()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
@@ -107,6 +113,7 @@ class WordsField(QFrame):
         chip = QPushButton(f"{shown}  ×", self)
         chip.setProperty("chip", True)
         chip.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        chip.setCursor(Qt.CursorShape.ArrowCursor)
         chip.setToolTip(self.tr("Remove “{word}”").format(word=word))
         chip.setAccessibleName(self.tr("{field}: remove “{word}”").format(field=self._name, word=word))
         chip.clicked.connect(lambda: self._change([other for other in self._words if other != word]))

@@ -136,18 +136,18 @@ class WorldBook(QObject):
         self.reorder(moved, line[target] if target < len(line) else None)
 
     def _put(self, worlds: Sequence[World]) -> None:
-        renamed = False
+        is_listed_otherwise = False
         for world in worlds:
             stem = world.unique_name
             if stem not in self.held:
                 continue  # it was deleted meanwhile, and comes back as it was then
             old = self.held[stem]
-            renamed = renamed or old.world.name != world.name
+            is_listed_otherwise |= (old.world.name, len(old.world.entries)) != (world.name, len(world.entries))
             self.held[stem] = Held(world, old.is_own, old.is_shipped)
             self._worlds.keep(world)
             if stem == self.stem:
                 self.changed.emit(world)
-        if renamed or len(worlds) > 1:
+        if is_listed_otherwise or len(worlds) > 1:
             self.listed.emit()
 
     def _kept(self, kept: Kept) -> None:

@@ -4,41 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.persona import Persona
-from lethe_app.ui.palette import SPACE_2, SPACE_4, SPACE_6
+from lethe_app.ui.dialogs import Asking
 from lethe_app.ui.theme import Theme
 from lethe_app.ui.workshop.fields import Kind, Spec
 from lethe_app.ui.workshop.form import Form
 
 
-class Remember(QDialog):
+class Remember(Asking):
     """The persona of the open conversation is chosen at first."""
 
     def __init__(self, parent: QWidget, theme: Theme, name: str, personas: Sequence[Persona], chosen: str) -> None:
-        super().__init__(parent)
-        title = self.tr("Let a persona remember it")
-        self.setWindowTitle(title)
-        headline = QLabel(title)
-        headline.setProperty("title", True)
-        words = QLabel(
-            self.tr("“{name}” is copied into the memories of one persona. The entry stays where it is.").format(name=name)
-        )
-        words.setWordWrap(True)
-        words.setMinimumWidth(372)
+        super().__init__(parent, self.tr("Let a persona remember it"), self.tr("Remember it"))
+        self.say(self.tr("“{name}” is copied into the memories of one persona. The entry stays where it is.").format(name=name))
         self._form = Form(self._specs(personas), theme)
         known = [persona.unique_name for persona in personas]
         self._form.show_values(
             {"persona": chosen if chosen in known else next(iter(known), ""), "insertion": MemoryInsertion.TRIGGER}
         )
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
-        column.setSpacing(SPACE_4)
-        for widget in (headline, words, self._form):
-            column.addWidget(widget)
-        column.addLayout(self._made_buttons())
+        self.column.addWidget(self._form)
         self._form.field("persona").setFocus()
 
     def _specs(self, personas: Sequence[Persona]) -> list[Spec]:
@@ -53,21 +40,6 @@ class Remember(QDialog):
             Spec("persona", self.tr("Who"), Kind.CHOICE, choices=[(one.unique_name, one.name) for one in personas]),
             Spec("insertion", self.tr("How it comes up"), Kind.CHOICE, choices=ways),
         ]
-
-    def _made_buttons(self) -> QHBoxLayout:
-        cancel = QPushButton(self.tr("Cancel"))
-        cancel.setProperty("filled", True)
-        cancel.clicked.connect(self.reject)
-        self.primary = QPushButton(self.tr("Remember it"))
-        self.primary.setProperty("primary", True)
-        self.primary.setDefault(True)
-        self.primary.clicked.connect(self.accept)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(SPACE_2)
-        buttons.addStretch(1)
-        buttons.addWidget(cancel)
-        buttons.addWidget(self.primary)
-        return buttons
 
     @property
     def persona(self) -> str:

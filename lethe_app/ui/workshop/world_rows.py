@@ -66,7 +66,7 @@ class EntryRows(Rows[WorldEntry]):
             entry("", lambda _one: "", lambda one: not one.enabled, wide(36), checked=lambda one: one.enabled),
             entry(self.tr("Name"), lambda one: one.name or one.content[:80], width=0, colour=self._ink),
             entry(self.tr("Keys"), keys_in_words, width=wide(116), colour=lambda _one: self._theme.palette.muted),
-            entry(self.tr("Stands"), place_in_words, lambda one: one.position_index, wide(96)),
+            entry(self.tr("Stands"), place_in_words, lambda one: one.position_index, wide(108)),
             entry(self.tr("Tokens"), self._token_words, self._weight, wide(66), right=True),
             entry(self.tr("Priority"), lambda one: str(one.priority), lambda one: one.priority, wide(68), right=True),
             entry(self.tr("Order"), lambda one: str(one.order), lambda one: one.order, wide(58), right=True),

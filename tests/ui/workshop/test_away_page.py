@@ -14,15 +14,23 @@ from PySide6.QtCore import QLocale, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QPushButton
 
+from lethe_app.agents.plugins import Fault
 from lethe_app.agents.registry import Known
 from lethe_app.agents.task import Result
 from lethe_app.agents.task import Scene as Hands
+from lethe_app.brain.notebooks import Conclusion
 from lethe_app.domain.agents import Made, MadeKind, Outcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
+from lethe_app.domain.research import Inquiry, InquiryState
+from lethe_app.errors import LetheError
+from lethe_app.services.tool_plugins import ToolFault
+from lethe_app.ui.dialogs import Question
 from lethe_app.ui.workshop.away_page import AwayPage
 from lethe_app.ui.workshop.memory_page import MemoryPage
+from lethe_app.ui.workshop.notebook_page import NotebookPage
 from lethe_app.ui.workshop.persona_page import PersonaPage
+from lethe_app.ui.workshop.research_page import ResearchPage
 from tests.services.tasks import Scripted
 from tests.ui.window_scene import Scene, opened, until
 
@@ -231,3 +239,99 @@ async def test_a_run_of_a_task_and_a_persona_that_are_gone_is_still_told(tmp_pat
         await until(lambda: page.rows.total)
 
         assert (cell(page, 0, "Who"), cell(page, 0, "Task")) == ("nobody", "weaving")
+
+
+async def test_what_notebooks_and_research_do_is_told_and_leads_there(tmp_path: Path, script: Path):
+    async with opened(tmp_path / "home", script) as scene:
+        house = scene.house
+        name = await house.mind.notebooks.create("mira", "Bees", [Conclusion("They like thyme.", now().date())])
+        inquiry = Inquiry(persona_id="mira", topic="Thyme", state=InquiryState.DONE, ended=now(), report="It is a herb.")
+        await house.researching.restore(inquiry)
+        for task, kind, made_id, title in (
+            ("notebooks", MadeKind.NOTEBOOK, name, "Bees"),
+            ("deep_research", MadeKind.REPORT, str(inquiry.id), "Thyme"),
+        ):
+            made = (Made(kind=kind, id=made_id, title=title),)
+            run = TaskRun(persona_id="mira", task=task, ended=now(), outcome=Outcome.MADE, tokens=900, made=made)
+            await house.away._runs.put(run)
+        page = await page_of(scene)
+        await until(lambda: page.rows.total == 2)
+        assert {cell(page, row, "Task") for row in range(2)} == {"Notebooks", "Finding out"}
+        by_task = {run.task: run for run in page.rows.everything}
+
+        page._open(by_task["notebooks"], by_task["notebooks"].made[0])
+        notebooks = scene.host.workshop.page
+        assert isinstance(notebooks, NotebookPage)
+        await until(lambda: notebooks.table.current is not None and notebooks.table.current.name == name)
+
+        page = await page_of(scene)
+        page._open(by_task["deep_research"], by_task["deep_research"].made[0])
+        research = scene.host.workshop.page
+        assert isinstance(research, ResearchPage)
+        await until(lambda: research.table.current is not None and research.table.current.id == inquiry.id)
+
+
+async def test_a_report_is_let_go_only_after_a_question(tmp_path: Path, script: Path):
+    async with opened(tmp_path / "home", script) as scene:
+        inquiry = Inquiry(persona_id="mira", topic="Thyme", state=InquiryState.DONE, ended=now(), report="It is a herb.")
+        await scene.house.researching.restore(inquiry)
+        made = (Made(kind=MadeKind.REPORT, id=str(inquiry.id), title="Thyme"),)
+        run = TaskRun(persona_id="mira", task="deep_research", ended=now(), outcome=Outcome.MADE, made=made)
+        await scene.house.away._runs.put(run)
+        page = await page_of(scene)
+        await until(page.detail.undo_button.isVisible)
+
+        def question() -> Question | None:
+            return next((one for one in scene.window.findChildren(Question) if one.isVisible()), None)
+
+        QTest.mouseClick(page.detail.undo_button, Qt.MouseButton.LeftButton)
+        await until(question)
+        question().reject()
+        await until(lambda: question() is None)
+        assert len(await scene.house.researching.all()) == 1
+
+        QTest.mouseClick(page.detail.undo_button, Qt.MouseButton.LeftButton)
+        await until(question)
+        question().accept()
+        await until(lambda: "Taken back" in page.detail.when.text())
+        assert await scene.house.researching.all() == []
+
+
+async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again(tmp_path: Path, script: Path):
+    async with opened(tmp_path / "home", script) as scene:
+        page = await page_of(scene)
+        assert page.faults.isHidden()
+        assert page.faults.words == []
+
+        async def fail(_hands: Hands) -> Result:
+            raise LetheError("The well is dry.")
+
+        house = scene.house
+        known = house.away.registry._known["something"] = Known(Scripted(fail), "lethe-wells")
+        for _time in range(3):
+            run = TaskRun(persona_id="mira", task="something", ended=now(), outcome=Outcome.FAILED, trouble="The well is dry.")
+            await house.away._conclude(known, run)
+        house.away.registry.faults.append(Fault("lethe-kites", "The task “kites” cannot be used: it has no title."))
+        house.tooling.faults.append(ToolFault("lethe-dials", "The tools “dials” cannot be used: no such module."))
+        house.tooling.changed.tell(None)
+
+        await until(lambda: len(page.faults.words) == 3)
+        assert page.faults.words == [
+            (
+                "“A little something” of the plug-in “lethe-wells” was switched off, for it failed again and again."
+                " The well is dry."
+            ),
+            (
+                "A task of the plug-in “lethe-kites” is left out. The task “kites” cannot be used: it has no title."
+                " Everything else works."
+            ),
+            (
+                "Tools of the plug-in “lethe-dials” are left out. The tools “dials” cannot be used: no such module."
+                " Everything else works."
+            ),
+        ]
+        again = next(one for one in page.faults.findChildren(QPushButton) if "A little something" in one.accessibleName())
+        QTest.mouseClick(again, Qt.MouseButton.LeftButton)
+
+        await until(lambda: len(page.faults.words) == 2)
+        assert house.preferences.current.tasks_off == []

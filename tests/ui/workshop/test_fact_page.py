@@ -19,7 +19,7 @@ from lethe_app.ui.dialogs import Question
 from lethe_app.ui.workshop.fact_detail import SourceButton
 from lethe_app.ui.workshop.fact_dialogs import NewFact, OneOfSeveral
 from lethe_app.ui.workshop.fact_page import FactPage
-from lethe_app.ui.workshop.fact_rows import View
+from lethe_app.ui.workshop.fact_rows import View, weight_in_words
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -98,6 +98,17 @@ async def test_each_view_lists_its_own_and_words_narrow_them(tmp_path: Path, scr
         assert facts(page) == set()
         await pressed(page, "Always in mind")
         assert facts(page) == {"Tomas keeps bees.", "Tomas has three cats."}
+
+
+async def test_what_was_said_more_often_weighs_more_and_what_was_replaced_nothing(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script) as (_scene, page):
+        bees = named(page, "Tomas keeps bees.")
+        often = bees.model_copy(update={"reference_count": bees.reference_count + 4})
+
+        assert float(weight_in_words(often)) > float(weight_in_words(bees)) > 0
+        assert weight_in_words(bees.model_copy(update={"superseded": True})) == ""
+        await chosen(page, "Tomas keeps bees.")
+        assert f"Weighs {weight_in_words(bees)}" in page.detail._told.text()
 
 
 async def test_a_source_leads_to_the_message(tmp_path: Path, script: Path):

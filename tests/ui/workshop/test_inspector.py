@@ -270,3 +270,21 @@ def test_the_account_says_what_was_cut_and_what_was_read_again(theme: Theme):
 
 def test_shares_are_told_in_percent():
     assert (percent(0, 10), percent(1, 1000), percent(1, 3)) == ("0 %", "<1 %", "33 %")
+
+
+async def test_while_the_reply_is_being_written_the_page_says_so_and_shows_the_prompt_when_it_is_finished(
+    tmp_path: Path, echo_model: Callable[..., Path]
+):
+    async with opened(tmp_path / "home", echo_model("word " * 400, delay=0.02)) as scene:
+        scene.host.turns.send("Is the pharos lit?")
+        await until(lambda: scene.is_replying and scene.host.messages.growing_row is not None)
+        scene.window.actions_["inspector"].trigger()
+        page = scene.host.workshop.page
+        assert isinstance(page, InspectorPage)
+        await until(lambda: "still being written" in words_in(page))
+
+        await until(lambda: scene.host.messages.rowCount() == 3 and "word" in scene.words[2])
+        scene.host.turns.stop()
+        await until(lambda: page.inspection is not None)
+        assert "still being written" not in words_in(page)
+        assert ": word" in page.subtitle.accessibleName()

@@ -14,10 +14,11 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPushButton
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
+from lethe_app.domain.listing import MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.ui.toast import Toast
 from lethe_app.ui.workshop.memory_page import MemoryPage
-from lethe_app.ui.workshop.memory_rows import DISTANCE, State
+from lethe_app.ui.workshop.memory_rows import DISTANCE, State, title_of
 from lethe_app.ui.workshop.page import Page
 from tests.retrieval.conftest import embed
 from tests.ui.window_scene import Scene, opened, until
@@ -137,6 +138,8 @@ async def test_a_new_memory_is_written_and_undone(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         pressed(page, "New memory")
         await until(lambda: page.detail.memory is not None and page.detail.memory.name == "New memory")
+        await until(lambda: page.focusWidget() is page.detail.form.field("name"))
+        assert page.detail.form.field("name").selectedText() == "New memory"
         assert len(await scene.house.brain.memories("mira")) == 5
 
         page.undo.undo()
@@ -255,3 +258,9 @@ async def test_what_changes_behind_the_page_is_seen_and_another_persona_has_her_
         pressed(page, "New memory")
         await until(lambda: names(page).count("New memory") == 1)
         assert [memory.name for memory in await scene.house.brain.memories("edmund")] == ["New memory"]
+
+
+def test_a_conversation_that_nobody_summed_up_yet_is_not_called_empty():
+    memory = MemoryUnit(name="", content="", category=MemoryType.CHAT_SESSION)
+
+    assert title_of(MemoryLine.of(memory)) == "A conversation, not summed up yet"

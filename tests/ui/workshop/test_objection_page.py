@@ -8,12 +8,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from lethe_app.domain.agents import Verdict
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recollection import Recollection, TurnMemory, Way
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.turns import TurnMemories
 from lethe_app.ui.workshop.objection_page import ObjectionPage, what_of
+from lethe_app.ui.workshop.objection_replies import Reason, reply_of, why_of
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -79,3 +81,54 @@ async def test_where_nothing_was_objected_to_nothing_can_be_taken_back(tmp_path:
         await until(lambda: page.whose.persona == "mira")
         assert not page.back_button.isEnabled()
         assert not page.go_button.isEnabled()
+
+
+async def disliked(scene: Scene, *replies: str) -> list[Message]:
+    """Replies of Mira's with a thumb down and no word."""
+    chats = Chats(scene.house._database)
+    session = await chats.add_session(ChatSession(persona_id="mira", name="The storm"))
+    found = []
+    for reply in replies:
+        words = [Alternative(content=reply)]
+        found.append(
+            await chats.add_message(
+                Message(session_id=session.guid, role=Role.ASSISTANT, speaker_name="Mira", alternatives=words)
+            )
+        )
+        await scene.house.feedback.thumb(found[-1].id, Verdict.BAD)
+    return found
+
+
+async def test_a_reply_not_liked_without_a_word_is_shown_as_that_and_the_reason_can_be_written(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await objection_page(scene)
+        await until(lambda: page.whose.persona == "mira")
+        assert page.replies.isHidden()
+        (reply,) = await disliked(scene, "Well, well, well, little one.")
+        await until(lambda: [reply_of(one) for one in page.replies.rows.shown] == ["“Well, well, well, little one.”"])
+        assert not page.replies.isHidden()
+        assert [why_of(one) for one in page.replies.rows.shown] == ["Not liked, no reason given"]
+
+        QTest.mouseClick(page.replies.why_button, Qt.MouseButton.LeftButton)
+        await until(lambda: [one for one in scene.window.findChildren(Reason) if one.isVisible()])
+        (dialog,) = scene.window.findChildren(Reason)
+        QTest.keyClicks(dialog.field, "Don't call me little one.")
+        QTest.keyClick(dialog.field, Qt.Key.Key_Return)
+
+        await until(lambda: [why_of(one) for one in page.replies.rows.shown] == ["Don't call me little one."])
+        (remark,) = await scene.house.feedback.heard("mira")
+        assert (remark.message, remark.unwanted) == (reply.id, "call me little one")
+        page.undo.undo()
+        await until(lambda: [why_of(one) for one in page.replies.rows.shown] == ["Not liked, no reason given"])
+        assert await scene.house.feedback.heard("mira") == []
+
+
+async def test_it_leads_to_the_reply(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        (reply,) = await disliked(scene, "Well, well.")
+        page = await objection_page(scene)
+        await until(page.replies.go_button.isEnabled)
+
+        QTest.mouseClick(page.replies.go_button, Qt.MouseButton.LeftButton)
+
+        await until(lambda: scene.host.workshop.page is None and scene.host.conversations.current.guid == reply.session_id)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLineEdit
 
 from lethe_app.domain.presets import InstructPreset, SamplerPreset
 from lethe_app.errors import FileError
+from lethe_app.services.events import Ready
 from lethe_app.ui.workshop.fields import escaped, unescaped
 from lethe_app.ui.workshop.preset_page import PresetPage
 from tests.ui.window_scene import Scene, opened, until
@@ -115,3 +116,17 @@ async def test_a_deleted_preset_can_be_taken_back(tmp_path: Path):
         assert await presets.restore(SamplerPreset, trashed) == key
 
         assert key in {one.key for one in await presets.all(SamplerPreset)}
+
+
+async def test_where_nothing_was_chosen_the_preset_that_suits_the_model_is_shown_as_in_use(tmp_path: Path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        await until(lambda: isinstance(scene.house.models.state, Ready))
+        page = await preset_page(scene)
+        assert page._kept.key == "default"
+        assert page.use.text() == "In use"
+        assert "suits the model" in page.subtitle.accessibleName()
+
+        assert page.table.go_to("creative")
+        await until(lambda: page._kept.key == "creative")
+        assert page.use.text() == "Use it"
+        assert "suits the model" not in page.subtitle.accessibleName()

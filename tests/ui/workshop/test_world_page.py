@@ -587,3 +587,18 @@ def test_entries_of_one_order_can_be_put_anywhere(before: int | None):
     rest = [entry.guid for entry in line if entry.guid not in chosen]
     place = rest.index(target) if target is not None else len(rest)
     assert result == [*rest[:place], line[2].guid, line[7].guid, *rest[place:]]
+
+
+async def test_the_list_counts_the_entries_as_they_come_and_go(tmp_path: Path):
+    write(tmp_path / "home", "isles", LAMP)
+    async with on_page(tmp_path / "home") as (_scene, page):
+        listed = next(held for held in page.list.rows.shown if held.world.unique_name == "isles")
+        assert len(listed.world.entries) == 1
+
+        page.book.add_entry("Bell")
+        listed = next(held for held in page.list.rows.shown if held.world.unique_name == "isles")
+        assert len(listed.world.entries) == 2
+
+        page.undo.undo()
+        listed = next(held for held in page.list.rows.shown if held.world.unique_name == "isles")
+        assert len(listed.world.entries) == 1

@@ -1,0 +1,49 @@
+"""The part of a dream that looks at thumbs down without a word: is there something those replies have in common?"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from lethe_app.agents.task import Scene
+from lethe_app.brain.disliking import LEAST, MOST, Disliked, concluded, spelled
+from lethe_app.brain.dreaming_answers import Common
+from lethe_app.domain.agents import Change
+from lethe_app.errors import ModelError
+
+ASKED = "thumbs"
+"""Key of the state: the replies about which a model was asked last. Without a new one it is not asked again."""
+
+
+class Looking(Protocol):
+    """What is needed to look."""
+
+    def may_write(self) -> bool:
+        """Is there a model that may be trusted with words of its own?"""
+
+    async def disliked(self, persona_id: str) -> list[Disliked]:
+        """Replies that were not liked without a word, from which nothing was concluded yet, oldest first."""
+
+
+async def suspected(scene: Scene, desk: Looking) -> tuple[Change, list[Disliked]] | None:
+    """What the user may not like, with the replies it was seen in. Rules cannot tell: without a model they wait for one."""
+    if not desk.may_write():
+        return None
+    disliked = (await desk.disliked(scene.persona.unique_name))[-MOST:]
+    here, state = [str(one.message) for one in disliked], await scene.state()
+    if len(disliked) < LEAST or here == state.get(ASKED):
+        return None
+    found = await _asked(scene, disliked)
+    await scene.set_state({**await scene.state(), ASKED: here})
+    return found
+
+
+async def _asked(scene: Scene, disliked: list[Disliked]) -> tuple[Change, list[Disliked]] | None:
+    user, name = scene.user.name, scene.persona.name
+    try:
+        answer = await scene.ask("disliked", Common, user=user, name=name, replies=spelled(disliked, user, name))
+    except ModelError:
+        return None  # it could not say
+    meant = [disliked[place] for place in answer.places(len(disliked))]
+    frame = (scene.persona.unique_name, scene.run_id, scene.moment)
+    change = concluded(answer.pattern, meant, (user, name), frame)
+    return (change, meant) if change is not None else None

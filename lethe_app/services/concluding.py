@@ -1,0 +1,115 @@
+"""Finds what a conversation that is over came to: what is known from it, and what a model that may be trusted finds in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from lethe_app.brain.dates import elapsed
+from lethe_app.brain.gist import digest
+from lethe_app.brain.grounding import is_grounded
+from lethe_app.brain.notebooks import Conclusion
+from lethe_app.brain.notebooks_answers import Conclusions, is_confirmed
+from lethe_app.brain.portions import spell_all
+from lethe_app.brain.said import Said
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.errors import EngineUnreachable, ModelError, ModelMissing
+from lethe_app.services.casting import Cast
+from lethe_app.services.clerk import Clerk
+from lethe_app.services.knowing import Knowing
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.trust import Trust
+from lethe_app.storage.facts import Facts
+
+STILL_ASKED = timedelta(days=7)
+"""Of what is over for longer a model is not asked: of a home full of old conversations the facts are enough."""
+LINES_AT_ONCE = 30
+NOT_NOW = (ModelMissing, EngineUnreachable)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One conversation that is over."""
+
+    session: ChatSession
+    cast: Cast
+    lines: Sequence[Said]
+
+
+@dataclass(frozen=True)
+class CameTo:
+    """What a conversation came to."""
+
+    conclusions: Sequence[Conclusion] = ()
+    subject: str = ""
+    """What they have in common, where a model found that."""
+    learnt: Sequence[ExtractedFact] = ()
+    """Facts that nobody knew before."""
+
+
+class Concluding:
+    """A model is asked where it may be trusted with facts; what it says must stand in what was said."""
+
+    def __init__(self, knowing: Knowing, facts: Facts, clerk: Clerk, trust: Trust, preferences: Preferences) -> None:
+        self._knowing, self._facts, self._clerk, self._trust, self._preferences = knowing, facts, clerk, trust, preferences
+
+    def asks(self, ended: datetime) -> bool:
+        """Would a model be asked about what was over at that moment?"""
+        verdict = self._trust.verdict
+        may_write = verdict is not None and verdict.may_write_facts and self._preferences.current.fact_retrieval
+        return may_write and elapsed(ended, now()) <= STILL_ASKED
+
+    async def came_to(self, reading: Reading) -> CameTo:
+        """Raises ModelMissing and EngineUnreachable while there is a model to be asked and it does not answer."""
+        persona_id, subject = reading.session.persona_id, ""
+        facts, learnt = list[ExtractedFact](), list[ExtractedFact]()
+        if self.asks(reading.lines[-1].time):
+            try:
+                facts, subject = await self._asked(reading)
+                learnt = await self._learn(persona_id, facts)
+            except NOT_NOW:
+                raise
+            except ModelError:
+                pass  # it could not say; what is known already is enough
+        if not facts:
+            known = await self._knowing.all(persona_id)
+            facts = [one for one in known if reading.session.guid in one.source_memories and not one.superseded]
+            facts.sort(key=lambda one: one.first_seen)
+        forgotten = {stone.digest for stone in await self._facts.tombstones(persona_id)}
+        found = [Conclusion(one.fact, one.first_seen.astimezone().date()) for one in facts]
+        return CameTo([one for one in found if digest(one.text) not in forgotten], subject, learnt)
+
+    async def _learn(self, persona_id: str, facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
+        """Those that were not known before in any words."""
+        before = {one.guid for one in await self._knowing.all(persona_id)}
+        await self._knowing.learn(persona_id, facts)
+        return [one for one in await self._knowing.all(persona_id) if one.guid not in before]
+
+    async def _asked(self, reading: Reading) -> tuple[list[ExtractedFact], str]:
+        names = {"name": reading.cast.persona.name, "user": reading.cast.user.name}
+        speakers = {said.name for said in reading.lines}
+        found: list[ExtractedFact] = []
+        subject = ""
+        for part in await self._clerk.portions("conclusions", Conclusions, reading.lines, LINES_AT_ONCE, 0, **names):
+            answer = await self._clerk.ask("conclusions", Conclusions, conversation=spell_all(part, numbered=True), **names)
+            subject = subject or answer.subject
+            for one in answer.conclusions:
+                place = one.line - 1
+                around = [said.text for said in part[max(place - 1, 0) : place + 2]]
+                if place < len(part) and is_confirmed(place, part) and is_grounded(one.conclusion, around, speakers):
+                    found.append(_fact(reading.session, one.conclusion, part[place]))
+        return found, subject
+
+
+def _fact(session: ChatSession, text: str, said: Said) -> ExtractedFact:
+    return ExtractedFact(
+        fact=text,
+        first_seen=said.time,
+        last_seen=said.time,
+        source_memories=[session.guid],
+        source_messages=[said.id],
+        made_by=MadeBy.MODEL,
+    )

@@ -1,0 +1,47 @@
+"""Samplers that suit a persona are taken when she speaks, and only then."""
+
+from __future__ import annotations
+
+import pytest
+
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.presets import SamplerPreset
+from lethe_app.house import House
+
+USUAL = SamplerPreset(name="usual")
+
+
+def somebody(*samplers: str) -> Persona:
+    return Persona(name="Mira", allowed_samplers=list(samplers))
+
+
+async def test_who_has_no_samplers_of_her_own_speaks_with_the_usual_one(house: House):
+    assert await house.chat._casting.sampler(somebody(), USUAL) is USUAL
+
+
+async def test_the_first_that_suits_her_is_taken_where_the_chosen_one_does_not(house: House):
+    first, second = sorted(await house.library.samplers())[:2]
+
+    taken = await house.chat._casting.sampler(somebody(second, first), USUAL)
+
+    assert taken == await house.library.sampler(second)
+
+
+async def test_the_chosen_one_stays_if_it_is_among_hers(house: House):
+    first, second = sorted(await house.library.samplers())[:2]
+    await house.preferences.set(sampler=second)
+
+    assert await house.chat._casting.sampler(somebody(first, second), USUAL) is USUAL
+
+
+@pytest.mark.parametrize("names", [("gone",), ("gone", "default")])
+async def test_one_that_is_gone_gives_way_to_the_next(house: House, names: tuple[str, ...]):
+    taken = await house.chat._casting.sampler(somebody(*names), USUAL)
+
+    assert taken == (await house.library.sampler("default") if "default" in names else USUAL)
+
+
+async def test_the_temperature_of_the_settings_counts_for_hers_too(house: House):
+    await house.preferences.set(temperature_override=0.1)
+
+    assert (await house.chat._casting.sampler(somebody("default"), USUAL)).temperature == 0.1

@@ -1,0 +1,198 @@
+"""Thumbs down without a word: weak evidence that a dream asks about, and a reason that can be written down afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import pytest
+
+from lethe_app.brain.disliking import Disliked, concluded, reasons_in, spelled
+from lethe_app.domain.agents import Change, ChangeState, Verdict
+from lethe_app.domain.changed import AVOID, INFER, THUMBS, Records
+from lethe_app.domain.clock import now, told_by
+from lethe_app.errors import StorageError
+from lethe_app.house import House
+from tests.services.past import hold, trusted
+from tests.services.stage import MIRA
+from tests.services.tasks import Clock, employ, newest
+
+Dreaming = Callable[[], Awaitable[list[Change]]]
+TALK = (
+    "I slept badly.",
+    "Oh! How long did you sleep?",
+    "The bus was late.",
+    "A pity. How late was it?",
+    "I made soup.",
+    "Lovely. Which soup was it?",
+)
+QUESTIONS = {"pattern": "answers with a question every time", "replies": [1, 2, 3]}
+NO_WISHES = {"wishes": []}
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    clock = Clock()
+    with told_by(clock):
+        yield clock
+
+
+@pytest.fixture
+async def dream(house: House, clock: Clock) -> Dreaming:
+    """Mira dreams, now."""
+    task = house.away.registry.get("dream")
+    assert task is not None
+    await employ(house, task.task)
+
+    async def now_done() -> list[Change]:
+        house.away.ask(MIRA, "dream")
+        await house.away.look()
+        return await house.dreams.of(MIRA)
+
+    return now_done
+
+
+async def disliked(house: House, most: int = 3) -> list[UUID]:
+    """Three replies of a conversation, of which so many got a thumb down."""
+    talk = await hold(house, *TALK)
+    replies = [one.id for one in (await house.sessions.page(talk.guid, 0, 9))[1::2]]
+    for reply in replies[:most]:
+        await house.feedback.thumb(reply, Verdict.BAD)
+    return replies
+
+
+def one(reply: str = "How are you?", asked: str = "Hello.") -> Disliked:
+    return Disliked(uuid4(), 0, uuid4(), now(), asked, reply)
+
+
+async def test_what_several_have_in_common_is_proposed_with_the_replies_it_was_seen_in(house: House, dream, tmp_path: Path):
+    replies = await disliked(house)
+    await trusted(house, tmp_path / "model.json", answers=[NO_WISHES, QUESTIONS])
+
+    (change,) = await dream()
+
+    (memory,) = Records.after(change).memories
+    assert (change.what, change.state) == (INFER, ChangeState.PROPOSED)
+    assert memory.content == "Tomas seems not to like it when Mira answers with a question every time."
+    assert set(memory.sources) == {f"message:{reply}" for reply in replies}
+    assert (memory.made_by, memory.tags) == ("dream", ["inferred", THUMBS])
+    assert all(thought.feedback.settled for thought in await house.feedback.told(MIRA))
+
+
+async def test_it_is_never_done_without_the_user_even_where_dreams_may_tidy_up_alone(house: House, dream, tmp_path: Path):
+    await house.preferences.set(dreams_apply=True)
+    await disliked(house)
+    await trusted(house, tmp_path / "model.json", answers=[NO_WISHES, QUESTIONS])
+
+    (change,) = await dream()
+
+    assert change.state is ChangeState.PROPOSED
+    assert await house.brain.memories(MIRA) == []
+
+
+async def test_two_thumbs_say_nothing_and_no_model_is_asked(house: House, dream, tmp_path: Path):
+    await disliked(house, 2)
+    await trusted(house, tmp_path / "model.json", answers=[NO_WISHES])  # with no answer left, asking would fail
+
+    assert await dream() == []
+    assert not (await newest(house)).trouble
+    assert len(await house.feedback.disliked(MIRA)) == 2
+
+
+async def test_where_they_have_nothing_in_common_it_is_not_asked_again_before_there_is_another(
+    house: House, dream, tmp_path: Path, clock: Clock
+):
+    await disliked(house)
+    nothing = {"pattern": "", "replies": []}
+    await trusted(house, tmp_path / "model.json", answers=[NO_WISHES, nothing, NO_WISHES, NO_WISHES, QUESTIONS])
+    assert await dream() == []
+
+    clock.go_on(days=1)
+    await hold(house, "How is the sea?")
+    clock.go_on(hours=1)
+    assert await dream() == []
+
+    clock.go_on(days=1)
+    talk = await hold(house, "I walked.", "How far did you walk?")
+    clock.go_on(hours=1)
+    await house.feedback.thumb((await house.sessions.page(talk.guid, 0, 9))[1].id, Verdict.BAD)
+    assert [change.what for change in await dream()] == [INFER]
+
+
+async def test_without_a_model_they_wait_for_one(house: House, dream, tmp_path: Path, clock: Clock):
+    replies = await disliked(house)
+    assert await dream() == []
+    waiting = {one.message: one.asked for one in await house.feedback.disliked(MIRA)}
+    assert waiting == dict(zip(replies, TALK[::2], strict=True))
+
+    clock.go_on(days=1)
+    await trusted(house, tmp_path / "model.json", answers=[QUESTIONS])
+    assert [change.what for change in await dream()] == [INFER]
+
+
+async def test_a_reason_written_down_afterwards_is_heard_in_the_next_dream(house: House, dream):
+    reply = (await disliked(house, 1))[0]
+
+    await house.feedback.say_why(reply, 0, "  Please don't ask how long I slept. ")
+    (change,) = await dream()
+
+    assert change.what == AVOID
+    assert "Don't ask how long" in Records.after(change).text
+    assert Records.after(change).memories[0].sources == [f"message:{reply}"]
+    (thought,) = await house.feedback.told(MIRA)
+    assert (thought.feedback.words, thought.feedback.settled) == ("Please don't ask how long I slept.", True)
+
+
+async def test_a_reason_that_no_rule_understands_is_kept_word_for_word(house: House, dream):
+    reply = (await disliked(house, 1))[0]
+
+    await house.feedback.say_why(reply, 0, "Far too nosy.")
+    (change,) = await dream()
+
+    assert change.what == AVOID
+    assert "“Far too nosy.”" in Records.after(change).text
+
+
+async def test_a_reason_can_be_taken_back_and_goes_with_the_thumb(house: House, dream):
+    first, second, third = await disliked(house)
+    for reply in (first, second):
+        await house.feedback.say_why(reply, 0, "Far too nosy.")
+
+    await house.feedback.say_why(first, 0, "")
+    await house.feedback.thumb(second, Verdict.BAD)
+
+    assert await house.feedback.heard(MIRA) == []
+    assert {one.message for one in await house.feedback.disliked(MIRA)} == {first, third}
+    with pytest.raises(StorageError):
+        await house.feedback.say_why(second, 0, "Far too nosy.")
+
+
+def test_too_little_says_nothing_and_nothing_is_made_up():
+    frame, names = (MIRA, None, now()), ("Tomas", "Mira")
+    many = [one() for _number in range(3)]
+
+    assert concluded("asks how he is", many, names, frame) is not None
+    assert concluded("asks how he is", many[:2], names, frame) is None
+    assert concluded("asks how he is", [many[0]] * 3, names, frame) is None
+    assert concluded("  ", many, names, frame) is None
+    assert concluded("speaks of Lisbon", many, names, frame) is None
+
+
+def test_what_touches_money_is_only_ever_asked_about():
+    change = concluded("talks of his bank account", [one() for _number in range(3)], ("Tomas", "Mira"), (MIRA, None, now()))
+
+    assert change is not None
+    assert Records.after(change).memories[0].needs_permission
+
+
+def test_a_model_is_told_how_long_each_was_even_where_it_is_cut():
+    told = spelled([one("word " * 300), one(asked="")], "Tomas", "Mira")
+
+    assert told.startswith("1. (300 words)\nTomas: Hello.\nMira: word")
+    assert "…" in told
+    assert told.endswith("2. (3 words)\nMira: How are you?")
+
+
+def test_no_words_are_no_reason():
+    assert reasons_in("  ", uuid4(), uuid4(), now()) == []

@@ -1,0 +1,312 @@
+"""What is done behind the user besides tasks stands in the same list: what runs, what it cost and made, and the way back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from lethe_app.agents.plugins import Plugin
+from lethe_app.agents.registry import Registry
+from lethe_app.agents.task import NOTHING, Result
+from lethe_app.choices import SearchProvider
+from lethe_app.domain.agents import MadeKind, Outcome, TaskRun
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.clock import told_by
+from lethe_app.domain.research import InquiryState
+from lethe_app.errors import LetheError
+from lethe_app.house import House
+from lethe_app.services.doings import NOTEBOOKS, RESEARCH, WORKS, Doing
+from tests.services.past import NUTS, copy_home, hold, opened, trusted
+from tests.services.stage import MIRA, until
+from tests.services.tasks import Clock, Scripted, kept_runs, nothing
+from tests.web.server import Reply, Site, page, serving
+
+KEEPERS = (
+    "<p>The lighthouse of Brenn was built in 1871 by the engineer Ada Holm. Its keeper wrote down every ship that passed, with "
+    "name and hour, and lit the lamp of the lighthouse at dusk on every single evening of the year, in storms and in fog.</p>"
+    "<p>The lamp burned rapeseed oil until 1902, when it was exchanged for a paraffin burner which needed less care "
+    "and could be seen from nineteen miles away by ships that came from the west in clear weather, as the log books tell.</p>"
+    "<p>Today the tower is a small museum. Visitors climb its many steps, read the old books, and look at the great lens.</p>"
+)
+PLAN = {"questions": ["Who built the lighthouse of Brenn?"], "enough_when": "It is known who built it."}
+FOUND = {"text": "The lighthouse of Brenn was built in 1871 by the engineer Ada Holm."}
+REPORT = {"paragraphs": ["The lighthouse of Brenn was built in 1871 by Ada Holm [1]."]}
+BREAD = ("The dough wants a night in the cellar.", "So it does.", "I sell loaves at the market.", "Good.", "I bake on Sundays.")
+CONCLUDED = {
+    "conclusions": [
+        {"line": 1, "conclusion": "Tomas's dough wants a night in the cellar."},
+        {"line": 3, "conclusion": "Tomas sells loaves at the market."},
+        {"line": 5, "conclusion": "Tomas bakes on Sundays."},
+    ],
+    "subject": "Baking bread",
+}
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    clock = Clock()
+    with told_by(clock):
+        yield clock
+
+
+async def over(house: House, *lines: str) -> ChatSession:
+    """A conversation that was held and archived."""
+    session = await hold(house, *lines)
+    assert await house.archiving.begin(session.guid)
+    await house.archiving.finish()
+    return session
+
+
+async def baked(house: House, tmp_path: Path, *talks: tuple[str, ...]) -> None:
+    """Conversations are over, and a model that may be believed says what each came to."""
+    for lines in talks:
+        await over(house, *lines)
+    await trusted(house, tmp_path / "model.json", answers=[CONCLUDED] * len(talks))
+
+
+async def spend(house: House, tokens: int) -> None:
+    """Mira has used so many today."""
+    run = TaskRun(persona_id=MIRA, task="thoughts", outcome=Outcome.MADE, tokens=tokens)
+    await house.away._runs.put(run)
+
+
+@asynccontextmanager
+async def looking_up(house: House, tmp_path: Path, *answers: object, **script: object) -> AsyncIterator[Site]:
+    """A house that may use an internet of one page."""
+    site = Site({"/keepers": Reply(page("Brenn", KEEPERS))})
+    async with serving(site):
+        found = [{"title": "Keepers", "url": f"{site.url}/keepers", "content": ""}]
+        site.replies["/search"] = Reply(json.dumps({"results": found}).encode(), kind="application/json")
+        engine = {"web_provider": SearchProvider.SEARXNG, "web_searxng_url": site.url, "web_private_addresses": True}
+        await house.preferences.set(web_allowed=True, **engine)
+        await trusted(house, tmp_path / "model.json", answers=list(answers), **script)
+        yield site
+
+
+async def found_out(house: House) -> None:
+    async def is_over() -> bool:
+        return house.researching.running is None and not house.away.everything_underway
+
+    await until(is_over)
+
+
+# notebooks
+
+
+async def test_what_notebooks_cost_and_wrote_is_told_and_counts_for_the_day(house: House, tmp_path: Path):
+    await baked(house, tmp_path, BREAD)
+
+    assert await house.mind.notekeeping.of(MIRA) == 1
+
+    (run,) = await kept_runs(house)
+    assert (run.task, run.outcome, house.away.title_of(run.task)) == ("notebooks", Outcome.MADE, "Notebooks")
+    assert run.summary == "Read one conversation and wrote into one notebook."
+    assert [one.title for one in run.made if one.kind is MadeKind.NOTEBOOK] == ["Baking bread"]
+    assert "Tomas's dough wants a night in the cellar." in [one.title for one in run.made if one.kind is MadeKind.FACT]
+    assert run.ended is not None
+    assert run.tokens > 0
+    assert (await house.away.spent_today(MIRA)).tokens == run.tokens
+
+
+async def test_taken_back_a_new_notebook_is_in_the_trash_and_what_a_model_learnt_is_forgotten(house: House, tmp_path: Path):
+    await baked(house, tmp_path, BREAD)
+    before = {fact.guid for fact in await house.knowing.all(MIRA)}
+    await house.mind.notekeeping.of(MIRA)
+    (run,) = await kept_runs(house)
+
+    await house.away.undo(run.id)
+
+    assert await house.mind.notebooks.of(MIRA) == []
+    assert [one.title for one in await house.trash.all() if one.persona_id == MIRA and one.stem] == ["Baking bread"]
+    assert {fact.guid for fact in await house.knowing.all(MIRA)} <= before
+    assert (await kept_runs(house))[0].undone
+
+
+async def test_taken_back_a_notebook_that_was_there_is_as_it_was(house: House, tmp_path: Path):
+    await baked(house, tmp_path, BREAD)
+    name = await house.mind.notebooks.create(MIRA, "Baking bread")
+    await house.mind.notebooks.write(MIRA, name, "# Baking bread\n\nThe dough, the cellar, loaves and Sundays.\n", "")
+    before = await house.mind.notebooks.texts(MIRA)
+    await house.mind.notekeeping.of(MIRA)
+    (run,) = await kept_runs(house)
+    assert await house.mind.notebooks.texts(MIRA) != before
+
+    await house.away.undo(run.id)
+
+    assert await house.mind.notebooks.texts(MIRA) == before
+
+
+async def test_a_notebook_the_user_changed_since_stays_as_they_left_it(house: House, tmp_path: Path):
+    await baked(house, tmp_path, BREAD)
+    await house.mind.notekeeping.of(MIRA)
+    ((name, text),) = (await house.mind.notebooks.texts(MIRA)).items()
+    await house.mind.notebooks.write(MIRA, name, f"{text}- By hand.\n", text)
+    mine = await house.mind.notebooks.texts(MIRA)
+
+    await house.away.undo((await kept_runs(house))[0].id)
+
+    assert {line for line in mine[name].splitlines() if "hand" in line} == {"- By hand."}
+    assert "- By hand." in (await house.mind.notebooks.texts(MIRA))[name]
+
+
+async def test_where_nothing_is_left_for_today_a_conversation_waits_for_another_day(
+    house: House, tmp_path: Path, clock: Clock
+):
+    await house.preferences.set(agent_day_tokens=1000)
+    await baked(house, tmp_path, BREAD)
+    await spend(house, 1000)
+
+    await house.mind.notekeeping.catch_up()
+    assert await house.mind.notebooks.of(MIRA) == []
+    assert [run.task for run in await kept_runs(house)] == ["thoughts"]
+
+    clock.go_on(days=1)
+    await house.mind.notekeeping.catch_up()
+    assert [kept.notebook.title for kept in await house.mind.notebooks.of(MIRA)] == ["Baking bread"]
+
+
+async def test_the_means_are_asked_for_anew_before_every_conversation(house: House, tmp_path: Path):
+    await house.preferences.set(agent_day_tokens=1)
+    other = tuple(line.replace("Sundays", "Mondays") for line in BREAD)
+    await baked(house, tmp_path, BREAD, other)
+
+    assert await house.mind.notekeeping.of(MIRA) == 1  # one that was begun is read to its end
+
+    (run,) = await kept_runs(house)
+    assert run.tokens > 1
+
+
+async def test_what_rules_can_do_alone_needs_no_means(house: House):
+    await house.preferences.set(agent_day_tokens=1)
+    await over(house, *NUTS)
+    await spend(house, 1)
+
+    assert await house.mind.notekeeping.of(MIRA) == 1
+    assert len(await house.mind.notebooks.of(MIRA)) == 1
+
+
+async def test_stopped_by_the_user_it_ends_and_nothing_else_does(house: House):
+    began = asyncio.Event()
+
+    async def for_ever(doing: Doing) -> Result:
+        doing.progress("Reading")
+        began.set()
+        await asyncio.Event().wait()
+        return NOTHING
+
+    work = asyncio.create_task(house.away._doings.carry_out(NOTEBOOKS, (MIRA, "Mira"), for_ever))
+    await began.wait()
+    (one,) = house.away.everything_underway
+    assert (one.persona, one.title, one.words) == ("Mira", "Notebooks", "Reading")
+
+    house.away.stop(one.run.id)
+
+    assert (await work).outcome is Outcome.STOPPED
+    assert house.away.everything_underway == []
+
+
+async def test_what_breaks_down_is_told_as_that(house: House):
+    async def dry(_doing: Doing) -> Result:
+        raise LetheError("The well is dry.")
+
+    with pytest.raises(LetheError):
+        await house.away._doings.carry_out(NOTEBOOKS, (MIRA, "Mira"), dry)
+
+    (run,) = await kept_runs(house)
+    assert (run.outcome, run.trouble) == (Outcome.FAILED, "The well is dry.")
+
+
+def test_no_plugin_can_take_the_name_of_such_work():
+    registry = Registry([], lambda: ([Plugin(Scripted(nothing, RESEARCH.name), "lethe-wells")], []), WORKS)
+
+    assert registry.all() == []
+    assert [fault.distribution for fault in registry.faults] == ["lethe-wells"]
+
+
+# research
+
+
+async def test_what_the_user_wants_to_know_is_found_out_whatever_is_left_for_today(house: House, tmp_path: Path):
+    await house.preferences.set(agent_day_tokens=1)
+    await spend(house, 1)
+    enough = {"is_enough": True, "next_queries": []}
+    async with looking_up(house, tmp_path, PLAN, FOUND, REPORT, enough):
+        inquiry = await house.researching.begin(MIRA, "The lighthouse of Brenn")
+        await found_out(house)
+
+    run = (await kept_runs(house))[0]
+    assert (run.task, run.outcome) == ("deep_research", Outcome.MADE)
+    assert run.summary == "Found out about “The lighthouse of Brenn”."
+    assert [(one.kind, one.id) for one in run.made] == [(MadeKind.REPORT, str(inquiry.id))]
+    assert run.tokens == (await house.researching.get(inquiry.id)).tokens > 0
+    assert (await house.away.spent_today(MIRA)).tokens == run.tokens + 1
+
+
+async def test_it_is_seen_while_it_lasts_and_can_be_stopped_there(house: House, tmp_path: Path):
+    async with looking_up(house, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
+        await house.researching.begin(MIRA, "The lighthouse of Brenn")
+
+        async def writes() -> bool:
+            return any(one.words.endswith("Writing the report") for one in house.away.everything_underway)
+
+        await until(writes)
+        (one,) = house.away.everything_underway
+        assert (one.persona, one.title, one.is_asked) == ("Mira", "Finding out", True)
+        assert one.words == "“The lighthouse of Brenn”: Writing the report"
+
+        house.away.stop()
+        await found_out(house)
+
+    (run,) = await kept_runs(house)
+    (inquiry,) = await house.researching.all()
+    assert (run.outcome, inquiry.state) == (Outcome.STOPPED, InquiryState.STOPPED)
+    assert inquiry.report
+    assert [made.kind for made in run.made] == [MadeKind.REPORT]
+
+
+async def test_after_the_program_was_killed_in_the_middle_of_it_the_list_says_so(house: House, tmp_path: Path):
+    async with looking_up(house, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
+        await house.researching.begin(MIRA, "The lighthouse of Brenn")
+
+        async def writes() -> bool:
+            return any(one.words.endswith("Writing the report") for one in house.away.everything_underway)
+
+        await until(writes)
+        assert [run.outcome for run in await house.away.runs()] == [None]  # the first look takes it for no lost one
+        copy = await copy_home(house, tmp_path / "as it was")
+        house.researching.stop()
+
+    async with opened(copy) as again:
+        (run,) = await again.away.runs()
+        assert run.outcome is Outcome.LOST
+        assert [made.title for made in run.made] == ["The lighthouse of Brenn"]
+
+
+async def test_a_report_can_be_taken_back(house: House, tmp_path: Path):
+    enough = {"is_enough": True, "next_queries": []}
+    async with looking_up(house, tmp_path, PLAN, FOUND, REPORT, enough):
+        await house.researching.begin(MIRA, "The lighthouse of Brenn")
+        await found_out(house)
+
+    await house.away.undo((await kept_runs(house))[0].id)
+
+    assert await house.researching.all() == []
+
+
+async def test_with_a_persona_who_is_deleted_her_work_ends(house: House, tmp_path: Path):
+    async with looking_up(house, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
+        await house.researching.begin(MIRA, "The lighthouse of Brenn")
+
+        async def has_begun() -> bool:
+            return bool(house.away.everything_underway)
+
+        await until(has_begun)
+        await house.library.delete_persona(MIRA)
+        await found_out(house)
+
+    assert [run.outcome for run in await kept_runs(house)] == [Outcome.STOPPED]

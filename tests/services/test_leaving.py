@@ -1,0 +1,129 @@
+"""With a persona who is deleted for good goes all she ever was; from the Trash all of it comes back with her."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from uuid import uuid4
+
+from lethe_app.agents.task import Result, Scene
+from lethe_app.brain.notebooks import Conclusion
+from lethe_app.domain.agents import Change, Verdict
+from lethe_app.domain.clock import now
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.domain.mood import MoodReading
+from lethe_app.domain.research import Inquiry, InquiryState
+from lethe_app.house import House
+from lethe_app.services.workbench import of_session
+from tests.services.past import hold
+from tests.services.stage import MIRA
+from tests.services.tasks import Scripted, employ
+
+OTHER = "mira"
+"""Who came with Lethe, and stays."""
+COUNTED_ONLY = "forgettings"
+"""How often something was forgotten; says nothing of what."""
+
+
+async def made(scene: Scene) -> Result:
+    await scene.memorize(MemoryUnit(content="The tide turns at six."))
+    await scene.leave_note("The tide has turned.")
+    await scene.set_state({"last": "tide"})
+    return Result("Looked at the tide.")
+
+
+async def lived(house: House) -> None:
+    """Something of everything that is ever kept of her."""
+    session = await hold(house, "Shall we sail?", "At six.")
+    asked, reply = await house.sessions.page(session.guid, 0, 2)
+    await employ(house, Scripted(made))
+    house.away.ask(MIRA, "something")
+    await house.away.look()
+    await house.feedback.thumb(reply.id, Verdict.BAD)
+    await house.feedback.heard(MIRA)
+    await house.objecting.make(MIRA, uuid4(), asked)
+    await house.dreams._changes.put(Change(persona_id=MIRA, what="infer"))
+    await house.mind.moods.read(MIRA, MoodReading(session=session.guid, at=now(), model="echo", steps={}))
+    await house.mind.wishes.ask(MIRA, "Learn the stars.")
+    await house.mind.notebooks.create(MIRA, "Tides", [Conclusion("It turns at six.", now().date())])
+    thrown = await house.mind.notebooks.create(MIRA, "Knots", [Conclusion("A bowline holds.", now().date())])
+    await house.mind.notebooks.delete(MIRA, thrown)
+    await house.mind.notekeeping._house.set("notebooks", MIRA, {str(session.guid): 2})
+    inquiry = Inquiry(persona_id=MIRA, topic="The lighthouse of Brenn", state=InquiryState.DONE, ended=now())
+    await house.researching.restore(inquiry)
+    await house.tooling.bench.put(of_session(session.guid), "page", "A whole page.")
+
+
+async def rows_about(house: House, persona_id: str) -> dict[str, int]:
+    """By table, how many rows hold that name anywhere."""
+
+    def work(connection) -> dict[str, int]:
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        found = {}
+        for table in tables:
+            if table.startswith(("passage_words", "sqlite")) or table == COUNTED_ONLY:
+                continue
+            rows = connection.execute(f"SELECT * FROM {table}").fetchall()
+            found[table] = sum(any(persona_id in str(cell) for cell in row) for row in rows)
+        return {table: count for table, count in found.items() if count}
+
+    return await house._database.run(work)
+
+
+async def count(house: House, table: str) -> int:
+    return await house._database.run(lambda c: c.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+
+def files_of(folder: Path, persona_id: str) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file() and persona_id in path.parts]
+
+
+async def test_of_a_persona_deleted_for_good_nothing_is_left(house: House, says: Callable[..., object]):
+    await says("Indeed.")
+    await lived(house)
+    before = await rows_about(house, MIRA)
+    assert before.keys() >= {"task_runs", "changes", "feedback", "house_state", "memories", "sessions"}
+    assert before["house_state"] >= 8
+    assert await count(house, "workbench") == 1
+    assert len(files_of(house.paths.home, MIRA)) == 3
+
+    await house.library.delete_persona(MIRA)
+    item = next(one for one in await house.trash.all() if one.stem == MIRA)
+    await house.trash.erase([item])
+
+    assert await rows_about(house, MIRA) == {}
+    assert await count(house, "workbench") == 0
+    assert files_of(house.paths.home, MIRA) == []
+    assert [one for one in await house.trash.all() if one.persona_id == MIRA] == []
+
+
+async def test_from_the_trash_all_of_it_comes_back_with_her(house: House, says: Callable[..., object]):
+    await says("Indeed.")
+    await lived(house)
+    before, files = await rows_about(house, MIRA), files_of(house.paths.home, MIRA)
+
+    await house.library.delete_persona(MIRA)
+    await house.trash.restore(next(one for one in await house.trash.all() if one.stem == MIRA))
+
+    assert await rows_about(house, MIRA) == before
+    assert files_of(house.paths.home, MIRA) == files
+    assert [run.task for run in await house.away.runs()] == ["something"]
+    assert len(await house.feedback.told(MIRA)) == 1
+    assert len(await house.researching.all()) == 1
+    assert len(await house.mind.moods.readings(MIRA)) == 1
+    assert len(await house.mind.notebooks.of(MIRA)) == 1
+
+
+async def test_what_belongs_to_others_stays(house: House, says: Callable[..., object]):
+    await says("Indeed.")
+    await lived(house)
+    await house.mind.wishes.ask(OTHER, "Learn the stars.")
+    await house.mind.notebooks.create(OTHER, "Stars", [Conclusion("Vega is blue.", now().date())])
+    await house.researching.restore(Inquiry(persona_id=OTHER, topic="Vega", state=InquiryState.DONE, ended=now()))
+
+    await house.library.delete_persona(MIRA)
+    await house.trash.erase([next(one for one in await house.trash.all() if one.stem == MIRA)])
+
+    assert (await house.mind.wishes.of(OTHER)).request == "Learn the stars."
+    assert [kept.notebook.title for kept in await house.mind.notebooks.of(OTHER)] == ["Stars"]
+    assert [one.topic for one in await house.researching.all()] == ["Vega"]

@@ -1,0 +1,77 @@
+"""A model that is offered tools is told how to use them in the part of its prompt that stays, unless the user wants no note."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from lethe_app.domain.chat import ChatSession
+from lethe_app.house import House
+from tests.prompt.templates import CHATML, HERMES
+from tests.services.stage import MIRA, change_persona, prompt_of, say
+
+Says = Callable[..., object]
+BEGINNING = "Mira can use tools, and uses one only where it helps"
+
+
+@pytest.fixture
+async def session(house: House) -> ChatSession:
+    await house.preferences.set(tools_enabled=True, default_tools=["dice"], recall_without_match=0)
+    return await house.sessions.new(MIRA)
+
+
+async def told(house: House, session: ChatSession, text: str = "Good evening.") -> str:
+    return await prompt_of(house, session, await say(house, session, text))
+
+
+async def test_the_note_stands_in_the_system_prompt_and_stays_there(house: House, session: ChatSession, says: Says):
+    await says("Hello.", "Well.", template=HERMES)
+    first, second = await told(house, session), await told(house, session, "It is late.")
+
+    assert first.count(BEGINNING) == 1
+    assert first.index(BEGINNING) < first.index("Good evening.")
+    assert "what Tomas asks for" in first
+    assert second.startswith(first[: first.index("Good evening.")])
+
+
+async def test_a_setting_switches_it_off_in_the_middle_of_a_conversation(house: House, session: ChatSession, says: Says):
+    await says("Hello.", "Well.", "Aye.", template=HERMES)
+    before = await told(house, session)
+    await house.preferences.set(tools_explained=False)
+    without = await told(house, session, "It is late.")
+    await house.preferences.set(tools_explained=True)
+
+    assert BEGINNING in before
+    assert BEGINNING not in without
+    assert "dice_roll" in without
+    assert BEGINNING in await told(house, session, "Good night.")
+
+
+@pytest.mark.parametrize(
+    ("template", "settings"), [(CHATML, {}), (HERMES, {"tools_enabled": False}), (HERMES, {"default_tools": []})]
+)
+async def test_a_model_that_is_offered_none_is_told_nothing(
+    house: House, session: ChatSession, says: Says, template: str, settings: dict[str, object]
+):
+    await says("Hello.", template=template)
+    await house.preferences.set(**settings)
+
+    assert BEGINNING not in await told(house, session)
+
+
+async def test_a_persona_without_tools_of_her_own_is_told_nothing(house: House, session: ChatSession, says: Says):
+    await says("Hello.", template=HERMES)
+    await change_persona(house, override_default_toolset=True, tools=[])
+
+    assert BEGINNING not in await told(house, session)
+
+
+async def test_the_users_own_words_come_before_ours(house: House, session: ChatSession, says: Says):
+    house.paths.own_prompts.mkdir(parents=True, exist_ok=True)
+    (house.paths.own_prompts / "tools_note.md").write_text("{{char}} rolls the dice when {{user}} asks.\n", encoding="utf-8")
+    await says("Hello.", template=HERMES)
+    prompt = await told(house, session)
+
+    assert "Mira rolls the dice when Tomas asks." in prompt
+    assert BEGINNING not in prompt

@@ -1,0 +1,99 @@
+"""Beside the conversation stands how she feels, in the words of her prompt, and a way to where it can be changed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from lethe_app.ui.mood_line import MoodLine
+from lethe_app.ui.workshop.mind_page import MindPage
+from tests.ui.test_accessibility import nameless
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+@pytest.fixture
+async def scene(tmp_path: Path, echo_model: Callable[..., Path]) -> AsyncIterator[Scene]:
+    async with opened(tmp_path / "home", echo_model(*["Indeed."] * 40)) as opened_scene:
+        await opened_scene.house.preferences.set(recall_without_match=0)
+        mira = await opened_scene.house.library.persona("mira")
+        await opened_scene.house.library.save_persona(mira.model_copy(update={"worlds": [], "mood": True}))
+        await opened_scene.house.mind.moods.put("mira", "energy", 0.02)
+        opened_scene.window.resize(1280, 800)
+        opened_scene.window.panes.open_panel()
+        yield opened_scene
+
+
+def line(scene: Scene) -> MoodLine:
+    return scene.window.memory.mood
+
+
+async def say(scene: Scene, text: str) -> None:
+    before = len(scene.words)
+    scene.host.turns.send(text)
+    await until(lambda: len(scene.words) == before + 2 and scene.words[-1] == "Indeed." and not scene.is_replying)
+
+
+async def test_it_says_how_she_feels_in_the_very_words_that_the_prompt_was_told(scene: Scene):
+    await say(scene, "Good evening.")
+    open_now = scene.host.conversations._open
+    assert open_now is not None
+    messages = await scene.house.sessions.page(open_now.guid, 0, 100)
+    asked = next(one for one in messages if one.content == "Good evening.")
+    memory = await scene.house.brain.recalled(asked.id)
+    await until(line(scene).words.text)
+
+    assert memory is not None
+    assert line(scene).words.text() == memory.mood
+    assert memory.mood.startswith("Mira feels ")
+    assert line(scene).isVisible()
+    assert not nameless(line(scene))
+
+
+async def test_it_follows_the_switches_of_moods_at_once(scene: Scene):
+    await until(lambda: line(scene).isVisible())
+    await scene.house.preferences.set(mood_handling=False)
+    await until(lambda: not line(scene).isVisible())
+    await scene.house.preferences.set(mood_handling=True)
+    await until(lambda: line(scene).isVisible())
+
+    mira = await scene.house.library.persona("mira")
+    await scene.house.library.save_persona(mira.model_copy(update={"mood": False}))
+    await until(lambda: not line(scene).isVisible())
+
+
+async def test_it_is_about_now_and_leaves_when_an_older_reply_is_chosen(scene: Scene):
+    await say(scene, "Good evening.")
+    await say(scene, "It is late.")
+    await until(lambda: line(scene).isVisible())
+    older = next(row for row in range(scene.host.messages.rowCount()) if scene.words[row] == "Indeed.")
+
+    scene.host.memory.choose(scene.host.messages.outline(older).id)
+    await until(lambda: not line(scene).isVisible())
+    scene.window.memory.newest_wanted.emit()
+    await until(lambda: line(scene).isVisible())
+
+
+@pytest.mark.parametrize("by_keyboard", [True, False])
+async def test_it_leads_to_her_mind(scene: Scene, by_keyboard: bool):
+    await until(line(scene).more.isVisible)
+    if by_keyboard:
+        line(scene).more.setFocus()
+        QTest.keyClick(line(scene).more, Qt.Key.Key_Space)
+    else:
+        QTest.mouseClick(line(scene).more, Qt.MouseButton.LeftButton)
+
+    await until(lambda: isinstance(scene.host.workshop.page, MindPage))
+
+
+async def test_in_the_middle_of_everything_there_is_no_line(scene: Scene):
+    await until(lambda: line(scene).isVisible())
+    for side in await scene.house.mind.moods.sides("mira"):
+        await scene.house.mind.moods.put("mira", side.id, 0.5)
+
+    await until(lambda: not line(scene).isVisible())

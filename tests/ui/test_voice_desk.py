@@ -1,0 +1,66 @@
+"""A persona's preferred model is offered where another one is loaded, once, and loaded when the user says so."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
+
+from lethe_app.domain.persona import Persona
+from lethe_app.services.events import Loading, ModelState, Ready
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+def offers(scene: Scene) -> list[QPushButton]:
+    found = [button for toast in scene.toasts for button in toast.findChildren(QPushButton)]
+    return [button for button in found if button.text() == "Load it"]
+
+
+async def wanting(scene: Scene, model: str) -> Persona:
+    """Mira, who would rather speak with that model."""
+    mira = await scene.house.library.persona("mira")
+    return mira.model_copy(update={"preferred_model": model})
+
+
+async def test_the_model_she_prefers_is_offered_once_and_loaded_on_a_click(
+    tmp_path: Path, echo_model: Callable[..., Path], starter_model: Path
+):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        models = scene.house.models
+        await until(lambda: isinstance(models.state, Ready))
+        hers = scene.house.paths.models / "hers.gguf"
+        hers.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(starter_model, hers)
+        mira = await wanting(scene, "hers.gguf")
+
+        scene.host.voice.meet(mira)
+        scene.host.voice.meet(mira)
+        await until(lambda: offers(scene))
+
+        assert len(offers(scene)) == 1
+        (name,) = [model.name for model in await models.found() if model.path == hers]
+        heard: list[ModelState] = []
+        models.changed.add(heard.append)
+        QTest.mouseClick(offers(scene)[0], Qt.MouseButton.LeftButton)
+        await until(lambda: any(isinstance(state, Loading) and state.name == name for state in heard), 20)
+
+
+async def test_nothing_is_offered_that_is_loaded_already_or_not_there(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        models = scene.house.models
+        await until(lambda: isinstance(models.state, Ready))
+        voice = scene.host.voice
+        for model in ("echo.json", ""):
+            voice.meet(await wanting(scene, model))
+        assert not voice._offered
+        voice.meet(mira := await wanting(scene, "nowhere.gguf"))
+        await voice._offer(mira)
+
+        assert offers(scene) == []

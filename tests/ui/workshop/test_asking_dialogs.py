@@ -1,0 +1,39 @@
+"""The two dialogs that ask for more than a yes have one primary button, and all of it can be read in large text."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+
+from lethe_app.domain.persona import Persona
+from lethe_app.ui.dialogs import Asking
+from lethe_app.ui.theme import Theme
+from lethe_app.ui.workshop.session_insert import InsertMessage
+from lethe_app.ui.workshop.world_remember import Remember
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+NAME = "Wilhelmina Featherstonehaugh of the Outer Isles"
+
+
+def remember(parent: QWidget, theme: Theme) -> Asking:
+    return Remember(parent, theme, "The lamp", [Persona(unique_name="mina", name=NAME)], "mina")
+
+
+def insert(parent: QWidget, _theme: Theme) -> Asking:
+    return InsertMessage(parent, NAME, "It will stand above the third message.")
+
+
+@pytest.mark.parametrize("made", [remember, insert])
+def test_no_button_is_cut_off_in_large_text(theme: Theme, made):
+    theme.wear("dark", 22)
+    parent = QWidget()
+    dialog = made(parent, theme)
+    dialog.show()
+    QApplication.processEvents()
+
+    assert dialog.primary.isDefault()
+    for button in dialog.findChildren(QPushButton):
+        assert button.width() >= button.minimumSizeHint().width()
+        assert dialog.rect().contains(button.geometry())
+    assert dialog.primary.geometry().left() > dialog.cancel.geometry().right()

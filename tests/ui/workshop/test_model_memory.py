@@ -1,0 +1,102 @@
+"""The page of models says what a model may write into memory, and lets another one find memories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from lethe_app.llm import starter
+from lethe_app.paths import Paths
+from lethe_app.services.embedding import known_as
+from lethe_app.services.events import Ready
+from lethe_app.services.trust import Verdict, key_of
+from lethe_app.ui.workshop.model_memory import trust_in_words
+from lethe_app.ui.workshop.model_page import ModelPage
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+def verdict(facts: float, *, may_write_facts: bool, may_write_summaries: bool) -> Verdict:
+    return Verdict(
+        model="Echo",
+        facts=facts,
+        may_write_facts=may_write_facts,
+        may_write_summaries=may_write_summaries,
+        checked=datetime(2026, 5, 1, tzinfo=UTC),
+        detail="1 of 3 facts were right.",
+    )
+
+
+async def model_page(scene: Scene) -> ModelPage:
+    scene.window.actions_["model_manager"].trigger()
+    page = scene.host.workshop.page
+    assert isinstance(page, ModelPage)
+    await until(lambda: page.rows.shown and page._offers)
+    return page
+
+
+async def test_the_verdict_on_the_loaded_model_is_told_as_soon_as_it_is_known(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        models, trust = scene.house.models, scene.house.trust
+        page = await model_page(scene)
+        await until(lambda: isinstance(models.state, Ready))
+        page.card._shown = models.state.model.file.path
+        page.card._follow(models.state)
+        assert "found out" in page.card.memory.text()
+        poor = verdict(0.33, may_write_facts=False, may_write_summaries=False)
+        trust._known[key_of(models.state.model)] = poor
+
+        trust.changed.tell(poor)
+
+        assert not page.card.memory.isHidden()
+        assert "made of your own words" in page.card.memory.text()
+        assert "33 %" in page.card.memory.text()
+
+
+@pytest.mark.parametrize(
+    ("facts", "summaries", "words"),
+    [(True, True, "facts and summaries of"), (True, False, "notes facts"), (False, True, "writes summaries")],
+)
+def test_each_verdict_has_its_own_words(facts: bool, summaries: bool, words: str):
+    assert words in trust_in_words(verdict(0.9, may_write_facts=facts, may_write_summaries=summaries))
+
+
+async def test_memories_are_found_with_the_embedding_model_that_is_chosen_here(tmp_path: Path):
+    path = starter.embedder(Paths.standard(tmp_path).models)
+    async with opened(tmp_path) as scene:
+        house, page = scene.house, await model_page(scene)
+        house.embedding.enabled = True  # a house with scripted models does without
+        await until(lambda: any(one.model.path == path for one in page.rows.shown))
+        page.table.go_to(path)
+        await until(lambda: page.card.load.text() == "Find memories with it" and "read anew" in page.card.memory.text())
+        model = page.table.current.model
+
+        QTest.mouseClick(page.card.load, Qt.MouseButton.LeftButton)
+        await until(lambda: house.embedding.id == known_as(model))
+
+        assert house.preferences.current.embedder_path == str(path)
+        await until(lambda: "Memories are found with it" in page.card.memory.text())
+        assert not page.card.load.isEnabled()
+        assert page.card.unload.isHidden()
+        page.undo.undo()
+        await until(lambda: not house.preferences.current.embedder_path)
+
+
+async def test_the_format_is_tried_with_one_click(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path, echo_model("Good evening to you.")) as scene:
+        models, page = scene.house.models, await model_page(scene)
+        await until(lambda: isinstance(models.state, Ready))
+        page.card._shown = models.state.model.file.path
+        page.card._follow(models.state)
+        await until(lambda: page.card.verdict.text().startswith("Format: "))
+
+        QTest.mouseClick(page.card.try_it, Qt.MouseButton.LeftButton)
+        await until(lambda: "Good evening to you." in page.card.verdict.text())
+
+        assert "It answered and stopped by itself" in page.card.verdict.text()

@@ -1,0 +1,66 @@
+"""What was noted of a conversation as it went is seen, changed and undone on the page of conversations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPlainTextEdit
+
+from lethe_app.ui.workshop.session_notes import NOTES, as_notes, as_text
+from lethe_app.ui.workshop.session_page import SessionPage
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+async def noted(scene: Scene, **notes: str) -> tuple[SessionPage, QPlainTextEdit, UUID]:
+    """The page with the open conversation, of which these things were noted."""
+    open_now = scene.host.conversations.current
+    assert open_now is not None
+    await scene.house.brain.write_notes(open_now.guid, notes)
+    scene.window.actions_["conversations"].trigger()
+    page = scene.host.workshop.page
+    assert isinstance(page, SessionPage)
+    await until(lambda: page.detail.session is not None)
+    field = page.detail.notes.form.field(NOTES)
+    assert isinstance(field, QPlainTextEdit)
+    await until(lambda: field.toPlainText() == as_text(notes))
+    return page, field, open_now.guid
+
+
+async def test_a_note_is_corrected_kept_and_undone(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page, field, guid = await noted(scene, home="Porto", mood="tired")
+
+        field.selectAll()
+        QTest.keyClicks(field, "home: Lisbon")
+        await page.detail.notes.save()
+        assert await scene.house.brain.notes(guid) == {"home": "Lisbon"}
+
+        while page.undo.canUndo():
+            page.undo.undo()
+        await page.detail.notes.save()
+        assert field.toPlainText() == "home: Porto\nmood: tired"
+        assert await scene.house.brain.notes(guid) == {"home": "Porto", "mood": "tired"}
+
+
+async def test_what_was_just_typed_is_kept_when_the_page_is_left(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page, field, guid = await noted(scene)
+        QTest.keyClicks(field, "dog: Bruno")
+
+        QTest.keyClick(page, Qt.Key.Key_Escape)
+        await until(lambda: scene.host.workshop.page is None)
+
+        assert await scene.house.brain.notes(guid) == {"dog": "Bruno"}
+
+
+def test_lines_are_read_as_people_write_them():
+    told = as_notes("home : Porto\n\nlikes tea\nhates rain\nmood:")
+
+    assert told == {"home": "Porto", "note": "likes tea", "note 2": "hates rain"}
+    assert as_notes(as_text({"home": "Porto", "job": "vet"})) == {"home": "Porto", "job": "vet"}

@@ -1,0 +1,84 @@
+"""A picture, a model and a folder are chosen beside their settings, and nobody has to type a path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog, QLineEdit
+
+from lethe_app.ui.workshop.settings_page import SettingsPage
+from lethe_app.ui.workshop.settings_paths import WANTED
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+async def settings_page(scene: Scene) -> SettingsPage:
+    scene.window.actions_["settings"].trigger()
+    page = scene.host.workshop.page
+    assert isinstance(page, SettingsPage)
+    await until(lambda: page.sections.currentRow() == 0)
+    return page
+
+
+async def choose(scene: Scene, page: SettingsPage, name: str, path: Path) -> None:
+    """Press the button beside the setting and choose `path`."""
+    page.show_setting(name)
+    QTest.mouseClick(page._paths[name], Qt.MouseButton.LeftButton)
+    dialog = await scene.dialog()
+    assert isinstance(dialog, QFileDialog)
+    dialog.setDirectory(str(path.parent))
+    field = dialog.findChild(QLineEdit)
+    assert field is not None
+    field.setText(str(path))
+    dialog.accept()
+
+
+async def test_a_picture_is_chosen_shown_and_taken_away_again(tmp_path: Path):
+    picture = tmp_path / "sea.png"
+    image = QImage(16, 16, QImage.Format.Format_RGB32)
+    image.fill(Qt.GlobalColor.blue)
+    image.save(str(picture))
+    async with opened(tmp_path / "home") as scene:
+        page, preferences = await settings_page(scene), scene.house.preferences
+
+        await choose(scene, page, "background", picture)
+        await until(lambda: preferences.current.background == str(picture))
+
+        field = page._form_of["background"].field("background")
+        assert isinstance(field, QLineEdit)
+        assert field.text() == str(picture)
+        page.undo.undo()
+        await until(lambda: not preferences.current.background)
+
+
+async def test_folders_of_models_are_added_to_those_there_are(tmp_path: Path):
+    first, second = tmp_path / "one", tmp_path / "two"
+    for folder in (first, second):
+        folder.mkdir()
+    async with opened(tmp_path / "home") as scene:
+        page, preferences = await settings_page(scene), scene.house.preferences
+        await choose(scene, page, "model_folders", first)
+        await until(lambda: preferences.current.model_folders == [str(first)])
+
+        await choose(scene, page, "model_folders", second)
+
+        await until(lambda: preferences.current.model_folders == [str(first), str(second)])
+
+
+async def test_who_thinks_better_of_it_changes_nothing(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await settings_page(scene)
+        QTest.mouseClick(page._paths["model_path"], Qt.MouseButton.LeftButton)
+        dialog = await scene.dialog()
+
+        QTest.keyClick(dialog, Qt.Key.Key_Escape)
+        await until(lambda: not dialog.isVisible())
+
+        assert not page.undo.canUndo()
+        assert set(page._paths) == set(WANTED)
+        assert all(button.accessibleName() for button in page._paths.values())
