@@ -122,3 +122,5 @@ class TurnMemory(BaseModel):
     """How she feels, where that has changed."""
     bench: str = ""
     """What lies on the workbench of this conversation; told in the prompt and not kept."""
+    forgotten: int = Field(default=0, exclude=True)
+    """How many came to mind and were forgotten since; not kept."""

@@ -90,6 +90,8 @@ class Behind:
     surfaced: tuple[Surfaced, ...] = ()
     kept_back: tuple[NotRecalled, ...] = ()
     scratch: str = ""
+    forgotten: int = 0
+    """How many came to mind then and were forgotten since."""
     word_for_word: tuple[str, ...] = ()
     """Titles of the earlier conversations that stand whole in what she reads: nothing of these need come to mind."""
 

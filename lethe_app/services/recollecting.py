@@ -136,7 +136,8 @@ class Recollecting:
         named = {one.memory for one in memory.recalled if not one.world}
         named |= {lead.origin for one in memory.recalled if not one.world for lead in one.leads}
         gone = await self._turns.forgotten(list(named))
-        return memory.model_copy(update={"recalled": [left for one in memory.recalled if (left := without(one, gone))]})
+        left = [one for each in memory.recalled if (one := without(each, gone))]
+        return memory.model_copy(update={"recalled": left, "forgotten": len(memory.recalled) - len(left)})
 
     async def notes(self, session_id: UUID) -> dict[str, str]:
         """What is known of a conversation as it goes, by key."""

@@ -83,6 +83,7 @@ class Reconsidering:
             surfaced=tuple([await self._surfaced(one) for one in recalled]),
             kept_back=tuple(memory.blocked),
             scratch=memory.scratch,
+            forgotten=memory.forgotten,
             word_for_word=tuple([one.name async for one in self._in_view(session)]),
         )
 

@@ -207,6 +207,8 @@ def why_nothing(behind: Behind, name: str) -> tuple[str, str]:
         return tr("Nothing was needed"), text.format(name=name)
     if not behind.is_known:
         return tr("Nothing is known of it"), tr("This reply was written before Lethe kept what came to mind.")
+    if behind.forgotten:
+        return tr("Forgotten since"), tr("What came to mind for this reply is no longer remembered.")
     whole = behind.word_for_word
     if not whole:
         text = tr("Your words led to nothing {name} remembers. Not every reply needs a memory.")

@@ -132,6 +132,7 @@ async def test_what_was_forgotten_comes_back_when_it_is_taken_back(scene: Scene)
     assert found is not None
     press(found, "trash")
     await until(lambda: not scene.window.memory.cards and scene.host.messages.marks.of(row) == 0)
+    assert "is no longer remembered" in words_in(scene)
     await undo_by_toast(scene)
 
     await until(lambda: card(scene, "It is lit") and scene.host.messages.marks.of(row) == 1)
