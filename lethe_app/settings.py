@@ -178,6 +178,9 @@ class Settings(AwaySettings):
     keyword_max_entries: int = setting(
         Section.MEMORY, 3, "Memories by keyword", "How many keywords may bring up for a message.", ge=0, le=50
     )
+    silent_types: list[str] = setting(
+        Section.MEMORY, ["image", "file"], "Found by keywords alone", "Kinds of memories that what they say brings up never."
+    )
     recall_without_match: int = setting(
         Section.MEMORY, 3, "Memories at a beginning", "How many come to mind when a conversation begins.", ge=0, le=50
     )
@@ -214,6 +217,12 @@ class Settings(AwaySettings):
     )
     min_no_recall_days: int = setting(
         Section.NEWS, 10, "Fades after", "Days per step of priority until an unused find or goal is let go.", ge=1, le=3650
+    )
+    decaying_types: list[str] = setting(
+        Section.NEWS,
+        ["web_search", "goal", "reminder"],
+        "What fades",
+        "Kinds of memories that are forgotten when nothing brings them up for long.",
     )
     mood_handling: bool = setting(Section.NEWS, True, "Moods", "Personas that have moods show them; off stops all of them.")
     static_mood: bool = setting(Section.NEWS, False, "Steady mood", "Show the mood but let nothing change it.")

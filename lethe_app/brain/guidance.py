@@ -33,8 +33,8 @@ class Rules(BaseModel):
     mood_handling: bool = True
     static_mood: bool = False
     decaying: frozenset[MemoryType] = frozenset({MemoryType.WEB_SEARCH, MemoryType.GOAL, MemoryType.REMINDER})
-    not_retrieved: frozenset[MemoryType] = frozenset({MemoryType.FILE, MemoryType.IMAGE})
-    """Never found by meaning."""
+    silent: frozenset[MemoryType] = frozenset({MemoryType.FILE, MemoryType.IMAGE})
+    """What they say brings them up never, a keyword may."""
     natural_limit: float = Field(default=0.09, ge=0)
     """Cosine distance up to which a waiting memory is relevant; what is near depends on the embedder, so calibrate it."""
 

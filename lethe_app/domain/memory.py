@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 from uuid import UUID, uuid4
@@ -26,6 +27,12 @@ class MemoryType(StrEnum):
     PERSON = "person"
     GOAL = "goal"
     REMINDER = "reminder"
+
+
+def kinds_named(names: Iterable[str]) -> frozenset[MemoryType]:
+    """What is no kind of memory, such as one of another version, is passed over."""
+    wanted = set(names)
+    return frozenset(kind for kind in MemoryType if kind.value in wanted)
 
 
 class MemoryInsertion(StrEnum):

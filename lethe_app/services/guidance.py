@@ -18,7 +18,7 @@ from lethe_app.brain.held import Held
 from lethe_app.brain.natural import Evidence
 from lethe_app.brain.returning import Absence, UserReturnInsert
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
-from lethe_app.domain.memory import MemoryType, MemoryUnit
+from lethe_app.domain.memory import MemoryType, MemoryUnit, kinds_named
 from lethe_app.domain.recollection import Because, Recollection, Way
 from lethe_app.services.apart import apart
 from lethe_app.services.casting import Cast
@@ -242,6 +242,8 @@ def rules_of(settings: Settings, natural_limit: float) -> Rules:
         mood_handling=settings.mood_handling,
         static_mood=settings.static_mood,
         natural_limit=natural_limit,
+        decaying=kinds_named(settings.decaying_types),
+        silent=kinds_named(settings.silent_types),
     )
 
 

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.facts import ExtractedFact
-from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 from lethe_app.domain.passage import Passage, PassageKind
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import LetheError, StorageError
@@ -36,7 +36,6 @@ EMBEDDED_AT_ONCE = 4
 """Passages whose meaning is asked for together: a question that comes meanwhile waits for no more than these."""
 LOOK_AGAIN = 60.0
 """Seconds after which it looks for changes nobody told it of."""
-NEVER_FOUND = frozenset({MemoryType.IMAGE, MemoryType.FILE})
 MOST_SOURCES = 3
 """A fact leads to the newest of the sessions in which it was said; a frequent one would flood the few places."""
 
@@ -222,7 +221,7 @@ def of_session(session: ChatSession) -> list[Passage]:
 
 def of_memory(owner: str, memory: MemoryUnit) -> list[Passage]:
     """Nothing where it is never brought up by what it says."""
-    if memory.category in NEVER_FOUND or not memory.enabled:
+    if not memory.enabled:
         return []
     if memory.insertion not in {MemoryInsertion.TRIGGER, MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED}:
         return []

@@ -20,7 +20,7 @@ from lethe_app.brain.pool import Outcome, Pool, recollection
 from lethe_app.brain.snippets import form_of, snippet
 from lethe_app.brain.window import Window
 from lethe_app.domain.chat import ChatSession, Message
-from lethe_app.domain.memory import MemoryUnit
+from lethe_app.domain.memory import MemoryType, MemoryUnit, kinds_named
 from lethe_app.domain.passage import Meaning
 from lethe_app.domain.recollection import Because, NotRecalled, Recollection, Way
 from lethe_app.domain.worldinfo import WorldEntry
@@ -28,7 +28,6 @@ from lethe_app.services import lore
 from lethe_app.services.apart import apart
 from lethe_app.services.casting import NOBODY, Cast
 from lethe_app.services.frames import Frame
-from lethe_app.services.indexing import NEVER_FOUND
 from lethe_app.services.lore import Bound, LoreKeeping, lore_state
 from lethe_app.services.objecting import Objecting
 from lethe_app.services.preferences import Preferences
@@ -167,6 +166,7 @@ class Minding:
             in_view=occasion.in_view,
             summarised=occasion.summarised,
             known=occasion.known,
+            silent=kinds_named(settings.silent_types),
             present=present(occasion.cast),
             dates=dates(occasion),
             meaning=occasion.meaning,
@@ -178,17 +178,18 @@ class Minding:
         """At the beginning of a conversation that nothing else leads into: what matters most."""
         if occasion.turn.number > 1 or (occasion.frame and (occasion.frame.summaries or occasion.frame.facts)):
             return []
-        choose = partial(_most_important, occasion, there, self._preferences.current.recall_without_match)
+        settings = self._preferences.current
+        choose = partial(_most_important, occasion, there, settings.recall_without_match, kinds_named(settings.silent_types))
         best = await apart(len(occasion.memories), choose)
         why = [Because(what="a conversation begins, and it is among what matters most")]
         return [shown(memory, Way.OPENING, why) for memory in best]
 
 
-def _most_important(occasion: Occasion, there: Collection[UUID], most: int) -> list[MemoryUnit]:
+def _most_important(occasion: Occasion, there: Collection[UUID], most: int, silent: Collection[MemoryType]) -> list[MemoryUnit]:
     open_now = (
         memory
         for memory in occasion.memories
-        if is_open(memory, occasion.moment) and memory.category not in NEVER_FOUND and memory.guid not in there
+        if is_open(memory, occasion.moment) and memory.category not in silent and memory.guid not in there
     )
     return nsmallest(most, open_now, key=lambda memory: (-memory.priority, -memory.trigger_count, memory.guid))
 

@@ -241,11 +241,8 @@ class Recollecting:
     async def _eureka(self, occasion: Occasion, rules: Rules) -> Initiative:
         due = await apart(len(held := occasion.memories.waiting), partial(waiting, held, occasion.moment, rules))
         keywords = await apart(len(due), partial(self._keywords.keywords, due, occasion.window, occasion.turn))
-        distances = (
-            await self._recall.distances(occasion.meaning, [memory.guid for memory in due])
-            if due and occasion.meaning is not None
-            else {}
-        )
+        told, meaning = [memory.guid for memory in due if memory.category not in rules.silent], occasion.meaning
+        distances = await self._recall.distances(meaning, told) if told and meaning is not None else {}
         evidence = {memory.guid: Evidence(distances.get(memory.guid), keywords.get(memory.guid, "")) for memory in due}
         tagged, said = self._preferences.current.tagged_events, unaddressed(occasion.text, present(occasion.cast))
         return await self._guidance.of_its_own(

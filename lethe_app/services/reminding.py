@@ -50,6 +50,8 @@ class Asking:
     """Sessions whose summaries are in the prompt; of these only the lines that matter are brought up."""
     known: Collection[UUID] = field(default_factory=tuple)
     """Facts that are in the prompt."""
+    silent: Collection[MemoryType] = field(default_factory=tuple)
+    """Kinds that are not brought up by what they say."""
     present: Collection[str] = field(default_factory=tuple)
     """Names of those who speak: they stand in nearly every memory and so lead to none."""
     dates: bool = True
@@ -102,7 +104,8 @@ class Reminding:
         leads, because = leads_of(hit, texts), reasons_of(hit)
         if hit.source in asking.memories:
             memory = asking.memories[hit.source]
-            return of_memory(memory, hit, because, leads) if is_open(memory, asking.moment) else None
+            may_come = memory.category not in asking.silent and is_open(memory, asking.moment)
+            return of_memory(memory, hit, because, leads) if may_come else None
         woken = asking.bound.entry(hit.source)
         if woken is not None:
             given = entry_recollection(*woken, Way.MEANING, because)

@@ -252,6 +252,17 @@ async def test_what_was_not_used_for_long_fades_and_does_not_come_in_that_very_t
     assert all([await now_held(house, memory) for memory in stays])
 
 
+async def test_what_kinds_fade_is_the_users_to_say(house: House, session: ChatSession):
+    await house.preferences.set(decaying_types=["person"])
+    goal = await keep(house, name="Goal", category=MemoryType.GOAL, added=before_now(days=900))
+    person = await keep(house, name="Person", category=MemoryType.PERSON, added=before_now(days=900))
+
+    await say(house, session, "Good morning.")
+
+    assert await now_held(house, goal) is not None
+    assert await now_held(house, person) is None
+
+
 async def test_what_merely_stays_does_not_live_longer_for_it(house: House, session: ChatSession):
     memory = await keep(
         house, "The cormorant nests beneath the broken winch.", name="Cormorant", category=MemoryType.GOAL, duration=5

@@ -15,6 +15,7 @@ from lethe_app.ui.palette import SPACE_2
 from lethe_app.ui.theme import Theme
 from lethe_app.ui.workshop.prose_field import ProseField
 from lethe_app.ui.workshop.texts_field import TextsField
+from lethe_app.ui.workshop.ticks import Ticks
 from lethe_app.ui.workshop.words_field import WordsField
 
 
@@ -29,6 +30,8 @@ class Kind(StrEnum):
     """str in a field that grows."""
     WORDS = "words"
     """list[str] of short words, as chips."""
+    TICKS = "ticks"
+    """list[str] of values, those of `choices` that are ticked."""
     TEXTS = "texts"
     """list[str] of texts, each in a field of its own."""
     WHOLE = "whole"
@@ -51,7 +54,7 @@ class Spec:
     help: str = ""
     placeholder: str = ""
     choices: Sequence[tuple[Any, str]] = ()
-    """Value and words, for `CHOICE`; for `WORDS` the words are suggestions."""
+    """Value and words, for `CHOICE` and `TICKS`; for `WORDS` the words are suggestions."""
     lowest: float = 0
     highest: float = 1_000_000
     step: float = 1
@@ -147,6 +150,14 @@ def _words(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
         lambda: [unescaped(word) for word in edit.words],
         lambda words: edit.set_words([escaped(word) for word in words]),
     )
+
+
+def _ticks(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:
+    missing = QCoreApplication.translate("Ticks", "{name} (no longer there)")
+    edit = Ticks(spec.title, QCoreApplication.translate("Ticks", "There is nothing to choose from."), missing)
+    edit.offer(spec.choices)
+    edit.changed.connect(told)
+    return Field(edit, lambda: edit.chosen, edit.put)
 
 
 def _texts(spec: Spec, theme: Theme, told: Callable[[Any], None]) -> Field:
@@ -250,6 +261,7 @@ _MAKERS: dict[Kind, Callable[[Spec, Theme, Callable[[Any], None]], Field]] = {
     Kind.CODE: _code,
     Kind.PROSE: _prose,
     Kind.WORDS: _words,
+    Kind.TICKS: _ticks,
     Kind.TEXTS: _texts,
     Kind.WHOLE: _whole,
     Kind.NUMBER: _number,

@@ -13,8 +13,9 @@ from lethe_app.ui.theme import Theme
 from lethe_app.ui.workshop.avatar_field import AvatarField
 from lethe_app.ui.workshop.form import Form
 from lethe_app.ui.workshop.persona_fields import AVATAR, MODEL, SAMPLERS, TASKS, TOOLS, WORLDS, Chapter
-from lethe_app.ui.workshop.persona_ticks import Pick, Ticks
+from lethe_app.ui.workshop.persona_pick import Pick
 from lethe_app.ui.workshop.sheet import Sheet, made_card
+from lethe_app.ui.workshop.ticks import Ticks
 
 LEAST_WIDTH = 180
 """Of the list of sections, in pixels."""

@@ -58,10 +58,7 @@ class SessionDetail(QStackedWidget):
         self.tabs.setAccessibleName(self.tr("Conversation"))
         self.tabs.tabBar().setAccessibleName(self.tr("What to see of it"))
         self.tabs.setDocumentMode(True)
-        self.tabs.addTab(self._about(), self.tr("About"))
-        self.tabs.addTab(self._said(), self.tr("What was said"))
         self.addWidget(self.nothing)
-        self.addWidget(self.tabs)
         place.theme.changed.connect(self._dress)
         self.transcript.chosen.connect(lambda _message: self._follow_message())
         self._follow_message()
@@ -69,10 +66,19 @@ class SessionDetail(QStackedWidget):
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, 600)
 
+    def _put_together(self) -> None:
+        """With the first conversation that is chosen; the list is there sooner without."""
+        self.tabs.addTab(self._about(), self.tr("About"))
+        self.tabs.addTab(self._said(), self.tr("What was said"))
+        self.addWidget(self.tabs)
+        self._dress()
+
     # what is shown
 
     def show_session(self, session: ChatSession, records: Mapping[SessionPart, PartRecord], messages: int) -> None:
         """Show what is told of it; what was said comes with `load_transcript`."""
+        if not self.tabs.count():
+            self._put_together()
         other = self.session is None or self.session.guid != session.guid
         self.session, self._records = session, records
         self.form.show_values(session.model_dump())

@@ -91,7 +91,7 @@ def spec_of(name: str, choices: Choices) -> Spec:
 def kind_of(declared: FieldInfo, *, has_choices: bool) -> Kind:
     """How a value of this type is changed."""
     if declared.annotation == list[str]:
-        return Kind.WORDS
+        return Kind.TICKS if has_choices else Kind.WORDS
     if has_choices:
         return Kind.CHOICE
     kinds: dict[Any, Kind] = {bool: Kind.SWITCH, int: Kind.WHOLE, float: Kind.NUMBER}

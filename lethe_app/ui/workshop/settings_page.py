@@ -8,6 +8,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QListWidget, QToolButton, QWidget
 
 from lethe_app.declaring import Section
+from lethe_app.domain.memory import MemoryType
 from lethe_app.errors import LetheError
 from lethe_app.settings import Settings
 from lethe_app.ui.icons import icon
@@ -15,6 +16,7 @@ from lethe_app.ui.palette import ICON, SPACE_1, SPACE_4
 from lethe_app.ui.words import counted
 from lethe_app.ui.workshop.deeds import FieldChange
 from lethe_app.ui.workshop.form import Form
+from lethe_app.ui.workshop.memory_words import kind_in_words
 from lethe_app.ui.workshop.page import Page
 from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.settings_fields import Choices, is_changed, shown_settings, spec_of, translated
@@ -205,10 +207,15 @@ async def choices_of(place: Place) -> Choices:
     samplers, systems, formats = await library.samplers(), await library.system_presets(), await library.instruct_presets()
     selves = await library.user_personas()
     worlds = await library.worlds()
+    kinds = [(kind.value, kind_in_words(kind)) for kind in MemoryType]
     return {
         "sampler": [("", fits), *((key, preset.name) for key, preset in samplers.items())],
         "system_preset": [("", fits), *((key, preset.name) for key, preset in systems.items())],
         "instruct": [("", own), *((preset.name, preset.name) for preset in formats.values())],
         "user_persona": [("", place.window.tr("Nobody in particular")), *((one.unique_name, one.name) for one in selves)],
-        "global_worlds": [(key, key) for key in worlds],
+        "global_worlds": [(key, world.name) for key, world in worlds.items()],
+        "tasks_off": [(known.name, known.task.title) for known in place.house.away.registry.all()],
+        "default_tools": [(one.name, one.title) for one in place.house.tooling.sets],
+        "decaying_types": kinds,
+        "silent_types": kinds,
     }

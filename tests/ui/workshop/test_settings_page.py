@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QSpinBox
 
@@ -14,6 +14,7 @@ from lethe_app.declaring import Section
 from lethe_app.settings import Settings
 from lethe_app.ui.workshop.settings_fields import HIDDEN, shown_settings
 from lethe_app.ui.workshop.settings_page import SettingsPage
+from lethe_app.ui.workshop.ticks import Ticks
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -131,3 +132,21 @@ async def test_what_cannot_be_kept_is_told_below_its_field(tmp_path: Path):
         await until(page._forms[Section.MODEL]._complaints["proxy"].text)
         assert field.text() == "elsewhere"
         assert scene.house.preferences.current.proxy == ""
+
+
+async def test_what_there_is_to_choose_from_is_ticked_and_not_typed(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page, preferences = await settings_page(scene), scene.house.preferences
+        page.show_setting("decaying_types")
+        kinds = page._form_of["decaying_types"].field("decaying_types")
+        assert isinstance(kinds, Ticks)
+
+        QTest.mouseClick(kinds.box("person"), Qt.MouseButton.LeftButton, pos=QPoint(8, 8))
+        await until(lambda: "person" in preferences.current.decaying_types)
+        page.undo.undo()
+        await until(lambda: "person" not in preferences.current.decaying_types)
+
+        assert not kinds.box("person").isChecked()
+        assert kinds.box("goal").isChecked()
+        for name in ("silent_types", "global_worlds", "tasks_off", "default_tools"):
+            assert isinstance(page._form_of[name].field(name), Ticks), name

@@ -1,4 +1,4 @@
-"""Fields of a persona that choose from what there is: several by ticks, one from a list that is found later."""
+"""A field that chooses several of what there is, by ticks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
 
 from lethe_app.ui.palette import SPACE_1
-from lethe_app.ui.workshop.fields import QuietCombo
 from lethe_app.ui.workshop.page import explanation
 
 
@@ -74,45 +73,3 @@ class Ticks(QWidget):
         others = [other for other in self._chosen if other != value]
         self._chosen = [*others, value] if on else others
         self.changed.emit(list(self._chosen))
-
-
-class Pick(QuietCombo):
-    """One `str` of those there are, or none; a value that was not found keeps its place in the list."""
-
-    chosen = Signal(str)
-
-    def __init__(self, name: str, none: str, missing: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAccessibleName(name)
-        self.setSizeAdjustPolicy(QuietCombo.SizeAdjustPolicy.AdjustToContents)
-        self.setMaximumWidth(420)
-        self._none, self._missing = none, missing
-        self._choices: list[tuple[str, str]] = []
-        self._value = ""
-        self.currentIndexChanged.connect(self._choose)
-        self._show()
-
-    def offer(self, choices: Sequence[tuple[str, str]]) -> None:
-        self._choices = list(choices)
-        self._show()
-
-    def put(self, value: str) -> None:
-        """Show this one, silently."""
-        self._value = value
-        self._show()
-
-    def _show(self) -> None:
-        there = [("", self._none), *self._choices]
-        if self._value and self._value not in dict(self._choices):
-            there.append((self._value, self._missing.format(name=self._value)))
-        with QSignalBlocker(self):
-            self.clear()
-            for value, words in there:
-                self.addItem(words, value)
-            self.setCurrentIndex([value for value, _words in there].index(self._value))
-
-    def _choose(self, _place: int) -> None:
-        value = str(self.currentData() or "")
-        if value != self._value:
-            self._value = value
-            self.chosen.emit(value)
