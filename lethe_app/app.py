@@ -73,7 +73,10 @@ def first_window(paths: Paths) -> tuple[QApplication, MainWindow]:
 def open_window(paths: Paths) -> int:
     """Show the window, build the house behind it, and run until the window is closed. Returns the exit code."""
     application, window = first_window(paths)
+    from lethe_app.ui.translations import speak
+
     keep_log(paths)
+    speak(application, [paths.translations, paths.own_translations])
     window.furnish()
     close_on_signals(window)
     return run(application, window, lambda: build(paths))

@@ -144,6 +144,16 @@ class Paths:
         return self.home / "prompts"
 
     @property
+    def translations(self) -> Path:
+        """Catalogues of the window's words in other languages."""
+        return self.resources / "translations"
+
+    @property
+    def own_translations(self) -> Path:
+        """What the user would have the window say, in files called as ours."""
+        return self.home / "translations"
+
+    @property
     def calibration(self) -> Path:
         """Pairs of sentences by which an embedding model is measured."""
         return self.resources / "calibration" / "pairs.json"

@@ -37,6 +37,7 @@ from lethe_app.storage.database import Database
 from lethe_app.ui.main_window import MainWindow
 from lethe_app.ui.toast import Toast
 from lethe_app.ui.welcome import Welcome
+from tests.dialog_pictures import dialogs
 from tests.llm.gguf_factory import chat_settings, write_model
 from tests.ui.window_scene import Scene, until
 from tests.workshop_pictures import SHEEPSHANK, pages, remembering
@@ -417,10 +418,11 @@ def open_menu(scene: Scene) -> QMenu | None:
 
 
 async def workshop(studio: Studio) -> None:
-    """What was remembered and why, and every page behind the conversation."""
+    """What was remembered and why, every page behind the conversation, and everything that is asked in a dialog."""
     script = str(write_script(studio.home / "remembering", SHEEPSHANK))
     await remembering(studio, script)
     await pages(studio, script)
+    await dialogs(studio, script)
 
 
 PICTURES: tuple[Callable[[Studio], Awaitable[None]], ...] = (welcome, conversations, model_menu, replies, workshop)

@@ -139,9 +139,6 @@ async def pages(studio: Studio, script: str) -> None:
             if wish not in scene.window.actions_:
                 continue
             await page(studio, scene, name, wish)
-        scene.window.actions_["palette"].trigger()
-        await settle(0.3)
-        studio.keep(scene.window.grab(), "palette-night")
 
 
 async def page(studio: Studio, scene: Scene, name: str, wish: str) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QLocale, QObject
 
 from lethe_app.services.events import Loading
 from lethe_app.ui.activity import Activity
+from lethe_app.ui.luggage import Luggage
 from lethe_app.ui.workshop.model_words import download_in_words
 
 if TYPE_CHECKING:
@@ -34,13 +35,15 @@ class BackgroundDesk(QObject):
         self._status, self._button = window.chat.status, window.sidebar.activity
         self._archiving, self._indexing, self._models = house.archiving, house.indexing, house.models
         self._bridge, self._downloads, self._busy = bridge, house.downloads, house.away
+        self.luggage = Luggage()
         self._most = 0
-        self._sources: list[Source] = [self._loading, self._fetched, self._away, self._archive, self._index]
+        self._sources: list[Source] = [self._loading, self._fetched, self._carried, self._away, self._archive, self._index]
         self._forget = [
             house.archiving.changed.add(lambda _progress: self.tell()),
             house.indexing.changed.add(lambda _progress: self.tell()),
             house.models.changed.add(lambda _state: self.tell()),
             house.downloads.changed.add(lambda _progress: self.tell()),
+            self.luggage.changed.add(lambda _none: self.tell()),
             house.away.changed.add(lambda _none: self.tell()),
             house.away.told.add(window.notifier.tell),
         ]
@@ -79,6 +82,11 @@ class BackgroundDesk(QObject):
         title = self.tr("Fetching {name}").format(name=one.model.name)
         fraction = one.done / one.total if one.total else None
         return Activity(one.model.file, title, download_in_words(one), fraction, self.tr("Stop"), stop)
+
+    def _carried(self) -> list[Activity]:
+        stop = self.tr("Stop")
+        pieces = self.luggage.pieces
+        return [Activity(one.key, one.title.removesuffix("…"), "", one.fraction, stop, one.stop) for one in pieces]
 
     def _away(self) -> list[Activity]:
         return [self._one_away(one) for one in self._busy.everything_underway]

@@ -16,10 +16,11 @@ from PySide6.QtWidgets import QFileDialog
 from lethe_app.domain.bundle import ENDING, BundleScope
 from lethe_app.services import handing
 from lethe_app.ui.avatars import avatar
-from lethe_app.ui.bundle_pieces import FACE, bytes_in_words, watched
+from lethe_app.ui.bundle_pieces import FACE, Waiting, bytes_in_words, watched
 from lethe_app.ui.dialogs import answered
 
 if TYPE_CHECKING:
+    from lethe_app.domain.persona import Persona
     from lethe_app.services.bundles import Received
     from lethe_app.ui.workshop.place import Place
 
@@ -86,22 +87,23 @@ class BundleDesk(QObject):
 
         place, bundles = self._place, self._place.house.bundles
         async with self._one_at_a_time:
-            title = self.tr("Looking into “{file}”…").format(file=file.name)
-            bundle = await watched(place.window, title, lambda told: bundles.look(file, told))
+            looking = Waiting(place.window, self.tr("Looking into “{file}”…").format(file=file.name))
+            bundle = await watched(looking, place.luggage, lambda told: bundles.look(file, told))
             if bundle is None:
                 return
             dialog = MeetingDialog(place.window, place.theme, bundle, await bundles.name_for(bundle))
             if not await answered(dialog):
                 return
             name = dialog.name.text()
-            title = self.tr("{name} is moving in…").format(name=name)
-            received = await watched(place.window, title, lambda told: bundles.receive(bundle, name, told))
+            moving = Waiting(place.window, self.tr("{name} is moving in…").format(name=name))
+            received = await watched(moving, place.luggage, lambda told: bundles.receive(bundle, name, told))
         if received is not None:
-            await self._welcome(received)
+            await self._welcome(received, is_awaited=not moving.is_aside)
 
-    async def _welcome(self, received: Received) -> None:
+    async def _welcome(self, received: Received, *, is_awaited: bool) -> None:
+        """Whoever does something else meanwhile is told, and not taken away from it."""
         place, persona = self._place, received.persona
-        if not persona.is_user:
+        if is_awaited and not persona.is_user:
             place.go_to((await place.house.sessions.resume(persona.unique_name)).guid, None)
         place.window.notifier.tell(
             self.tr("{name} has come.").format(name=persona.name),
@@ -136,7 +138,7 @@ async def give(place: Place, persona_id: str, scope: BundleScope) -> None:
     """Ask how much goes along and where to, and write the file."""
     from lethe_app.ui.bundle_giving import GivingDialog  # noqa: PLC0415 - rarely needed
 
-    tr, house, window = QCoreApplication.translate, place.house, place.window
+    house, window = place.house, place.window
     offer = await house.bundles.offer(persona_id)
     name = offer.persona.name
     drawn = house.library.avatar(offer.persona)
@@ -145,10 +147,15 @@ async def give(place: Place, persona_id: str, scope: BundleScope) -> None:
     if not await answered(dialog):
         return
     chosen, target = dialog.scope, await asked_where(place, name)
-    if target is None:
-        return
-    title = tr("BundleDesk", "Packing {name}…").format(name=name)
-    file = await watched(window, title, lambda told: house.bundles.export(persona_id, chosen, target, told))
+    if target is not None:  # on its own: whoever gives another one away meanwhile does not end this
+        place.bridge.spawn(pack(place, offer.persona, chosen, target))
+
+
+async def pack(place: Place, persona: Persona, scope: BundleScope, target: Path) -> None:
+    """Write the file, and say where it is."""
+    tr, window, bundles, name = QCoreApplication.translate, place.window, place.house.bundles, persona.name
+    packing = Waiting(window, tr("BundleDesk", "Packing {name}…").format(name=name))
+    file = await watched(packing, place.luggage, lambda told: bundles.export(persona.unique_name, scope, target, told))
     if file is not None:
         folder = QUrl.fromLocalFile(str(file.parent))
         size = await asyncio.to_thread(lambda: file.stat().st_size)

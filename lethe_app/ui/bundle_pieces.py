@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushB
 
 from lethe_app.domain.bundle import Holds
 from lethe_app.ui.avatars import draw_letter
+from lethe_app.ui.luggage import Luggage
 from lethe_app.ui.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6, Palette
 from lethe_app.ui.words import counted, memories_in_words, messages_in_words
 
@@ -152,41 +153,60 @@ class BundleDialog(QDialog):
 
 
 class Waiting(BundleDialog):
-    """How far it has come, and a way to end it."""
+    """How far it has come, a way to end it, and a way to do something else meanwhile: the list of what is at work has
+    it, too.
+    """
 
     def __init__(self, parent: QWidget, title: str) -> None:
         super().__init__(parent, title)
         self.was_stopped = False
-        self.column.setSpacing(SPACE_3)
+        self.is_aside = False
+        """Did the user send it out of sight?"""
+        self.done_so_far = 0.0
         headline = words(title, "title")
         self.bar = QProgressBar()
         self.bar.setRange(0, 100)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(title)
-        stop = QPushButton(self.tr("Cancel"))
-        stop.setProperty("filled", True)
-        stop.clicked.connect(self.reject)
+        self.column.setSpacing(SPACE_3)
         self.column.addWidget(headline)
         self.column.addWidget(self.bar)
-        self.column.addWidget(stop, 0, Qt.AlignmentFlag.AlignRight)
+        self.add_buttons(self.tr("In the background"), self.tr("Cancel"))
+        self.primary.setToolTip(self.tr("Do something else; it stays in the list at the foot of the sidebar"))
+        self.primary.setAccessibleDescription(self.primary.toolTip())
+
+    def accept(self) -> None:
+        """Out of sight, but not out of the list."""
+        self.is_aside = True
+        self.hide()
 
     def told(self, done: float) -> None:
+        self.done_so_far = done
         self.bar.setValue(round(100 * done))
 
 
-async def watched(parent: QWidget, title: str, work: Callable[[Callable[[float], None]], Awaitable[T]]) -> T | None:
-    """The result of `work`, with a bar if it takes a while; None if the user ended it."""
-    dialog = Waiting(parent, title)
-    task = asyncio.ensure_future(work(dialog.told))
+async def watched(dialog: Waiting, luggage: Luggage, work: Callable[[Callable[[float], None]], Awaitable[T]]) -> T | None:
+    """The result of `work`, with a bar and a row in the list if it takes a while; None if the user ended it."""
+    key = ""
+
+    def told(done: float) -> None:
+        dialog.told(done)
+        luggage.told(key, done)
 
     def stop() -> None:
         dialog.was_stopped = not task.done()
         task.cancel()
 
+    def show() -> None:
+        nonlocal key
+        key = luggage.take_up(dialog.windowTitle(), dialog.done_so_far, stop)
+        dialog.open()
+
+    task = asyncio.ensure_future(work(told))
     dialog.rejected.connect(stop)
     timer = QTimer(dialog)
     timer.setSingleShot(True)
-    timer.timeout.connect(dialog.open)
+    timer.timeout.connect(show)
     timer.start(NOT_AT_ONCE)
     try:
         return await task
@@ -196,6 +216,7 @@ async def watched(parent: QWidget, title: str, work: Callable[[Callable[[float],
         raise
     finally:
         timer.stop()
+        luggage.put_down(key)
         dialog.rejected.disconnect(stop)
         dialog.close()
         dialog.deleteLater()

@@ -80,6 +80,8 @@ class CommandPalette(QFrame):
         assert over is not None
         width = min(WIDTH, over.width() - 32)
         height = min(HEIGHT, over.height() - TOP - 32)
+        around = 2 * SPACE_2 + SPACE_3 + self.field.sizeHint().height()
+        height -= (height - around) % max(self.list.sizeHintForRow(0), 1)  # no row is seen only in part
         self.setGeometry(QRect(QPoint((over.width() - width) // 2, min(TOP, over.height() // 8)), QSize(width, height)))
         self.show()
         self.raise_()

@@ -6,8 +6,18 @@ import asyncio
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 
-from PySide6.QtCore import QCoreApplication, Qt, qVersion
-from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt, qVersion
+from PySide6.QtWidgets import (
+    QDialog,
+    QFormLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 from lethe_app.ui.icons import application_icon
 from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
@@ -59,6 +69,16 @@ class Asking(QDialog):
         words.setTextFormat(Qt.TextFormat.PlainText)
         words.setMinimumWidth(372)  # not the dialog itself: its own minimum would hide that of its buttons
         self.column.addWidget(words)
+
+    def event(self, event: QEvent) -> bool:
+        """Grow with what is inside: a dialog does not know by itself how high wrapped words are in its width."""
+        done = super().event(event)
+        if event.type() in {QEvent.Type.Show, QEvent.Type.LayoutRequest}:
+            layout = self.layout()
+            needed = layout.totalMinimumHeightForWidth(self.width()) if layout is not None else 0
+            if self.height() < needed:
+                self.resize(self.width(), needed)
+        return done
 
 
 class Question(Asking):
@@ -119,8 +139,10 @@ class Keys(QDialog):
         column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
         column.setSpacing(SPACE_4)
         column.addWidget(headline)
-        column.addWidget(inside)
+        column.addWidget(_scrolled(inside), 1)
         column.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
+        room = parent.screen().availableSize() - QSize(SPACE_6, SPACE_6)
+        self.resize(self.sizeHint().boundedTo(room))
 
 
 def titled(words: str) -> QLabel:
@@ -155,6 +177,23 @@ def _table_of(wishes: Sequence[Wish]) -> QFormLayout:
             title.setMinimumHeight(title.heightForWidth(WIDEST_WISH))
         table.addRow(keys, title)
     return table
+
+
+class _Whole(QScrollArea):
+    """Asks for the room of all that is inside, and scrolls where there is less."""
+
+    def sizeHint(self) -> QSize:
+        inside = self.widget()
+        return inside.sizeHint() if inside is not None else super().sizeHint()
+
+
+def _scrolled(inside: QWidget) -> QScrollArea:
+    area = _Whole()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.viewport().setAutoFillBackground(False)
+    area.setWidget(inside)
+    return area
 
 
 def own_version() -> str:

@@ -59,7 +59,9 @@ class Host(QObject):
         self.herald = Herald(window, house)
         self.turns.replied.connect(self.herald.replied)
         self.workshop = Desk(window, self.bridge)
-        self.place = Place(window, house, self.bridge, self.workshop, lambda: self.conversations.current, self._go_to)
+        self.place = Place(
+            window, house, self.bridge, self.workshop, lambda: self.conversations.current, self._go_to, self.background.luggage
+        )
         doors.connect(self.place)
         window.sidebar.edit_wanted.connect(lambda persona_id: doors.edit_persona(self.place, persona_id))
         window.sidebar.duplicate_wanted.connect(lambda persona_id: doors.duplicate_persona(self.place, persona_id))

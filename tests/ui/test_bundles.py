@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,12 @@ from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services import handing
 from lethe_app.storage.facts import Facts
+from lethe_app.ui.activity import ActivityRow
+from lethe_app.ui.bundle_desk import pack
 from lethe_app.ui.bundle_giving import GivingDialog
 from lethe_app.ui.bundle_meeting import MeetingDialog
 from lethe_app.ui.bundle_pieces import Waiting, watched
+from lethe_app.ui.luggage import Luggage
 from lethe_app.ui.workshop import doors
 from tests.interchange.packed import PERSONA, archive, members, packed
 from tests.ui.window_scene import Scene, opened, until
@@ -207,14 +211,106 @@ async def test_arrows_choose_how_much_goes_along(tmp_path: Path):
 
 async def test_what_takes_long_shows_a_bar_and_can_be_ended(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-
-        async def work(told):
-            told(0.5)
-            await asyncio.sleep(3600)
-
-        waiting = asyncio.ensure_future(watched(scene.window, "Packing Mira…", work))
+        waiting = asyncio.ensure_future(watched(Waiting(scene.window, "Packing Mira…"), Luggage(), half_done))
         dialog = await shown(scene, Waiting)
         assert dialog.bar.value() == 50
         QTest.keyClick(dialog, Qt.Key.Key_Escape)
 
         assert await waiting is None
+
+
+async def half_done(told: Callable[[float], None]) -> None:
+    """Work that never ends."""
+    told(0.5)
+    await asyncio.Event().wait()
+
+
+async def test_what_takes_long_is_in_the_list_of_what_is_at_work_and_can_be_stopped_there(tmp_path: Path):
+    async with opened(tmp_path / "home") as scene:
+        button = scene.window.sidebar.activity
+        dialog = Waiting(scene.window, "Packing Mira…")
+        waiting = asyncio.ensure_future(watched(dialog, scene.host.place.luggage, half_done))
+        await until(lambda: "Packing Mira" in titles(scene))
+        row = at_work(scene)[0]
+        assert dialog.isVisible()
+        assert not button.isHidden()
+        assert (row.bar.value(), row.button.text()) == (500, "Stop")
+
+        QTest.mouseClick(dialog.primary, Qt.MouseButton.LeftButton)
+        assert not dialog.isVisible()
+        assert titles(scene) == ["Packing Mira"]
+        QTest.mouseClick(at_work(scene)[0].button, Qt.MouseButton.LeftButton)
+
+        assert await waiting is None
+        assert titles(scene) == []
+
+
+async def test_what_is_done_at_once_is_neither_shown_nor_listed(tmp_path: Path):
+    async with opened(tmp_path / "home") as scene:
+        luggage, told = Luggage(), []
+        luggage.changed.add(lambda _none: told.append(luggage.pieces))
+
+        async def work(told: Callable[[float], None]) -> str:
+            told(1.0)
+            return "done"
+
+        assert await watched(Waiting(scene.window, "Packing Mira…"), luggage, work) == "done"
+        assert told == []
+
+
+async def test_somebody_who_moves_in_meanwhile_is_told_of_and_takes_nobody_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async with opened(tmp_path / "home") as scene:
+        let_in = held_back(monkeypatch, scene.house.bundles, "receive")
+        scene.host.bundles.meet(nerys(tmp_path))
+        (await shown(scene, MeetingDialog)).accept()
+        dialog = await shown(scene, Waiting)
+        assert titles(scene) == ["Nerys is moving in"]
+
+        QTest.mouseClick(dialog.primary, Qt.MouseButton.LeftButton)
+        let_in.set()
+        await until(lambda: any("Nerys has come" in toast.text for toast in scene.toasts))
+
+        assert titles(scene) == []
+        assert scene.window.windowTitle().startswith("Mira")
+        assert "Nerys" in [persona.name for persona in await scene.house.library.personas()]
+
+
+async def test_packing_that_is_stopped_in_the_list_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    async with opened(tmp_path / "home") as scene:
+        (tmp_path / "out").mkdir()
+        held_back(monkeypatch, scene.house.bundles._belongings, "conversation")
+        mira = await scene.house.library.persona("mira")
+        scene.host.bridge.spawn(pack(scene.host.place, mira, BundleScope.EVERYTHING, tmp_path / "out" / "Mira.lethe"))
+        await until(lambda: titles(scene) == ["Packing Mira"])
+        assert len(list((tmp_path / "out").iterdir())) == 1  # half a file
+
+        QTest.mouseClick(at_work(scene)[0].button, Qt.MouseButton.LeftButton)
+        await until(lambda: titles(scene) == [])
+
+        assert not visible(scene, Waiting)
+        assert list((tmp_path / "out").iterdir()) == []
+        assert not any("Mira.lethe" in toast.text for toast in scene.toasts)
+
+
+def held_back(monkeypatch: pytest.MonkeyPatch, of: object, name: str) -> asyncio.Event:
+    """The real work goes on when the event is set: on a quick computer it would be done before one could look."""
+    work, begins = getattr(of, name), asyncio.Event()
+
+    async def later(*wanted: object) -> object:
+        await begins.wait()
+        return await work(*wanted)
+
+    monkeypatch.setattr(of, name, later)
+    return begins
+
+
+def at_work(scene: Scene) -> list[ActivityRow]:
+    """The rows that are about files of ours."""
+    rows = scene.window.sidebar.activity.list._rows
+    return [row for key, row in rows.items() if key.startswith("luggage")]
+
+
+def titles(scene: Scene) -> list[str]:
+    return [row.title.text() for row in at_work(scene)]

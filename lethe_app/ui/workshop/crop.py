@@ -72,7 +72,7 @@ class CropView(QWidget):
         self.setAccessibleName(self.tr("Part of the picture"))
         self.setAccessibleDescription(self.tr("Arrow keys move the frame, plus and minus make it smaller and larger."))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setMinimumSize(420, 320)
+        self.setMinimumSize(420, 180)
 
     def sizeHint(self) -> QSize:
         return self._image.size().scaled(480, 380, Qt.AspectRatioMode.KeepAspectRatio)

@@ -26,6 +26,7 @@ from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.split import side_by_side
 from lethe_app.ui.workshop.table import SearchField
 
+LEAST_SEARCH = 96
 WORDS, CHANGES = 0, 1
 """The two ways of looking at it."""
 AGAIN_MS = 1000
@@ -82,6 +83,7 @@ class InspectorPage(Page):
         self.views.addTab(self.tr("What changed"))
         self.search = SearchField(self.theme, self.tr("Find in the prompt"))
         self.search.below = self.text
+        self.search.setMinimumWidth(LEAST_SEARCH)
         self.matches = QLabel()
         self.matches.setProperty("small", True)
         self.previous = Tool(self.theme, "chevron-up", self.tr("Previous place  Shift+Enter"), lambda: self.text.step(-1))

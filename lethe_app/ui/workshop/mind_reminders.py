@@ -7,11 +7,12 @@ from datetime import date, datetime
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.memory import MemoryUnit
+from lethe_app.ui.dialogs import Asking
 from lethe_app.ui.icons import icon
-from lethe_app.ui.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
+from lethe_app.ui.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.theme import Theme
 from lethe_app.ui.workshop.memory_moment import MomentField
 from lethe_app.ui.workshop.mind_words import coming_in_words, day_in_words, hour_in_words
@@ -152,39 +153,23 @@ class Reminding(QWidget):
         self.button.setEnabled(bool(self.what.text().strip()) and when is not None)
 
 
-class ReminderDialog(QDialog):
+class ReminderDialog(Asking):
     """Another wording or another hour."""
 
     def __init__(self, parent: QWidget, memory: MemoryUnit) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(self.tr("Change the reminder"))
+        super().__init__(parent, self.tr("Change the reminder"), self.tr("Save"), spacing=SPACE_3)
         self.text = ProseField(self.tr("What to bring up"), 2, 6)
         self.text.set_text(memory.content)
         self.moment = MomentField(self.tr("When"))
         self.moment.put(memory.added)
-        self.primary = QPushButton(self.tr("Save"))
-        self.primary.setProperty("primary", True)
-        self.primary.setDefault(True)
-        self.primary.clicked.connect(self.accept)
         self.text.edited.connect(lambda words: self.primary.setEnabled(bool(words.strip())))
-        cancel = QPushButton(self.tr("Cancel"))
-        cancel.setProperty("filled", True)
-        cancel.clicked.connect(self.reject)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(SPACE_2)
-        buttons.addStretch(1)
-        buttons.addWidget(cancel)
-        buttons.addWidget(self.primary)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
-        column.setSpacing(SPACE_3)
         for title, field in ((self.tr("What to bring up"), self.text), (self.tr("When"), self.moment)):
             label = QLabel(title)
             label.setProperty("field", True)
-            column.addWidget(label)
-            column.addWidget(field)
-        column.addLayout(buttons)
-        self.setMinimumWidth(420)
+            label.setBuddy(field)
+            self.column.addWidget(label)
+            self.column.addWidget(field)
+        self.text.setMinimumWidth(372)
         self.text.setFocus()
 
 

@@ -78,7 +78,7 @@ class ModelPage(Page):
             Column[Shown](self.tr("Model"), lambda one: one.model.name, width=0),
             Column[Shown](self.tr("Size"), lambda one: size_in_words(one.model.size), _size, 76, right=True),
             Column[Shown](self.tr("Precision"), lambda one: one.model.quantization, width=84, is_extra=True),
-            Column[Shown](self.tr("Context"), lambda one: rounded(_context(one)), _context, 70, right=True, is_extra=True),
+            Column[Shown](self.tr("Context"), lambda one: rounded(_context(one)), _context, 80, right=True, is_extra=True),
             Column[Shown](self.tr("Memory"), self._memory_words, lambda one: one.fit.needed, 108, colour=self._memory_colour),
             Column[Shown](self.tr("From"), lambda one: one.model.source, width=116, is_extra=True),
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QUndoStack
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QUndoStack
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from lethe_app.ui.chat_panel import ElidedLabel
@@ -62,17 +62,40 @@ class Page(QFrame):
         self._head = QFrame()
         self._head.setObjectName("header")
         self._head.setMinimumHeight(52)
-        self._buttons = QHBoxLayout()
+        self._head_buttons = QWidget()
+        self._buttons = QHBoxLayout(self._head_buttons)
+        self._buttons.setContentsMargins(0, 0, 0, 0)
         self._buttons.setSpacing(SPACE_2)
-        row = QHBoxLayout(self._head)
-        row.setContentsMargins(SPACE_2, SPACE_2, SPACE_4, SPACE_2)
+        self._head_column = QVBoxLayout(self._head)
+        self._head_column.setContentsMargins(SPACE_2, SPACE_2, SPACE_4, SPACE_2)
+        self._head_column.setSpacing(SPACE_2)
+        self._head_row = row = QHBoxLayout()
         row.setSpacing(SPACE_3)
+        self._head_column.addLayout(row)
         for widget in (self.back, self.title):
             row.addWidget(widget)
         row.addWidget(self.subtitle, 1)
         row.addWidget(self._undo_button)
         row.addWidget(self._redo_button)
-        row.addLayout(self._buttons)
+        row.addWidget(self._head_buttons)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow window the page's buttons stand below the title, so that no word of theirs is cut off."""
+        super().resizeEvent(event)
+        stacks = (self._undo_button, self._redo_button)
+        beside = (self.back, self.title, *(button for button in stacks if button.isVisibleTo(self)))
+        margins = self._head_column.contentsMargins()
+        used = margins.left() + margins.right() + self._head_buttons.sizeHint().width()
+        used += sum(max(widget.minimumSizeHint().width(), widget.minimumWidth()) + SPACE_3 for widget in beside) + SPACE_3
+        are_below = self._head_column.indexOf(self._head_buttons) >= 0
+        if (used > self.width()) == are_below:
+            return
+        if are_below:
+            self._head_column.removeWidget(self._head_buttons)
+            self._head_row.addWidget(self._head_buttons)
+        else:
+            self._head_row.removeWidget(self._head_buttons)
+            self._head_column.addWidget(self._head_buttons, 0, Qt.AlignmentFlag.AlignRight)
 
     def _stack_button(self, name: str, title: str, slot: Callable[[], None]) -> QToolButton:
         button = QToolButton()

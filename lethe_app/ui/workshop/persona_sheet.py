@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QListWidget, QVBoxLayout, QWidget
 
 from lethe_app.ui.palette import SPACE_1, SPACE_4, SPACE_6
@@ -94,6 +95,12 @@ class PersonaSheet(QWidget):
         titles[TASKS] = self.tr("What they do then; with no tick, everything that suits them")
         widget = self._own[name][0]
         return _under_title(titles[name], widget) if name in titles else widget
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where both do not fit, the list makes room for the cards, which scroll without it."""
+        super().resizeEvent(event)
+        needed = self.sections.maximumWidth() + self.sheet.column.minimumSize().width()
+        self.sections.setVisible(self.width() >= needed)
 
     def fit_sections(self) -> None:
         """The list as wide as its longest title."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from lethe_app.domain.chat import ChatSession
     from lethe_app.house import House
     from lethe_app.ui.bridge import Bridge
+    from lethe_app.ui.luggage import Luggage
     from lethe_app.ui.main_window import MainWindow
     from lethe_app.ui.theme import Theme
     from lethe_app.ui.workshop.desk import Desk
@@ -28,6 +29,8 @@ class Place:
     """The conversation that is open."""
     go_to: Callable[[UUID, UUID | None], None]
     """Leave the workshop for that conversation, and for that message in it."""
+    luggage: Luggage
+    """Files that are being packed or unpacked."""
 
     @property
     def theme(self) -> Theme:

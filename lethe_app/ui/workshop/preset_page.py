@@ -9,7 +9,8 @@ from typing import Any
 
 from pydantic import ValidationError
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPlainTextEdit, QSplitter, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPlainTextEdit, QTabBar, QVBoxLayout, QWidget
 
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.services.presets import KeptPreset
@@ -25,12 +26,14 @@ from lethe_app.ui.workshop.preset_suited import suited
 from lethe_app.ui.workshop.preset_taste import Taste
 from lethe_app.ui.workshop.rows import Column, Rows
 from lethe_app.ui.workshop.sheet import Sheet, made_card
+from lethe_app.ui.workshop.split import side_by_side
 from lethe_app.ui.workshop.table import Table
 
 Kept = KeptPreset[Any]
 KINDS: list[type[Any]] = [SamplerPreset, InstructPreset, SystemPreset]
 CHOICES: dict[type[Any], str] = {SamplerPreset: "sampler", InstructPreset: "instruct", SystemPreset: "system_preset"}
 """Which setting chooses a preset of this kind."""
+WITH_ASIDE = 800  # pixels from which on there is room for more than the list and the fields
 REST_MS = 500
 """After the last change, until it is written."""
 
@@ -57,17 +60,13 @@ class PresetPage(Page):
         self.sheet = Sheet()
         self._build_preview()
         self.taste = Taste(place)
-        split = QSplitter(Qt.Orientation.Horizontal)
-        split.setHandleWidth(1)
-        split.setChildrenCollapsible(False)
-        for widget, stretch in ((self.table, 0), (self.sheet, 1), (self._aside, 0), (self.taste, 0)):
-            split.addWidget(widget)
-            split.setStretchFactor(split.count() - 1, stretch)
+        split = side_by_side(self.table, self.sheet, grows=1)
+        split.addWidget(self._aside)
+        split.addWidget(self.taste)
         split.setSizes([220, 560, 400, 400])
         row = QHBoxLayout()
         row.setContentsMargins(SPACE_4, 0, SPACE_4, 0)
-        row.addWidget(self.tabs)
-        row.addStretch(1)
+        row.addWidget(self.tabs, 1, Qt.AlignmentFlag.AlignLeft)
         self.body.addLayout(row)
         self.body.addWidget(split, 1)
         self.use = self.add_button(self.tr("Use it"), self._use, "check", primary=True)
@@ -101,6 +100,16 @@ class PresetPage(Page):
         self.preview.setAccessibleName(self.tr("What the model reads"))
         column.addWidget(self.preview, 1)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """What a preset does is told beside it only where its fields can still be read."""
+        has_room = self.width() >= WITH_ASIDE
+        self._aside.setVisible(has_room and self._kind is not SamplerPreset)
+        self.taste.setVisible(has_room and self._kind is SamplerPreset)
+
     def first_focus(self) -> QWidget:
         return self.table
 
@@ -120,8 +129,7 @@ class PresetPage(Page):
         await self.may_leave()
         self._kind, self._kept = kind, None
         self.undo.clear()
-        self._aside.setVisible(kind is not SamplerPreset)
-        self.taste.setVisible(kind is SamplerPreset)
+        self._make_room()
         if kind is SamplerPreset:
             self.taste.begin()
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QRadioButton, QWidget
 
 from lethe_app.ui.dialogs import Asking
-from lethe_app.ui.palette import SPACE_2, SPACE_3
+from lethe_app.ui.palette import SPACE_3, SPACE_4
 from lethe_app.ui.workshop.flow import Flow
 from lethe_app.ui.workshop.page import explanation
 from lethe_app.ui.workshop.prose_field import ProseField
@@ -26,7 +26,7 @@ class InsertMessage(Asking):
         self.field.setMinimumWidth(LEAST_WIDTH)
         self.primary.setEnabled(False)
         self.field.edited.connect(lambda text: self.primary.setEnabled(bool(text.strip())))
-        who = Flow(spacing=SPACE_2)  # a long name goes below
+        who = Flow(spacing=SPACE_4)  # a long name goes below
         who.addWidget(self.by_user)
         who.addWidget(self.by_persona)
         self.column.addWidget(explanation(where))

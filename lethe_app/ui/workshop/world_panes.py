@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QSplitter, QWidget
 
 from lethe_app.ui.theme import Theme, chrome_size
 
-WIDE, MEDIUM = 1060, 640
+WIDE, MEDIUM = 1060, 760
 """Pixels, at the usual size of text, from which on there are three panes, and two."""
 LIST, DETAIL = 236, 372
 

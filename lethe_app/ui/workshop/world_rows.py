@@ -70,7 +70,7 @@ class EntryRows(Rows[WorldEntry]):
             entry(self.tr("Tokens"), self._token_words, self._weight, wide(66), right=True),
             entry(self.tr("Priority"), lambda one: str(one.priority), lambda one: one.priority, wide(68), right=True),
             entry(self.tr("Order"), lambda one: str(one.order), lambda one: one.order, wide(58), right=True),
-            entry(self.tr("Came"), self._fired_words, lambda one: self._fired.get(one.guid, 0), wide(56), right=True),
+            entry(self.tr("Came"), self._fired_words, lambda one: self._fired.get(one.guid, 0), wide(64), right=True),
         ]
 
     # filling

@@ -1,0 +1,212 @@
+"""Pictures of everything that is asked in a dialog, and of the page of somebody new, by night and by day."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QDialog
+
+from lethe_app.domain.bundle import Bundle, BundleScope
+from lethe_app.domain.facts import ExtractedFact
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.services.events import Ready
+from lethe_app.ui.avatars import avatar
+from lethe_app.ui.bundle_giving import GivingDialog
+from lethe_app.ui.bundle_meeting import MeetingDialog
+from lethe_app.ui.bundle_pieces import FACE, Waiting
+from lethe_app.ui.dialogs import About, Keys, Question
+from lethe_app.ui.workshop.crop import CropDialog
+from lethe_app.ui.workshop.fact_dialogs import NewFact, OneOfSeveral
+from lethe_app.ui.workshop.mind_asking import EntryDialog
+from lethe_app.ui.workshop.mind_reminders import ReminderDialog
+from lethe_app.ui.workshop.notebook_text import Titling
+from lethe_app.ui.workshop.objection_replies import Reason
+from lethe_app.ui.workshop.persona_dialogs import Leaving
+from lethe_app.ui.workshop.session_insert import InsertMessage
+from lethe_app.ui.workshop.world_remember import Remember
+from tests.life_pictures import JOURNAL
+from tests.ui.window_scene import Scene, until
+from tests.workshop_pictures import FACTS, MIRA, settle
+
+if TYPE_CHECKING:
+    from tests.screenshots import Studio
+
+Make = Callable[[Scene], Awaitable[QDialog]]
+NIGHT_AND_DAY = (("dark", "night"), ("light", "day"))
+REPLY = "“Then report nothing. I like the sound of it,” you said. I would have told you about the bell logs."
+TWO = [
+    ExtractedFact(fact="Tomas's sister Ines sailed a boat called the Heron."),
+    ExtractedFact(fact="Ines had a boat, the Heron, and Tomas learnt his knots on it."),
+]
+
+
+async def deleting(scene: Scene) -> QDialog:
+    words = "What was said there, and learnt nowhere else, is not remembered any more. The Trash gives it all back."
+    return Question(scene.window, "Delete this conversation?", words, "Delete ‘First night aboard’ (3 messages)")
+
+
+async def leaving(scene: Scene) -> QDialog:
+    return Leaving(scene.window, "Mira")
+
+
+async def crop(scene: Scene) -> QDialog:
+    drawn = scene.house.library.avatar(await scene.house.library.persona(MIRA))
+    return CropDialog(scene.window, QImage(str(drawn)), scene.window.theme)
+
+
+async def insert(scene: Scene) -> QDialog:
+    words = "It will stand above the message you chose, with the date of the one before it."
+    dialog = InsertMessage(scene.window, "Mira", words)
+    dialog.field.set_text("“And the twelfth lemon?”")
+    dialog.primary.setEnabled(True)
+    return dialog
+
+
+async def new_fact(scene: Scene) -> QDialog:
+    dialog = NewFact(scene.window, "Mira")
+    dialog.field.set_text(FACTS[1][0])
+    return dialog
+
+
+async def one_of_several(scene: Scene) -> QDialog:
+    return OneOfSeveral(scene.window, TWO)
+
+
+async def reminder(scene: Scene) -> QDialog:
+    when = datetime.fromisoformat("2026-03-19T18:00:00+00:00")
+    return ReminderDialog(scene.window, MemoryUnit(content="Bring the lantern back to Teague.", added=when))
+
+
+async def entry(scene: Scene) -> QDialog:
+    dialog = EntryDialog(scene.window, "Mira")
+    dialog.title.setText(JOURNAL[1][0])
+    dialog.text.set_text(JOURNAL[1][1])
+    dialog.primary.setEnabled(True)
+    return dialog
+
+
+async def titling(scene: Scene) -> QDialog:
+    return Titling(scene.window, "A new notebook", "Create", "Harrow Light")
+
+
+async def reason(scene: Scene) -> QDialog:
+    return Reason(scene.window, REPLY, "she answers what I said a week ago")
+
+
+async def world_remember(scene: Scene) -> QDialog:
+    personas = [one for one in await scene.house.library.personas() if not one.is_user]
+    return Remember(scene.window, scene.window.theme, "The Needle", personas, MIRA)
+
+
+async def giving(scene: Scene) -> QDialog:
+    return await _giving(scene, BundleScope.PERSONA)
+
+
+async def taking_along(scene: Scene) -> QDialog:
+    return await _giving(scene, BundleScope.EVERYTHING)
+
+
+async def _giving(scene: Scene, scope: BundleScope) -> QDialog:
+    offer, window = await scene.house.bundles.offer(MIRA), scene.window
+    drawn = scene.house.library.avatar(offer.persona)
+    face = avatar(drawn, MIRA, offer.persona.name, FACE, window.theme.palette, window.devicePixelRatioF())
+    return GivingDialog(window, window.theme, offer, face, scope)
+
+
+async def meeting(scene: Scene) -> QDialog:
+    return MeetingDialog(scene.window, scene.window.theme, await _packed(scene), "Mira")
+
+
+async def meeting_a_second_one(scene: Scene) -> QDialog:
+    bundle = await _packed(scene)
+    return MeetingDialog(scene.window, scene.window.theme, bundle, await scene.house.bundles.name_for(bundle))
+
+
+async def _packed(scene: Scene) -> Bundle:
+    """Mira with all her past, as somebody else would open her."""
+    bundles = scene.house.bundles
+    file = await bundles.export(MIRA, BundleScope.EVERYTHING, Path(scene.house.paths.home) / "Mira.lethe")
+    return await bundles.look(file)
+
+
+async def waiting(scene: Scene) -> QDialog:
+    dialog = Waiting(scene.window, "Packing Mira…")
+    dialog.told(0.62)
+    return dialog
+
+
+async def keys(scene: Scene) -> QDialog:
+    return Keys(scene.window)
+
+
+async def about(scene: Scene) -> QDialog:
+    return About(scene.window)
+
+
+DIALOGS: dict[str, Make] = {
+    "deleting": deleting,
+    "leaving": leaving,
+    "crop": crop,
+    "insert-message": insert,
+    "new-fact": new_fact,
+    "one-fact-of-several": one_of_several,
+    "reminder": reminder,
+    "journal-entry": entry,
+    "notebook-title": titling,
+    "reason": reason,
+    "world-to-memory": world_remember,
+    "giving-away": giving,
+    "taking-along": taking_along,
+    "meeting": meeting,
+    "meeting-a-second-one": meeting_a_second_one,
+    "waiting": waiting,
+    "keys": keys,
+    "about": about,
+}
+"""Picture → what makes the dialog."""
+
+
+async def dialogs(studio: Studio, script: str) -> None:
+    """Every dialog, the list of all commands, and somebody who is being made up."""
+    async with studio.window(theme="dark", model_path=script, last_session=studio.sessions["Through the Needle"]) as scene:
+        await until(lambda: isinstance(scene.house.models.state, Ready))
+        await studio.open(scene, "Through the Needle")
+        scene.window.resize(1280, 820)
+        for theme, light in NIGHT_AND_DAY:
+            await scene.house.preferences.set(theme=theme)
+            await settle(0.3)
+            for name, make in DIALOGS.items():
+                await dialog(studio, scene, f"dialog-{name}-{light}", make)
+            await commands(studio, scene, light)
+            await somebody_new(studio, scene, light)
+
+
+async def dialog(studio: Studio, scene: Scene, name: str, make: Make) -> None:
+    """One of them, as it opens."""
+    asking = await make(scene)
+    asking.open()
+    await settle(0.2)
+    studio.keep(asking.grab(), name)
+    asking.close()
+    asking.deleteLater()
+
+
+async def commands(studio: Studio, scene: Scene, light: str) -> None:
+    scene.window.actions_["palette"].trigger()
+    await settle(0.3)
+    studio.keep(scene.window.grab(), f"palette-{light}")
+    scene.host.palette.hide()
+
+
+async def somebody_new(studio: Studio, scene: Scene, light: str) -> None:
+    """The page as it opens."""
+    scene.window.actions_["new_persona"].trigger()
+    await until(lambda: scene.host.workshop.page is not None)
+    await settle(0.8)
+    studio.keep(scene.window.grab(), f"new-persona-{light}")
+    scene.host.workshop.close()
+    await settle(0.3)

@@ -1,0 +1,86 @@
+"""A small screen at twice the usual scale leaves a window of 640 × 400: no button of any page is cut off in it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+
+from lethe_app.ui.dialogs import Keys
+from lethe_app.ui.theme import Theme
+from lethe_app.ui.workshop.doors import DOORS
+from lethe_app.ui.workshop.page import Page
+from lethe_app.ui.workshop.persona_page import PersonaPage
+from lethe_app.ui.workshop.session_insert import InsertMessage
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+SMALL = (640, 400)
+
+
+async def page_of(scene: Scene, wish: str) -> Page:
+    scene.window.resize(*SMALL)
+    scene.window.actions_[wish].trigger()
+    await until(lambda: scene.host.workshop.page is not None)
+    for _ in range(20):
+        QApplication.processEvents()
+        await asyncio.sleep(0.02)
+    page = scene.host.workshop.page
+    assert page is not None
+    return page
+
+
+@pytest.mark.parametrize("wish", DOORS)
+async def test_no_button_of_a_page_is_cut_off(tmp_path: Path, wish: str):
+    async with opened(tmp_path) as scene:
+        page = await page_of(scene, wish)
+
+        cut = [
+            f"{button.text()}: {button.width()} of {button.minimumSizeHint().width()}"
+            for button in page.findChildren(QPushButton)
+            if button.isVisible() and button.text() and button.width() < button.minimumSizeHint().width()
+        ]
+
+        assert cut == []
+
+
+async def test_the_list_of_sections_gives_way_to_the_fields_of_a_persona(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await page_of(scene, "persona_editor")
+        assert isinstance(page, PersonaPage)
+
+        assert page.sheet.sections.isHidden()
+        scene.window.resize(1200, 700)
+        await until(lambda: not page.sheet.sections.isHidden())
+
+
+def test_the_list_of_shortcuts_is_never_larger_than_the_screen(theme: Theme):
+    theme.wear("dark", 22)
+    window = QWidget()
+
+    dialog = Keys(window)
+    dialog.show()
+    QApplication.processEvents()
+
+    screen = dialog.screen().availableSize()
+    assert dialog.width() <= screen.width()
+    assert dialog.height() <= screen.height()
+    close = dialog.findChild(QPushButton)
+    assert dialog.rect().contains(close.geometry())
+
+
+def test_a_field_that_grows_keeps_its_distance_from_the_buttons(theme: Theme):
+    theme.wear("dark", 15)
+    window = QWidget()
+    dialog = InsertMessage(window, "Mira", "It will stand above the message you chose, with the date of the one before it.")
+    dialog.show()
+    QApplication.processEvents()
+
+    dialog.field.setPlainText("Line.\n" * 10)
+    for _ in range(5):
+        QApplication.processEvents()
+
+    assert dialog.primary.y() - dialog.field.geometry().bottom() >= dialog.column.spacing()
