@@ -189,6 +189,7 @@ class _Whole(QScrollArea):
 
 def _scrolled(inside: QWidget) -> QScrollArea:
     area = _Whole()
+    area.setAccessibleName(QCoreApplication.translate("Keys", "All keys"))
     area.setWidgetResizable(True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.viewport().setAutoFillBackground(False)

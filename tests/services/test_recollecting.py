@@ -123,12 +123,12 @@ async def test_files_and_pictures_are_never_found_by_what_they_say(house: House,
 
 async def test_what_is_found_by_keywords_alone_is_the_users_to_say(house: House, session: ChatSession):
     await keep(house, "The cormorant nests beneath the broken winch.", name="Cormorant", category=MemoryType.FILE)
-    await keep(house, "The heron stands beneath the broken winch.", name="Heron", category=MemoryType.PERSON)
+    await keep(house, "The heron stands beneath the broken winch.", name="Wader", category=MemoryType.PERSON)
     await house.preferences.set(silent_types=["person", "of another version"])
 
     played = await say(house, session, "Where do the cormorant and the heron nest, near the broken winch?")
 
-    assert list(played.ways) == ["Cormorant"]
+    assert played.ways == {"Cormorant": "meaning"}
 
 
 # By time
