@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession
@@ -30,8 +31,6 @@ from lethe_app.storage.memories import Memories
 
 MOST = 400
 """Places found before it is time to ask for more words."""
-ENTRIES_AT_ONCE = 100
-"""Of a world, looked at before the window gets its turn."""
 NEAREST = 24
 """Memories looked for by their meaning, of each persona."""
 KINDS = {
@@ -82,22 +81,23 @@ class Finding:
 
         if session is not None:
             found = await self._texts.in_session(session, is_meant)
-            yield [_hit(one, wanted) for one in found[:MOST]]
+            yield await _hits(found[:MOST], wanted)
             return
         await self._indexing.settle()  # what was just said is found too
         below, count = LAST, 0
         while below and count < MOST:
             found, below = await self._texts.passages(wanted.match, persona_id, below, is_meant)
-            yield [_hit(one, wanted) for one in found[: MOST - count]]
+            yield await _hits(found[: MOST - count], wanted)
             count += len(found)
         if count >= MOST:
             return
         left = MOST - count  # of thousands no more is made ready than is shown
         others = [*await self._texts.openings(persona_id, is_meant), *await self._texts.not_indexed(persona_id, is_meant)]
-        hits = [_hit(one, wanted) for one in others[:left]]
-        over = await self._texts.superseded(persona_id, is_meant)
-        hits += [replace(_hit(one, wanted), is_over=True) for one in over[: left - len(hits)]]
-        hits += await self._in_worlds(wanted, left - len(hits)) if persona_id is None else []
+        hits = await _hits(others[:left], wanted)
+        over = await _hits((await self._texts.superseded(persona_id, is_meant))[: left - len(hits)], wanted)
+        hits += [replace(hit, is_over=True) for hit in over]
+        if persona_id is None and len(hits) < left:
+            hits += await asyncio.to_thread(_in_worlds, await self._library.worlds(), wanted, left - len(hits))
         if hits:
             yield hits
 
@@ -127,19 +127,6 @@ class Finding:
                     message = await self._chats.message(message_id)
                     return (await self._chats.session(message.session_id)).guid, message.id
         return None
-
-    async def _in_worlds(self, wanted: Wanted, most: int) -> list[Hit]:
-        """Entries, in the order of their worlds."""
-        found: list[Hit] = []
-        for stem, world in (await self._library.worlds()).items():
-            for start in range(0, len(world.entries), ENTRIES_AT_ONCE):
-                some = world.entries[start : start + ENTRIES_AT_ONCE]
-                told = [entry for entry in some if wanted.marks(_told(entry))]
-                found += [_lore(stem, world, entry, wanted) for entry in told[: most - len(found)]]
-                if len(found) >= most:
-                    return found
-                await asyncio.sleep(0)
-        return found
 
     async def _recalled(self, persona_id: str, one: Recollection, wanted: Wanted) -> list[Hit]:
         if one.category is MemoryType.CHAT_SESSION:
@@ -181,6 +168,17 @@ def _hit(one: Sighting, wanted: Wanted) -> Hit:
     session = UUID(one.source) if one.category == MemoryType.CHAT_SESSION else None
     owner = one.owner.removeprefix("waiting:")
     return _made(kind, UUID(one.origin), owner, session, one.title, one.speaker, one.moment, _body(one), wanted)
+
+
+async def _hits(found: Sequence[Sighting], wanted: Wanted) -> list[Hit]:
+    """Made in a thread: to mark the words in a few dozen texts takes as long as a key press may."""
+    return await asyncio.to_thread(lambda: [_hit(one, wanted) for one in found])
+
+
+def _in_worlds(worlds: Mapping[str, World], wanted: Wanted, most: int) -> list[Hit]:
+    """Entries, in the order of their worlds."""
+    told = ((stem, world, entry) for stem, world in worlds.items() for entry in world.entries if wanted.marks(_told(entry)))
+    return [_lore(stem, world, entry, wanted) for stem, world, entry in islice(told, most)]
 
 
 def _told(entry: WorldEntry) -> str:

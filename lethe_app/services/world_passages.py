@@ -89,7 +89,7 @@ class WorldPassages:
             guids = [*known.get(name, TakenOver()).entries, *(found_by_meaning(worlds[name]) if name in worlds else [])]
             touched |= dict.fromkeys(guids)
             await self._set(name, TakenOver(entries=list(dict.fromkeys(guids))))
-        owned = by_guid(worlds, touched)
+        owned = await asyncio.to_thread(by_guid, worlds, touched)
         every = list(touched)
         for start in range(0, len(every), AT_ONCE):
             some = every[start : start + AT_ONCE]
