@@ -48,6 +48,8 @@ class ModelFile:
     source: str = ""
     """Where it was found, in words: “Your models”, “LM Studio”, “Starter model” …"""
     layers: int = 0
+    attention_layers: int = 0
+    """Layers that keep a key and a value of every token; in hybrid models fewer than all, in recurrent ones none."""
     kv_heads: int = 0
     head_length: int = 0
     sliding_window: int = 0

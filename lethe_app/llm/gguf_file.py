@@ -53,6 +53,7 @@ def describe(path: Path, source: str = "", name: str = "") -> ModelFile:
     for part in parts:
         _check_complete(part)
     stem = clean_stem(path)
+    attention_layers, kv_heads = _attention(header, architecture)
     return ModelFile(
         path=path,
         name=name or display_name(header, stem),
@@ -65,7 +66,8 @@ def describe(path: Path, source: str = "", name: str = "") -> ModelFile:
         has_template=bool(header.text("tokenizer.chat_template").strip()),
         source=source,
         layers=header.number(f"{architecture}.block_count"),
-        kv_heads=_kv_heads(header, architecture),
+        attention_layers=attention_layers,
+        kv_heads=kv_heads,
         head_length=_head_length(header, architecture),
         sliding_window=header.number(f"{architecture}.attention.sliding_window"),
         is_recurrent=is_recurrent(header, architecture),
@@ -119,15 +121,21 @@ def is_recurrent(header: Header, architecture: str) -> bool:
     return architecture in RECURRENT_ARCHITECTURES or any(key.startswith(prefixes) for key in header.metadata)
 
 
-def _kv_heads(header: Header, architecture: str) -> int:
-    """Heads of the KV cache per layer; where layers differ the average, rounded up, which keeps memory estimates right."""
+def _attention(header: Header, architecture: str) -> tuple[int, int]:
+    """How many layers keep keys and values, and their heads; where layers differ the average, rounded up.
+
+    Hybrid models say it layer by layer, with no heads where a layer keeps a sum instead, or name every how many layers one
+    looks back.
+    """
+    layers = header.number(f"{architecture}.block_count")
+    every = header.number(f"{architecture}.full_attention_interval")
     for key in (f"{architecture}.attention.head_count_kv", f"{architecture}.attention.head_count"):
-        per_layer = header.integers(key)
-        if per_layer:
-            return -(-sum(per_layer) // len(per_layer))
+        with_heads = [heads for heads in header.integers(key) if heads]
+        if with_heads:
+            return len(with_heads), -(-sum(with_heads) // len(with_heads))
         if header.number(key):
-            return header.number(key)
-    return 0
+            return layers // every if every > 0 else layers, header.number(key)
+    return 0, 0
 
 
 def _head_length(header: Header, architecture: str) -> int:

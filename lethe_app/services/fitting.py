@@ -58,8 +58,9 @@ def free_memory() -> int:
 def fit(model: ModelFile, context: int, kv: KvType, free: int) -> Fit:
     """Whether `model` fits with that context (0 takes its own, up to 8192 tokens) into `free` bytes.
 
-    The cache holds a key and a value of `head_length` numbers for each of the `kv_heads` of each layer and token, so models
-    with grouped-query attention take less; recurrent models keep a state that does not grow, which is not counted.
+    The cache holds a key and a value of `head_length` numbers for each of the `kv_heads` of each layer that looks back, and
+    each token, so models with grouped-query attention take less, and hybrid ones far less; what recurrent layers keep instead
+    does not grow, and is not counted.
     """
     own = model.context_length or USUAL
     tokens = min(context or USUAL, own)
@@ -74,9 +75,7 @@ def fit(model: ModelFile, context: int, kv: KvType, free: int) -> Fit:
 
 def cache_bytes(model: ModelFile, kv: KvType) -> float:
     """Bytes of cache for one token."""
-    if model.is_recurrent:
-        return 0.0
-    return 2 * model.layers * model.kv_heads * model.head_length * BYTES[kv]
+    return 2 * model.attention_layers * model.kv_heads * model.head_length * BYTES[kv]
 
 
 def _verdict(needed: int, free: int) -> Verdict:

@@ -59,7 +59,7 @@ def test_the_starter_model_is_described_as_it_is(starter_model: Path):
 
     assert (model.architecture, model.quantization, model.context_length) == ("llama", "Q4_1", 8192)
     assert model.parameters == 134_515_008
-    assert (model.layers, model.kv_heads, model.head_length) == (30, 3, 64)
+    assert (model.layers, model.attention_layers, model.kv_heads, model.head_length) == (30, 30, 3, 64)
     assert model.has_template
 
 
@@ -286,9 +286,23 @@ def test_embedding_and_recurrent_models_are_recognised(
 
 
 def test_heads_that_differ_by_layer_are_averaged(tmp_path: Path):
-    path = write_model(tmp_path / "x.gguf", settings=chat_settings(llama__attention__head_count_kv=[4, 0, 0, 1]))
+    path = write_model(tmp_path / "x.gguf", settings=chat_settings(llama__attention__head_count_kv=[4, 1]))
 
-    assert describe(path).kv_heads == 2
+    assert (describe(path).attention_layers, describe(path).kv_heads) == (2, 3)
+
+
+def test_layers_without_heads_keep_no_keys(tmp_path: Path):
+    path = write_model(tmp_path / "x.gguf", settings=chat_settings(llama__attention__head_count_kv=[0, 4, 0, 2]))
+
+    assert (describe(path).attention_layers, describe(path).kv_heads) == (2, 3)
+
+
+def test_a_model_that_looks_back_in_every_fourth_layer_keeps_keys_in_those(tmp_path: Path):
+    settings = chat_settings(llama__block_count=48, llama__full_attention_interval=4, llama__attention__head_count_kv=2)
+
+    model = describe(write_model(tmp_path / "x.gguf", settings=settings))
+
+    assert (model.layers, model.attention_layers, model.kv_heads) == (48, 12, 2)
 
 
 def test_a_split_model_is_described_as_a_whole(tmp_path: Path):

@@ -15,7 +15,7 @@ from lethe_app.llm.gguf_file import describe
 from lethe_app.llm.llama import LlamaEngine
 from lethe_app.llm.protocol import Generate, Keep, KeptAt, ReadAhead
 from tests.llm.test_surgery import STORY
-from tests.llm.tiny_models import WINDOW, write_gemma, write_mamba
+from tests.llm.tiny_models import WINDOW, write_gemma, write_lfm2, write_mamba
 
 GREEDY = SamplerPreset(name="greedy", temperature=0)
 OPTIONS = LoadOptions(context=1536, batch=64, threads=1)
@@ -38,9 +38,10 @@ def opening(path: Path) -> Iterator[Opening]:
         engine.close()
 
 
-@pytest.fixture
-def recurrent(tmp_path: Path) -> Iterator[Opening]:
-    yield from opening(write_mamba(tmp_path / "mamba.gguf"))
+@pytest.fixture(params=[write_mamba, write_lfm2], ids=["mamba", "lfm2"])
+def recurrent(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Opening]:
+    """In all its layers, or in every second one."""
+    yield from opening(request.param(tmp_path / "recurrent.gguf"))
 
 
 @pytest.fixture
@@ -89,18 +90,22 @@ def keep(engine: LlamaEngine) -> None:
 
 def test_they_are_known_by_what_their_files_say(tmp_path: Path):
     mamba, gemma = describe(write_mamba(tmp_path / "m.gguf"), "test"), describe(write_gemma(tmp_path / "g.gguf"), "test")
+    hybrid = describe(write_lfm2(tmp_path / "l.gguf"), "test")
 
-    assert (mamba.is_recurrent, mamba.sliding_window) == (True, 0)
-    assert (gemma.is_recurrent, gemma.sliding_window) == (False, WINDOW)
+    assert (mamba.is_recurrent, mamba.sliding_window, mamba.attention_layers) == (True, 0, 0)
+    assert (gemma.is_recurrent, gemma.sliding_window, gemma.attention_layers) == (False, WINDOW, 2)
+    assert (hybrid.is_recurrent, hybrid.sliding_window, hybrid.attention_layers) == (True, 0, 1)
 
 
 def test_they_tell_what_they_cannot_do(tmp_path: Path):
     engine = LlamaEngine()
     mamba = engine.load(write_mamba(tmp_path / "m.gguf"), OPTIONS, lambda _fraction: None)
+    hybrid = engine.load(write_lfm2(tmp_path / "l.gguf"), OPTIONS, lambda _fraction: None)
     gemma = engine.load(write_gemma(tmp_path / "g.gguf"), OPTIONS, lambda _fraction: None)
     engine.close()
 
     assert (mamba.can_rewind, mamba.can_shift) == (False, False)
+    assert (hybrid.can_rewind, hybrid.can_shift) == (False, False)
     assert (gemma.can_rewind, gemma.can_shift) == (True, False)
 
 

@@ -9,7 +9,7 @@ import gguf
 import numpy as np
 
 WIDTH, LAYERS, INNER, SUMS, RANK, HEADS, HEAD = 32, 2, 64, 16, 4, 2, 16
-WINDOW = 64
+WINDOW, TAPS = 64, 3
 TEXT = [chr(code) for code in range(33, 127)]
 TOKENS = ["<unk>", "<s>", "</s>", *(f"<0x{code:02X}>" for code in range(256)), "▁", *TEXT]
 KINDS = [2, 3, 3, *[6] * 256, *[1] * (1 + len(TEXT))]  # unknown, control, control, bytes, text
@@ -40,6 +40,36 @@ def write_mamba(path: Path) -> Path:
         "ssm.time_step_rank": RANK,
     }
     return write(path, "mamba", settings, tensors)
+
+
+def write_lfm2(path: Path) -> Path:
+    """A hybrid: its first layer sums up what it reads, its second looks back at every token."""
+    tensors = {"token_embd.weight": (len(TOKENS), WIDTH), "token_embd_norm.weight": (WIDTH,)}
+    for layer in range(LAYERS):
+        tensors |= {
+            f"blk.{layer}.attn_norm.weight": (WIDTH,),
+            f"blk.{layer}.ffn_norm.weight": (WIDTH,),
+            f"blk.{layer}.ffn_gate.weight": (INNER, WIDTH),
+            f"blk.{layer}.ffn_up.weight": (INNER, WIDTH),
+            f"blk.{layer}.ffn_down.weight": (WIDTH, INNER),
+        }
+    tensors |= {
+        "blk.0.shortconv.conv.weight": (WIDTH, TAPS),
+        "blk.0.shortconv.in_proj.weight": (3 * WIDTH, WIDTH),
+        "blk.0.shortconv.out_proj.weight": (WIDTH, WIDTH),
+        "blk.1.attn_q_norm.weight": (HEAD,),
+        "blk.1.attn_k_norm.weight": (HEAD,),
+        **{f"blk.1.attn_{name}.weight": (HEADS * HEAD, WIDTH) for name in "qkv"},
+        "blk.1.attn_output.weight": (WIDTH, HEADS * HEAD),
+    }
+    settings = {
+        "feed_forward_length": INNER,
+        "attention.head_count": HEADS,
+        "attention.head_count_kv": [0, HEADS],
+        "shortconv.l_cache": TAPS,
+        "vocab_size": len(TOKENS),
+    }
+    return write(path, "lfm2", settings, tensors)
 
 
 def write_gemma(path: Path) -> Path:
@@ -77,7 +107,7 @@ def write(path: Path, architecture: str, settings: dict[str, Any], tensors: dict
     writer.add_block_count(LAYERS)
     writer.add_layer_norm_rms_eps(1e-5)
     for key, value in settings.items():
-        add = writer.add_float32 if isinstance(value, float) else writer.add_uint32
+        add = {float: writer.add_float32, int: writer.add_uint32, list: writer.add_array}[type(value)]
         add(f"{architecture}.{key}", value)
     writer.add_tokenizer_model("llama")
     writer.add_token_list(TOKENS)

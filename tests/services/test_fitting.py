@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ SEVEN = ModelFile(
     architecture="qwen2",
     context_length=32_768,
     layers=28,
+    attention_layers=28,
     kv_heads=4,
     head_length=128,
 )
@@ -58,6 +60,12 @@ def test_a_recurrent_model_has_no_cache_that_grows():
     mamba = ModelFile(path=Path("m.gguf"), name="M", size=GB, architecture="mamba", is_recurrent=True, layers=48)
 
     assert fit(mamba, 100_000, KvType.F16, 2 * GB).cache == 0
+
+
+def test_a_hybrid_model_has_a_cache_where_it_looks_back():
+    hybrid = replace(SEVEN, is_recurrent=True, attention_layers=7)
+
+    assert cache_bytes(hybrid, KvType.F16) * 4 == cache_bytes(SEVEN, KvType.F16)
 
 
 def test_this_machine_has_memory():
