@@ -169,9 +169,10 @@ class DeepResearch:
     async def _report(self, inquiry: Inquiry, new: Sequence[PageFinding]) -> str:
         """The report with the new findings in it; what a model leaves out or makes up is put beside it or taken away."""
         if self._asker is not None:
-            gaps = {"topic": inquiry.topic, "report": inquiry.report or NOTHING_YET}
+            gaps = {"topic": inquiry.topic, "report": await self._quoted(inquiry, inquiry.report) or NOTHING_YET}
             try:
-                answer = await self._asker.ask("report", Report, findings=_listed(new), **gaps)
+                findings = await self._quoted(inquiry, _listed(new))
+                answer = await self._asker.ask("report", Report, findings=findings, **gaps)
             except ModelError:
                 answer = None
             pages = [PageText(one.address, one.title, one.text) for one in inquiry.findings]
@@ -181,6 +182,11 @@ class DeepResearch:
                 return text
         return _beside(inquiry.report, new)
 
+    async def _quoted(self, inquiry: Inquiry, text: str) -> str:
+        """Words that came from pages, through whatever hands, are quoted as often as a model reads them."""
+        addresses = [one.address for one in inquiry.findings]
+        return (await self._gathering.quoter()).kept(text, addresses, str(inquiry.id)) if text else ""
+
     async def _judged(self, inquiry: Inquiry, waiting: list[str]) -> tuple[bool, list[str]]:
         """Is it enough, and else what is searched next: what the report lacks, then what is left of the plan."""
         if self._asker is None or not inquiry.report:
@@ -189,7 +195,8 @@ class DeepResearch:
         gaps = {"topic": inquiry.topic, "enough_when": inquiry.enough_when or "The question is answered."}
         inquiry = await self._told(inquiry, doing="Thinking whether it is enough")
         try:
-            answer = await self._asker.ask("enough", Enough, report=inquiry.report, asked="\n".join(asked), **gaps)
+            report = await self._quoted(inquiry, inquiry.report)
+            answer = await self._asker.ask("enough", Enough, report=report, asked="\n".join(asked), **gaps)
         except ModelError:
             return False, waiting
         known = [content_words(one) for one in asked]

@@ -22,7 +22,6 @@ from lethe_app.brain.dreaming import (
     changes_of,
     may_dream_of,
     may_dream_of_fact,
-    said,
     same_words,
     signature,
     together,
@@ -50,6 +49,9 @@ class Desk(Listening, Looking, Protocol):
 
     async def neighbours(self, persona_id: str, record: Kept) -> list[UUID]:
         """Others so near in meaning that they may say the same."""
+
+    async def told(self, record: Kept, most: int) -> str:
+        """What it says, in at most that many characters, as a model may read it: quoted where strangers wrote it."""
 
     async def thought_of(self, persona_id: str) -> set[str]:
         """The signatures of every change there is, whatever became of it."""
@@ -147,7 +149,8 @@ class Dream(Task):
 
     async def _judged(self, scene: Scene, group: Sequence[Kept]) -> Decision:
         there = ", ".join(categories_of(await scene.memories())) or "(none yet)"
-        notes = "\n".join(f"{number}. {' '.join(said(one).split())[:LONGEST_NOTE]}" for number, one in enumerate(group, 1))
+        told = [await self._desk.told(one, LONGEST_NOTE) for one in group]
+        notes = "\n".join(f"{number}. {words}" for number, words in enumerate(told, 1))
         answer = await scene.ask("dream", Sorted, categories=there[:LONGEST_NOTE], notes=notes)
         return answer.decision(len(group))
 

@@ -8,9 +8,10 @@ from datetime import datetime
 from uuid import UUID
 
 from lethe_app.brain.disliking import Disliked
-from lethe_app.brain.dreaming import DREAM, signature
+from lethe_app.brain.dreaming import DREAM, said, signature
 from lethe_app.brain.dreaming_wishes import Remark
 from lethe_app.brain.said import Said
+from lethe_app.brain.snippets import one_line
 from lethe_app.domain.agents import Change, ChangeState, Made, TaskRun
 from lethe_app.domain.changed import DREAMT, Kept, Records
 from lethe_app.domain.facts import ExtractedFact, MadeBy
@@ -22,6 +23,7 @@ from lethe_app.retrieval.recall import Recall
 from lethe_app.services.calibration import Calibration
 from lethe_app.services.events import Listeners
 from lethe_app.services.feedback import Feedbacks
+from lethe_app.services.foreign import Foreign
 from lethe_app.services.holdings import Holdings
 from lethe_app.services.knowing import Knowing
 from lethe_app.storage.changes import Changes
@@ -164,12 +166,14 @@ class DreamDesk:
         feedback: Feedbacks,
         recall: Recall,
         calibration: Calibration,
+        foreign: Foreign,
         may_write: Callable[[], bool],
     ) -> None:
         self._dreams = dreams
         self._feedback = feedback
         self._recall = recall
         self._calibration = calibration
+        self._foreign = foreign
         self._may_write = may_write
 
     def may_write(self) -> bool:
@@ -183,6 +187,10 @@ class DreamDesk:
         limit = max(limits.same_memory, limits.update) if is_memory else limits.update
         found = await self._recall.nearest(persona_id, text, kind, NEAREST)
         return [guid for guid, distance in found if distance < limit and guid != record.guid]
+
+    async def told(self, record: Kept, most: int) -> str:
+        words = one_line(said(record))[:most]
+        return await self._foreign.told(record, words) if isinstance(record, MemoryUnit) else words
 
     async def thought_of(self, persona_id: str) -> set[str]:
         return {signature(one) for one in await self._dreams.of(persona_id)}

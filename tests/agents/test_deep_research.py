@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
-from lethe_app.agents.deep_research import Bounds, DeepResearch, with_rest
+from lethe_app.agents.deep_research import NOTHING_YET, Bounds, DeepResearch, with_rest
 from lethe_app.agents.gathering import Gathering
 from lethe_app.domain.research import Inquiry, PageFinding
 from lethe_app.domain.web import Found
@@ -106,8 +107,20 @@ async def test_a_report_is_written_from_at_most_eight_findings_at_a_time_and_non
     await run(Endless([], {}), clerk, seconds=9999)
     shown = [one["findings"] for one in clerk.asked if "findings" in one]
 
-    assert max(len(one.splitlines()) for one in shown) == 8
-    assert "\n".join(shown).count("[9] ") == 1
+    assert max(len(re.findall(r"^> \[\d+\] ", one, re.MULTILINE)) for one in shown) == 8
+    assert "\n".join(shown).count("> [9] ") == 1
+
+
+async def test_what_pages_say_is_quoted_in_every_errand_also_when_it_has_become_a_finding_or_a_report():
+    clerk = good()
+
+    await run(Endless([], {}), clerk, seconds=9999)
+    shown = [one[name] for one in clerk.asked for name in ("report", "findings") if name in one and one[name] != NOTHING_YET]
+
+    assert {"report", "enough"} <= set(clerk.errands)
+    assert len(shown) > 3
+    for text in shown:
+        assert re.match(r"Quoted from .+\n\[quote ([0-9a-f]+)\]\n(>.*\n)+\[end of quote \1\]$", text)
 
 
 async def test_a_query_is_asked_once():
