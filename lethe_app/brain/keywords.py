@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from time import monotonic
+from time import thread_time
 from typing import NamedTuple
 
 import ahocorasick
@@ -15,7 +15,7 @@ from lethe_app.brain.expressions import Expression, objection, read_expression
 from lethe_app.brain.folding import KINDS, Kind, edges, fold, soften
 
 PATTERN_SECONDS = 0.05
-"""One expression in one text; honest ones need some microseconds."""
+"""Of work, for one expression in one text; honest ones need some microseconds. Time in which others work does not count."""
 PATTERNS_SECONDS = 0.25
 """All expressions in all texts of one search."""
 REMEMBERED_TEXTS = 4096
@@ -157,7 +157,7 @@ class _Patterns:
 
     def find(self, texts: Sequence[str]) -> list[frozenset[int]]:
         self._late = set()
-        deadline = monotonic() + PATTERNS_SECONDS
+        deadline = thread_time() + PATTERNS_SECONDS
         found = [self._remembered(text, deadline) for text in texts]
         gone = self._broken.keys()  # also those that failed just now, after they were found in a newer text
         return [numbers - gone for numbers in found]
@@ -190,7 +190,7 @@ class _Patterns:
         for number, pattern in self._patterns:
             if number in self._broken:
                 continue
-            left = deadline - monotonic()
+            left = deadline - thread_time()
             if left < PATTERN_SECONDS:
                 self._late.add(number)
                 continue

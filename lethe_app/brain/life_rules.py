@@ -61,7 +61,8 @@ LIFE: tuple[tuple[str, str], ...] = (
             r"gave up|quit (?:my|smoking|drinking)|built (?:a|an|my own)|wrote an?|moved (?:to|from|in with|back in with|out|"
             r"into|"
             r"back to|here from)|ran (?:my|a) (?:first |second )?(?:half[- ])?marathon|broke my|met my|have moved to|"
-            r"have quit|have given up|traded|passed (?:my|the)|failed (?:my|the)) (?!it|this|that|you|your|him|her|them|"
+            r"have quit|have given up|broke up with|split up with|traded|"
+            r"passed (?:my|the)|failed (?:my|the)) (?!it|this|that|you|your|him|her|them|"
             r"over|on|away).*"
         ),
         "!",

@@ -19,7 +19,13 @@ OWN: tuple[tuple[str, str], ...] = (
         ),
         "favourite {what}",
     ),
-    (rf"my (?:[\w-]+ ){{0,2}}?(?P<who>{BOND})(?:'s|s') (?:full |first )?names? (?:is|are|was|were) .+", "{who} name"),
+    (
+        (
+            rf"my (?:[\w-]+ ){{0,2}}?(?P<who>{BOND}|boss|therapist|doctor|coach|landlord|landlady)(?:'s|s') (?:full |first )?"
+            r"names? (?:is|are|was|were) .+"
+        ),
+        "{who} name",
+    ),
     (
         (
             r"my (?:job|profession|occupation|hometown|home town|home|native language|mother tongue|first language|hobby|"
@@ -39,7 +45,8 @@ OWN: tuple[tuple[str, str], ...] = (
         (
             rf"{ANY_ONE}{BETWEEN},? (?:(?:(?:currently |also |still |both |all )?(?:lives?|works?|runs?|owns?|teach(?:es)?|"
             r"stud(?:y|ies)|plays?|speaks?|builds?|sells?|grows?|drives?|loves?|hates?|likes?|paints?|sings?|writes?|"
-            r"bakes?|collects?|breeds?|comes? from|suffers? from|grew up|raised|served|fought|emigrated|moved|kept|retired|"
+            r"bakes?|collects?|breeds?|sails?|rides?|repairs?|restores?|climbs?|knits?|dances?|skis?|fishes|hunts?|"
+            r"comes? from|suffers? from|grew up|raised|served|fought|emigrated|moved|kept|retired|"
             r"built|founded|owned|ran|taught|trained|sailed|fished|farmed|drowned|"
             r"(?:bound|carved|sewed|wove|baked|painted|repaired|drove) (?=[a-z]+s\b)|worked|lived|used to|was born|were born|"
             r"came from|does not (?:eat|drink|speak|"

@@ -46,11 +46,14 @@ _WITH_MINE = re.compile(r"\bmy (?:wife|husband|partner|girlfriend|boyfriend|fian
 _OUR_COUNTED = re.compile(r"\bour (?=\d|two\b|three\b|four\b|five\b|six\b)", re.IGNORECASE)
 _HERE = re.compile(r" here(?= from)")
 _OF_US = re.compile(
-    r"^we(?:'re| are|'ve| have| got)?(?= (?:getting married|expecting a|engaged|been (?:together|married|engaged)|"
-    r"got married|married in))",
+    r"^(?:we(?:'re| are|'ve| have| got)?(?= (?:getting married|expecting a|engaged|been (?:together|married|engaged)|"
+    r"got married|married in|moved to (?!the (?:couch|sofa|other|next)\b)|adopted an?|bought an? (?:\w+ )?(?:house|"
+    r"flat|boat|farm|cottage|car|van)|(?:two|three|four|five|six) (?:\w+ )?(?:kids|children|daughters|sons|cats|dogs)))|"
+    r"we(?= have (?:two|three|four|five|six|an?) (?:\w+ )?(?:kids|children|daughters?|sons?|cats?|dogs?))|"
+    r"our(?= (?:wedding|honeymoon|anniversary) (?:is|was) ))",
     re.IGNORECASE,
 )
-_ALONE = {"we": "I", "we're": "I'm", "we are": "I am", "we've": "I've", "we have": "I have", "we got": "I got"}
+_ALONE = {"our": "my", "we": "I", "we're": "I'm", "we are": "I am", "we've": "I've", "we have": "I have", "we got": "I got"}
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,13 @@ def texts(*lines: Said) -> list[str]:
         ("Last weekend I climbed Ben Nevis", "Tomas climbed Ben Nevis on the weekend of 8 March 2025."),
         ("We've been engaged since 2020", "Tomas has been engaged since 2020."),
         ("everyone calls me Tommy", "Everyone calls Tomas Tommy."),
+        ("I stopped smoking in March", "Tomas stopped smoking in March 2025."),
+        ("My sister Ines sails a boat called the Heron.", "Tomas's sister Ines sails a boat called the Heron."),
+        ("My therapist's name is Dr. Okafor.", "Tomas's therapist's name is Dr. Okafor."),
+        ("I broke up with Lena.", "Tomas broke up with Lena."),
+        ("We moved to Leeds three years ago.", "Tomas moved to Leeds in 2022."),
+        ("We have two kids, Emma and Paul.", "Tomas has two kids, Emma and Paul."),
+        ("Our wedding is on 12 June.", "Tomas's wedding is on 12 June 2025."),
     ],
 )
 def test_lasting_statements_stand_alone_in_the_third_person(said: str, known: str):

@@ -42,12 +42,12 @@ LOADED = {name: template(source) for name, source in templates.FRIENDLY.items()}
 @pytest.mark.parametrize("source", templates.HOSTILE.values(), ids=templates.HOSTILE.keys())
 def test_a_hostile_template_ends_soon_and_takes_little_memory(source: str):
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    start = time.monotonic()
+    start = time.process_time()
 
     with pytest.raises(TemplateUnusable):
         ChatTemplate(source, moment=MOMENT, seconds=0.3)
 
-    assert time.monotonic() - start < 1.8
+    assert time.process_time() - start < 1.8
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < 400_000
 
 
