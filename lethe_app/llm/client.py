@@ -152,11 +152,11 @@ class ModelClient:
             with suppress(TimeoutError, LetheError):
                 await asyncio.wait_for(self._answer(request), within)
 
-    async def forget(self, folder: Path, part: str) -> None:
+    async def forget(self, folder: Path, part: str, number: int | None = None) -> None:
         """See to it that nothing is kept in a folder under a name with that part, nor written there later."""
         if self.is_running:
             with suppress(LetheError):  # a process that is gone writes nothing
-                await self._answer(Forget(next(self._jobs), folder, part))
+                await self._answer(Forget(next(self._jobs), folder, part, number))
 
     async def rest(self) -> None:
         """Free the memory that quiet jobs hold, after those that wait; nothing happens where no model is loaded."""

@@ -130,7 +130,7 @@ class EchoEngine:
             self._shelf.wait(self.stop.is_set)
 
     def forget(self, job: Forget) -> None:
-        self._shelf.forget(job.folder, job.part)
+        self._shelf.forget(job.folder, job.part, job.number)
 
     @property
     def tokens(self) -> list[int]:

@@ -68,7 +68,7 @@ class LlamaEngine:
 
     def forget(self, job: Forget) -> None:
         if self._shelf is not None:
-            self._shelf.forget(job.folder, job.part)
+            self._shelf.forget(job.folder, job.part, job.number)
 
     def rest(self) -> None:
         """Free the context of quiet jobs."""

@@ -16,9 +16,10 @@ import llama_cpp
 from lethe_app.errors import ModelError
 from lethe_app.llm.bookmarks import Bookmark
 from lethe_app.llm.joints import Joint
-from lethe_app.llm.llama_states import Checkpoints, put, take
+from lethe_app.llm.llama_states import Checkpoints, Window, put, take
 from lethe_app.llm.llama_weights import NativeFlag, sums_up
-from lethe_app.llm.splices import Run, common_prefix
+from lethe_app.llm.partings import Partings, ways_back
+from lethe_app.llm.splices import Run, common_prefix, moves
 from lethe_app.llm.wishes import PLAIN, Layout, Wishes, lay_out
 
 ABORTED = 2
@@ -41,11 +42,11 @@ class Cache:
         self._batch_size = batch
         self._stop = stop
         self._can_shift = can_shift
-        model = llama_cpp.llama_get_model(context)
-        self._sums_up = sums_up(model)
-        self._window = int(llama_cpp.llama_model_n_swa(model))
+        self._sums_up = sums_up(llama_cpp.llama_get_model(context))
+        self._window = Window(context, SEQUENCE)
         self._checkpoints = Checkpoints(context, SEQUENCE)
         """Where a model that sums up can go back to; others need none."""
+        self._partings = Partings()
         self._marks: set[int] = set()
         """Where the next checkpoints are to be taken."""
         self._tokens: list[int] = []
@@ -82,8 +83,11 @@ class Cache:
         """
         layout = self._lay_out(self._tokens, self._joints, tokens, wishes)
         self._planned, anew = layout.joints, layout.anew
-        self._marks = self._checkpoints_wanted(layout.runs[0].length, len(tokens))
+        shared = layout.runs[0].length
+        self._partings.has_read(shared, len(tokens))
+        self._marks = ways_back(shared, len(tokens)) if self._sums_up else set()
         self._keep(layout.runs)
+        self._mark()
         total = len(tokens) - self.length - (0 if anew else sum(run.length for run in self._parked))
         reading(0, total)
         done = 0
@@ -98,8 +102,7 @@ class Cache:
                 if not self._decode(ahead):
                     break
                 done += len(ahead)
-                if self.length in self._marks:
-                    self._checkpoints.take(self.length)
+                self._mark()
                 self._drop_parked(self.length)
                 reading(done, total)
         finally:
@@ -108,14 +111,21 @@ class Cache:
 
     def reusable(self, held: list[int], joints: Sequence[Joint], wanted: list[int], wishes: Wishes) -> int:
         """How many of the tokens wanted need not be computed if those held are cached, with these joints."""
+        is_here, whole = held is self._tokens, len(held)
         if self._sums_up:  # all of what was summed up, or nothing, unless it went by a checkpoint
             shared = common_prefix(held, wanted)
-            back = self._checkpoints.nearest(min(shared, len(wanted) - 1)) if held is self._tokens else 0
-            return shared if shared == len(held) < len(wanted) else back
-        return self._lay_out(held, joints, wanted, wishes).reused
+            back = self._checkpoints.nearest(min(shared, len(wanted) - 1)) if is_here else 0
+            return shared if shared == whole < len(wanted) else back
+        reused = self._lay_out(held, joints, wanted, wishes).reused
+        can_go_back = self._window.is_there(reused) if is_here else self._window.is_kept(reused, whole)
+        return reused if reused == whole or can_go_back else 0
 
     def bookmark(self) -> Bookmark | None:
-        """All that is cached; None while cells wait to be moved, whose keys are not yet those of their places."""
+        """All that is cached; None while cells wait to be moved, whose keys are not yet those of their places.
+
+        Models that cannot go back in it later do so before: what the next prompt may not begin with is forgotten.
+        """
+        self._step_back(self._partings.stays(self.length))
         data = take(self.context, SEQUENCE) if self._tokens and not self._has_moved else None
         return Bookmark(list(self._tokens), tuple(self._joints), data) if data is not None else None
 
@@ -126,10 +136,12 @@ class Cache:
             self._forget_all()
             return False
         self._tokens, self._joints = list(mark.tokens), list(mark.joints)
+        self._partings = Partings()
         return True
 
     def append(self, token: int) -> bool:
         """Evaluate one token drawn; False when the stop flag ended it."""
+        self._partings.has_spoken()
         return self._decode([token])
 
     def free(self) -> None:
@@ -139,11 +151,10 @@ class Cache:
     def _lay_out(self, held: list[int], joints: Sequence[Joint], wanted: list[int], wishes: Wishes) -> Layout:
         return lay_out(held, joints, wanted, wishes, self.room, can_shift=self._can_shift)
 
-    def _checkpoints_wanted(self, shared: int, total: int) -> set[int]:
-        """Where a model that sums up should be able to go back to: where this prompt parts from the one before, for the next
-        will part from this one not far behind, and before the last token, for the same prompt once more.
-        """
-        return {shared, total - 1} if self._sums_up else set()
+    def _mark(self) -> None:
+        """Take a checkpoint where one is wanted."""
+        if self.length in self._marks and self._checkpoints.nearest(self.length) != self.length:
+            self._checkpoints.take(self.length)
 
     def _keep(self, runs: Sequence[Run]) -> None:
         """Forget what is in none of the runs; all behind the first of them is parked at the places where it is wanted."""
@@ -156,15 +167,9 @@ class Cache:
                 self._forget_parked(end, run.cached)
                 end = run.cached_end
             self._forget_parked(end, -1)
-            self._move(behind)
+            for run in moves(behind):
+                self._shift(run.cached, run.length, run.wanted - run.cached)
             self._parked = behind
-
-    def _move(self, runs: Sequence[Run]) -> None:
-        """Those that move down go first, from the front, then those that move up, from the back: so none meets another."""
-        down = [run for run in runs if run.wanted < run.cached]
-        up = [run for run in reversed(runs) if run.wanted > run.cached]
-        for run in (*down, *up):
-            self._shift(run.cached, run.length, run.wanted - run.cached)
 
     def _shift(self, place: int, length: int, distance: int) -> None:
         if distance:
@@ -206,8 +211,7 @@ class Cache:
             self._shift(run.wanted, run.length, -gap)
             self._unpark(run.wanted - gap, run.length)
             self._tokens += tokens[run.wanted : run.wanted_end]
-        self._parked = []
-        self._planned = []
+        self._parked, self._planned = [], []
 
     def _drop_parked(self, end: int) -> None:
         """Forget what is parked before a place."""
@@ -226,19 +230,17 @@ class Cache:
 
     def _rewind(self, length: int) -> bool:
         """Forget everything behind the first `length` tokens. Models that cannot go back just there forget more: then False."""
-        if length < self.length and not (self._still_sees(length) and self._remove_from(length)):
+        if length < self.length and not ((self._sums_up or self._window.is_there(length)) and self._remove_from(length)):
             self._go_back(length)
             return False
         self._shorten(length)
         return True
 
-    def _still_sees(self, length: int) -> bool:
-        """A sliding window may have written over cells that a token at that place must see; llama.cpp would not say so.
-
-        By default it keeps them all, so that such models go back as others do; only moving is left to those without a window.
-        """
-        first = int(llama_cpp.llama_memory_seq_pos_min(self._memory, SEQUENCE))
-        return not self._window or self._sums_up or first <= max(0, length - self._window)
+    def _step_back(self, length: int) -> None:
+        """So far, if that is possible and there will be no way back later."""
+        place = self._checkpoints.nearest(length) if self._sums_up else length
+        if place and (self._sums_up or (self._window.width and self._window.is_there(place))):
+            self._rewind(place)
 
     def _remove_from(self, place: int) -> bool:
         return bool(llama_cpp.llama_memory_seq_rm(self._memory, SEQUENCE, place, -1))
@@ -280,8 +282,7 @@ class Cache:
         """Before it decodes, llama.cpp turns the keys of cells that were moved; stopped half-way, it would turn some twice."""
         llama_cpp.llama_set_abort_callback(self.context, _NEVER, None)
         code = int(llama_cpp.llama_decode(self.context, batch))
-        stop = self._stop
-        llama_cpp.llama_set_abort_callback(self.context, stop.callback, ctypes.cast(stop.buffer, ctypes.c_void_p))
+        llama_cpp.llama_set_abort_callback(self.context, self._stop.callback, ctypes.cast(self._stop.buffer, ctypes.c_void_p))
         self._has_moved = code != 0
         return code
 

@@ -72,3 +72,26 @@ class Checkpoints:
     def cut(self, length: int) -> None:
         """Behind so many tokens, others will follow."""
         self._held = [one for one in self._held if one.length <= length]
+
+
+class Window:
+    """A sliding window, if the model has one: cells that an earlier token must see may be written over, which nobody is told.
+
+    By default llama.cpp keeps them all, so that such models go back as others do; in a bookmark it keeps what is still seen.
+    """
+
+    def __init__(self, context: Any, sequence: int) -> None:  # noqa: ANN401 - of llama.cpp
+        self._memory = llama_cpp.llama_get_memory(context)
+        self._sequence = sequence
+        self.width = int(llama_cpp.llama_model_n_swa(llama_cpp.llama_get_model(context)))
+
+    def is_there(self, length: int) -> bool:
+        """Can the token behind the first `length` be computed from what is cached?"""
+        return self._sees(int(llama_cpp.llama_memory_seq_pos_min(self._memory, self._sequence)), length)
+
+    def is_kept(self, length: int, whole: int) -> bool:
+        """And from a bookmark of `whole` tokens?"""
+        return self._sees(max(0, whole - self.width), length)
+
+    def _sees(self, first: int, length: int) -> bool:
+        return not self.width or first <= max(0, length - self.width + 1)

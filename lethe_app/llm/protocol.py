@@ -24,6 +24,8 @@ class KeptAt:
     """Of the conversation; many may be forgotten by a part that their names share."""
     limit: int
     """Bytes that the folder may hold."""
+    known: int | None = None
+    """The number of the last `Forget` when the prompt was begun, which those after it may concern; None is all there were."""
 
 
 class Lane(StrEnum):
@@ -101,6 +103,8 @@ class Forget:
     folder: Path
     part: str
     """Empty for everything."""
+    number: int | None = None
+    """Higher than that of the one before; None is the next one."""
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,8 @@ class Resuming:
         self._at = at
         if at is not None and len(wanted) - here >= WORTH_FETCHING:
             self._fetch(at, here, reuse)
-        self._seen_before_reading = self._shelf.forgettings
+        seen = at.known if at is not None else None
+        self._seen_before_reading = self._shelf.forgettings if seen is None else seen
 
     def has_read(self) -> None:
         """The prompt is read: without joints, nothing is left of what stood there before."""

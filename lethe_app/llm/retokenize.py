@@ -21,6 +21,8 @@ class Retokenizer:
         self._tokenize = tokenize
         self._control_tokens = frozenset(control.values())
         self._spellings = any_of(control)
+        self._reach = reach(control)
+        """How long a control token that begins like this one may be: where a text goes on, it may be that one instead."""
         self._text = ""
         self._tokens: list[int] = []
 
@@ -41,6 +43,8 @@ class Retokenizer:
         shared = shared_length(self._text, text)
         place = count = 0
         for match in self._spellings.finditer(text, 0, shared):
+            if match.start() + self._reach[match[0]] > shared:
+                break
             place, count = match.end(), count + 1
         return place, count
 
@@ -58,6 +62,19 @@ def any_of(spellings: Iterable[str]) -> re.Pattern[str] | None:
     """Finds spellings as the engine does, longer ones first; None where there are none."""
     ordered = sorted((spelling for spelling in spellings if spelling), key=lambda spelling: -len(spelling.encode()))
     return re.compile("|".join(map(re.escape, ordered))) if ordered else None
+
+
+def reach(spellings: Iterable[str]) -> dict[str, int]:
+    """For each spelling the length of the longest that begins with it, which may be itself."""
+    ordered = sorted(spelling for spelling in spellings if spelling)  # those that begin with one follow it at once
+    found: dict[str, int] = {}
+    for place in range(len(ordered) - 1, -1, -1):
+        spelling, after = ordered[place], place + 1
+        found[spelling] = len(spelling)
+        while after < len(ordered) and ordered[after].startswith(spelling):
+            found[spelling] = max(found[spelling], found[ordered[after]])
+            after += 1
+    return found
 
 
 def shared_length(one: str, other: str) -> int:

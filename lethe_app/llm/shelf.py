@@ -45,15 +45,15 @@ class Shelf:
         self._changed = threading.Condition()
         self._waiting: dict[Path, Entry] = {}
         """In the order in which they came; each stays until it is written."""
-        self._forgotten: list[str] = []
-        """Parts of the names that were forgotten, in order."""
+        self._forgotten: list[tuple[int, str]] = []
+        """Parts of the names that were forgotten, numbered in order."""
         self._thread: threading.Thread | None = None
 
     @property
     def forgettings(self) -> int:
-        """How often something was forgotten up to now."""
+        """The number of what was forgotten last."""
         with self._changed:
-            return len(self._forgotten)
+            return self._last_forgotten()
 
     def put(self, at: KeptAt, mark: Bookmark, seen: int) -> None:
         """Have it written. `seen` is what `forgettings` was when reading began; later ones may concern it."""
@@ -101,10 +101,10 @@ class Shelf:
             return mark
         return None
 
-    def forget(self, folder: Path, part: str) -> None:
+    def forget(self, folder: Path, part: str, number: int | None = None) -> None:
         """Everything with that part in its name, which is all of it if the part is empty."""
         with self._changed:
-            self._forgotten.append(part)
+            self._forgotten.append((self._last_forgotten() + 1 if number is None else number, part))
             for path in [path for path, entry in self._waiting.items() if part in entry.at.name]:
                 del self._waiting[path]
             remove(folder, part)
@@ -114,7 +114,10 @@ class Shelf:
         return at.folder / f"{at.name}{self._suffix}"
 
     def _may_stay(self, name: str, seen: int) -> bool:
-        return not any(part in name for part in self._forgotten[seen:])
+        return not any(number > seen and part in name for number, part in self._forgotten)
+
+    def _last_forgotten(self) -> int:
+        return max((number for number, _part in self._forgotten), default=0)
 
     def _work(self) -> None:
         """Thread: write what waits, for as long as the process lives."""

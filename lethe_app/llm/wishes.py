@@ -47,7 +47,7 @@ def lay_out(
     """What of the tokens held, with these joints, serves for those wanted in a context of `room` tokens."""
     clean = min((joint.place for joint in joints), default=len(held))
     if not (wishes.surgery and can_shift):
-        return Layout([Run(0, 0, min(common_prefix(held, wanted), len(wanted) - 1, clean))], [])
+        return Layout([Run(0, 0, min(common_prefix(held, wanted), max(len(wanted) - 1, 0), clean))], [])
     runs = plan(held, wanted, wishes.shortest)
     planned = rejoin(joints, runs)
     if not wishes.exact and not is_too_much(planned, room):

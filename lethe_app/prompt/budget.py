@@ -7,13 +7,17 @@ parts shrink in this order, each to nothing before the next is touched, as long 
 
 Above its floor the history gives way first: it is cut at a message boundary, in one block down to a target well below its
 room, and the cut then stays where it is for many turns, so that what the model has already read stays at the front.
+
+What stands in the system prompt is chosen as if the history had its floor already and the new message its share, whatever is
+said in this turn: else a longer message would change the beginning of the prompt, and the next shorter one change it back.
+Retrieved memories may have what is then left over.
 The persona, the system prompt, the scenario and the new message are never shortened: where even these do not fit, the prompt is
 refused with the size of each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lethe_app.domain.prompt import Part
@@ -32,6 +36,8 @@ HISTORY_TARGET = 0.65
 """Fraction of the history's room that is kept when it has to be cut."""
 REREAD_TARGET = 0.4
 """The most of it that is kept where all that is kept has to be read again: a shorter wait, and more rarely."""
+MESSAGE_SHARE = 1 / 12
+"""Fraction of the context that the new message is expected to need; only a longer one takes room from the system prompt."""
 _TAKE_BACK = 0.5
 """A cut moves back when less than this much of the target is in use, as after a change to a larger context."""
 
@@ -44,7 +50,7 @@ class Demand:
     """Tokens of the prompt, at most: the context without the room for the reply."""
     context: int
     fixed: int
-    """What is never shortened, the format's own tokens included."""
+    """What is never shortened, the format's own tokens included, without the new message."""
     items: Mapping[Part, Sequence[int]]
     """Optional parts: their pieces, the most important first."""
     history: Sequence[int]
@@ -52,6 +58,8 @@ class Demand:
     previous_cut: int = 0
     """Messages cut off the front the last time."""
     history_target: float = HISTORY_TARGET
+    message: int = 0
+    """The new message, which is never shortened either, and whatever else is of this turn alone."""
 
 
 @dataclass(frozen=True)
@@ -71,13 +79,17 @@ def plan(demand: Demand) -> Plan:
     caps = {part: int(cap * demand.context) for part, cap in CAPS.items()}
     kept = {part: _within(demand.items.get(part, ()), cap) for part, cap in caps.items()}
     over = {part: set(range(len(demand.items.get(part, ())))) - set(kept[part]) for part in CAPS}
-    floor = min(sum(demand.history), int(HISTORY_FLOOR * demand.context))
-    for part, cap in caps.items():
-        others = sum(_sum(demand.items.get(other, ()), kept[other]) for other in CAPS if other is not part)
-        room = demand.limit - demand.fixed - floor - others
-        kept[part] = _within(demand.items.get(part, ()), min(room, cap))
-    used = sum(_sum(demand.items.get(part, ()), kept[part]) for part in CAPS)
-    room = demand.limit - demand.fixed - used
+    floor = int(HISTORY_FLOOR * demand.context)
+    expected = max(demand.message, int(MESSAGE_SHARE * demand.context))
+    head = [part for part in CAPS if part is not Part.MEMORIES]
+    for part in head:
+        others = _used(demand, kept, (other for other in head if other is not part))
+        room = demand.limit - demand.fixed - expected - floor - others
+        kept[part] = _within(demand.items.get(part, ()), min(room, caps[part]))
+    free = demand.limit - demand.fixed - demand.message - _used(demand, kept, head)
+    told = min(free - min(sum(demand.history), floor), caps[Part.MEMORIES])
+    kept[Part.MEMORIES] = _within(demand.items.get(Part.MEMORIES, ()), told)
+    room = free - _used(demand, kept, [Part.MEMORIES])
     capped = {part: len(places.difference(kept[part])) for part, places in over.items()}
     return Plan(kept, capped, cut_history(demand.history, room, demand.previous_cut, demand.history_target))
 
@@ -115,5 +127,5 @@ def _within(pieces: Sequence[int], room: int) -> tuple[int, ...]:
     return tuple(places)
 
 
-def _sum(pieces: Sequence[int], places: Sequence[int]) -> int:
-    return sum(pieces[place] for place in places)
+def _used(demand: Demand, kept: Mapping[Part, Sequence[int]], parts: Iterable[Part]) -> int:
+    return sum(demand.items[part][place] for part in parts if part in demand.items for place in kept[part])

@@ -228,16 +228,18 @@ async def _count(draft: _Draft, count: Counter) -> Counts:
 
 
 def _demand(draft: _Draft, counts: Counts, slack: int) -> Demand:
-    titles = _TITLE_TOKENS * (len(draft.compiled.titled) + bool(draft.volatile))
-    format_tokens = counts.base + counts.per_turn * (len(draft.tail) + 2)
+    """What an attempt before had too many is made up for by what is of this turn alone, as long as that may grow."""
+    own = sum(counts.tail) + counts.per_turn * len(draft.tail) + _TITLE_TOKENS * bool(draft.volatile)
+    titles = _TITLE_TOKENS * len(draft.compiled.titled)
     return Demand(
-        limit=draft.limit - slack,
+        limit=draft.limit,
         context=draft.request.context,
-        fixed=sum(tokens for _, tokens in counts.fixed) + sum(counts.tail) + titles + format_tokens,
+        fixed=sum(tokens for _, tokens in counts.fixed) + titles + counts.base + 2 * counts.per_turn,
         items={part: [tokens + 2 for tokens in counts.items.get(part, ())] for part in CAPS},
         history=[tokens + counts.per_turn for tokens in counts.history],
         previous_cut=draft.request.previous_cut,
         history_target=draft.request.history_target,
+        message=own + slack,
     )
 
 

@@ -14,7 +14,7 @@ from lethe_app.domain.prompt import Prompt
 from lethe_app.domain.recollection import TurnMemory
 from lethe_app.errors import FileError, LetheError, ModelError
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.protocol import Chunk, Done, Reading
+from lethe_app.llm.protocol import Chunk, Done, KeptAt, Reading
 from lethe_app.prompt.macros import expand
 from lethe_app.services.accounts import Accounts
 from lethe_app.services.casting import Cast, Casting
@@ -195,7 +195,7 @@ class Chat:
                 cast = await self._casting.of_session(session)  # who may have been written anew while the model was loaded
                 writing.speak_as(cast.persona)
                 memory: TurnMemory | None = None
-                forgotten = await self._accounts.open(session.persona_id)
+                kept_at, forgotten = self._warmth.kept_at(session), await self._accounts.open(session.persona_id)
                 async with aclosing(self._remembering.of_turn(session, cast, before, model)) as remembered:
                     async for event in remembered:
                         memory = event.memory if isinstance(event, Recalled) else memory
@@ -208,7 +208,8 @@ class Chat:
                     told = tools.remembered(memory)
                     prompt = await self._prompting.build(session, cast, model, tools.before, tools.so_far, told)
                     yield Prompted(prompt.receipt)
-                    async with aclosing(self._speak(session, cast, writing, model, prompt, tools, forgotten)) as events:
+                    speech = self._speak(session, cast, writing, model, prompt, tools, kept_at, forgotten)
+                    async with aclosing(speech) as events:
                         async for spoken in events:
                             yield spoken
 
@@ -220,6 +221,7 @@ class Chat:
         model: LoadedModel,
         prompt: Prompt,
         tools: ToolTurn,
+        kept_at: KeptAt | None,
         forgotten: int,
     ) -> AsyncGenerator[TurnEvent]:
         start = tools.lead or Alternative(model=model.file.name)
@@ -235,7 +237,7 @@ class Chat:
             prompt.stop_strings,
             surgery=self._prompting.cuts_the_cache,
             shortest=WORTH_KEEPING,
-            kept_at=self._warmth.kept_at(session),
+            kept_at=kept_at,
         )
         ended = False
         try:

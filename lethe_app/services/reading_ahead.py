@@ -86,10 +86,10 @@ class ReadingAhead:
             if isinstance(state, Ready):
                 session = await self._chats.session(session_id)
                 cast = await self._casting.of_session(session)
+                kept_at = self._warmth.kept_at(session)
                 lasting = await self._lasting.of(session, cast)
                 text = await self._prompting.beginning(session, cast, state.model, lasting)
                 surgery = self._preferences.current.cache_surgery
-                kept_at = self._warmth.kept_at(session)
                 usage = await self._client.read_ahead(text, surgery=surgery, kept_at=kept_at)
                 if usage.drift:  # what was cut out left traces behind it
                     await self._client.read_ahead(text, exact=True, kept_at=kept_at)

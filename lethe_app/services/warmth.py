@@ -28,13 +28,18 @@ class Warmth:
         self._preferences = preferences
         self._folder = folder
         self._forgetting: set[asyncio.Task[None]] = set()
+        self._forgotten = 0
+        """How often something was forgotten."""
         self._unhear = preferences.changed.add(self._settings_changed)
 
     def kept_at(self, session: ChatSession) -> KeptAt | None:
-        """Where what is read of this conversation is kept; None if the user wants nothing kept."""
+        """Where what is read of this conversation is kept; None if the user wants nothing kept.
+
+        To be asked before a prompt is begun: what is forgotten while it is made may be in it, and then it is not kept.
+        """
         limit = self._preferences.current.kept_states * MEGABYTE
         name = of_persona(session.persona_id).removesuffix("-") + of_session(session.guid)
-        return KeptAt(self._folder, name, limit) if limit else None
+        return KeptAt(self._folder, name, limit, self._forgotten) if limit else None
 
     def forget_persona(self, persona_id: str) -> None:
         """Something of hers was forgotten or changed, and may be in anything she was ever told."""
@@ -58,7 +63,8 @@ class Warmth:
     def _begin_to_forget(self, part: str) -> None:
         """What lies there is gone when this returns; what the model's process still has is told to it."""
         remove(self._folder, part)
-        task = asyncio.get_running_loop().create_task(self._client.forget(self._folder, part))
+        self._forgotten += 1
+        task = asyncio.get_running_loop().create_task(self._client.forget(self._folder, part, self._forgotten))
         self._forgetting.add(task)
         task.add_done_callback(self._forgetting.discard)
 

@@ -46,22 +46,14 @@ def write_lfm2(path: Path) -> Path:
     """A hybrid: its first layer sums up what it reads, its second looks back at every token."""
     tensors = {"token_embd.weight": (len(TOKENS), WIDTH), "token_embd_norm.weight": (WIDTH,)}
     for layer in range(LAYERS):
-        tensors |= {
-            f"blk.{layer}.attn_norm.weight": (WIDTH,),
-            f"blk.{layer}.ffn_norm.weight": (WIDTH,),
-            f"blk.{layer}.ffn_gate.weight": (INNER, WIDTH),
-            f"blk.{layer}.ffn_up.weight": (INNER, WIDTH),
-            f"blk.{layer}.ffn_down.weight": (WIDTH, INNER),
-        }
+        tensors |= {f"blk.{layer}.attn_norm.weight": (WIDTH,)} | feed_forward(layer)
     tensors |= {
         "blk.0.shortconv.conv.weight": (WIDTH, TAPS),
         "blk.0.shortconv.in_proj.weight": (3 * WIDTH, WIDTH),
         "blk.0.shortconv.out_proj.weight": (WIDTH, WIDTH),
         "blk.1.attn_q_norm.weight": (HEAD,),
         "blk.1.attn_k_norm.weight": (HEAD,),
-        **{f"blk.1.attn_{name}.weight": (HEADS * HEAD, WIDTH) for name in "qkv"},
-        "blk.1.attn_output.weight": (WIDTH, HEADS * HEAD),
-    }
+    } | attention(1)
     settings = {
         "feed_forward_length": INNER,
         "attention.head_count": HEADS,
@@ -72,19 +64,75 @@ def write_lfm2(path: Path) -> Path:
     return write(path, "lfm2", settings, tensors)
 
 
+def write_granite(path: Path) -> Path:
+    """A hybrid whose first layer sums up what it reads as Mamba 2 does."""
+    tensors = {"token_embd.weight": (len(TOKENS), WIDTH), "output_norm.weight": (WIDTH,)}
+    for layer in range(LAYERS):
+        tensors |= {f"blk.{layer}.attn_norm.weight": (WIDTH,)} | feed_forward(layer)
+    tensors |= {
+        "blk.0.ssm_in.weight": (2 * INNER + 2 * SUMS + RANK, WIDTH),
+        "blk.0.ssm_conv1d.weight": (INNER + 2 * SUMS, 4),
+        "blk.0.ssm_conv1d.bias": (INNER + 2 * SUMS,),
+        "blk.0.ssm_dt.bias": (RANK,),
+        "blk.0.ssm_a": (RANK, 1),
+        "blk.0.ssm_d": (RANK, 1),
+        "blk.0.ssm_norm.weight": (1, INNER),
+        "blk.0.ssm_out.weight": (WIDTH, INNER),
+    } | attention(1)
+    settings = {
+        "feed_forward_length": INNER,
+        "attention.head_count": HEADS,
+        "attention.head_count_kv": [0, HEADS],
+        "ssm.conv_kernel": 4,
+        "ssm.inner_size": INNER,
+        "ssm.state_size": SUMS,
+        "ssm.time_step_rank": RANK,
+        "ssm.group_count": 1,
+    }
+    return write(path, "granitehybrid", settings, tensors)
+
+
+def write_llama(path: Path) -> Path:
+    """One layer that looks back at every token: what a cell holds depends on its token and its place and on nothing else, so
+    that after any cut it must be, to the last bits, what reading the whole text would have made.
+    """
+    tensors = {
+        "token_embd.weight": (len(TOKENS), WIDTH),
+        "output_norm.weight": (WIDTH,),
+        "blk.0.attn_norm.weight": (WIDTH,),
+    }
+    settings = {
+        "feed_forward_length": INNER,
+        "attention.head_count": HEADS,
+        "attention.head_count_kv": HEADS,
+        "rope.dimension_count": HEAD,
+        "vocab_size": len(TOKENS),
+    }
+    return write(path, "llama", settings, tensors | attention(0) | feed_forward(0), layers=1)
+
+
+def attention(layer: int) -> dict[str, tuple[int, ...]]:
+    """As most models have it."""
+    taking = {f"blk.{layer}.attn_{name}.weight": (HEADS * HEAD, WIDTH) for name in "qkv"}
+    return {**taking, f"blk.{layer}.attn_output.weight": (WIDTH, HEADS * HEAD)}
+
+
+def feed_forward(layer: int) -> dict[str, tuple[int, ...]]:
+    """As most models have it."""
+    return {
+        f"blk.{layer}.ffn_norm.weight": (WIDTH,),
+        f"blk.{layer}.ffn_gate.weight": (INNER, WIDTH),
+        f"blk.{layer}.ffn_up.weight": (INNER, WIDTH),
+        f"blk.{layer}.ffn_down.weight": (WIDTH, INNER),
+    }
+
+
 def write_gemma(path: Path) -> Path:
     """A model of which every second layer sees only the last `WINDOW` tokens."""
     tensors = {"token_embd.weight": (len(TOKENS), WIDTH), "output_norm.weight": (WIDTH,)}
     for layer in range(LAYERS):
-        norms = ("attn_norm", "post_attention_norm", "ffn_norm", "post_ffw_norm")
-        tensors |= {f"blk.{layer}.{name}.weight": (WIDTH,) for name in norms}
-        tensors |= {f"blk.{layer}.attn_{name}.weight": (HEADS * HEAD, WIDTH) for name in "qkv"}
-        tensors |= {
-            f"blk.{layer}.attn_output.weight": (WIDTH, HEADS * HEAD),
-            f"blk.{layer}.ffn_gate.weight": (INNER, WIDTH),
-            f"blk.{layer}.ffn_up.weight": (INNER, WIDTH),
-            f"blk.{layer}.ffn_down.weight": (WIDTH, INNER),
-        }
+        norms = ("attn_norm", "post_attention_norm", "post_ffw_norm")
+        tensors |= {f"blk.{layer}.{name}.weight": (WIDTH,) for name in norms} | attention(layer) | feed_forward(layer)
     settings = {
         "feed_forward_length": INNER,
         "attention.head_count": HEADS,
@@ -98,13 +146,15 @@ def write_gemma(path: Path) -> Path:
     return write(path, "gemma2", settings, tensors)
 
 
-def write(path: Path, architecture: str, settings: dict[str, Any], tensors: dict[str, tuple[int, ...]]) -> Path:
+def write(
+    path: Path, architecture: str, settings: dict[str, Any], tensors: dict[str, tuple[int, ...]], layers: int = LAYERS
+) -> Path:
     """A file that llama.cpp loads."""
     writer = gguf.GGUFWriter(path, architecture)
     writer.add_name(f"Tiny {architecture}")
     writer.add_context_length(4096)
     writer.add_embedding_length(WIDTH)
-    writer.add_block_count(LAYERS)
+    writer.add_block_count(layers)
     writer.add_layer_norm_rms_eps(1e-5)
     for key, value in settings.items():
         add = {float: writer.add_float32, int: writer.add_uint32, list: writer.add_array}[type(value)]

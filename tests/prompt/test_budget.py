@@ -5,13 +5,15 @@ from hypothesis import strategies as st
 
 from lethe_app.domain.prompt import Part
 from lethe_app.prompt import budget
-from lethe_app.prompt.budget import CAPS, HISTORY_FLOOR, HISTORY_TARGET, Demand, cut_history, plan
+from lethe_app.prompt.budget import CAPS, HISTORY_FLOOR, HISTORY_TARGET, MESSAGE_SHARE, Demand, cut_history, plan
 from lethe_app.settings import Settings
 
 
-def demand(history: list[int], cut: int = 0, limit: int = 900, fixed: int = 100, **items: list[int]) -> Demand:
+def demand(
+    history: list[int], cut: int = 0, limit: int = 900, fixed: int = 100, message: int = 0, **items: list[int]
+) -> Demand:
     named = {Part[name.upper()]: sizes for name, sizes in items.items()}
-    return Demand(limit=limit, context=1000, fixed=fixed, items=named, history=history, previous_cut=cut)
+    return Demand(limit, 1000, fixed, named, history, cut, message=message)
 
 
 def test_all_of_it_is_kept_when_it_fits():
@@ -33,7 +35,9 @@ def test_parts_shrink_in_the_stated_order():
     sizes = {"memories": [100], "summaries": [100], "style": [100], "facts": [80], "world": [100]}
     order = [Part.MEMORIES, Part.SUMMARIES, Part.STYLE, Part.FACTS, Part.WORLD]
 
-    left = [[part for part in order if plan(demand([250], fixed=fixed, **sizes)).kept[part]] for fixed in range(100, 660, 20)]
+    said = int(1000 * MESSAGE_SHARE)
+    kept = [plan(demand([250], fixed=fixed, message=said, **sizes)).kept for fixed in range(20, 580, 20)]
+    left = [[part for part in order if parts[part]] for parts in kept]
 
     assert [order[-count:] if count else [] for count in map(len, left)] == left
     assert [len(parts) for parts in left] == sorted((len(parts) for parts in left), reverse=True)
@@ -94,13 +98,45 @@ sizes = st.lists(st.integers(0, 400), max_size=8)
 
 
 @given(
+    fixed=st.integers(0, 1200),
+    items=st.lists(sizes, min_size=5, max_size=5),
+    turns=st.lists(
+        st.tuples(st.integers(1, int(1000 * MESSAGE_SHARE)), st.lists(st.integers(1, 200), max_size=20), sizes), min_size=2
+    ),
+)
+def test_what_stands_in_the_system_prompt_is_the_same_whatever_is_said_in_a_turn(
+    fixed: int, items: list[list[int]], turns: list[tuple[int, list[int], list[int]]]
+):
+    """A message of a few words more would else have the whole conversation read again, and so would the next one."""
+    named = dict(zip(CAPS, items, strict=True))
+    kept = [
+        plan(Demand(900, 1000, fixed, named | {Part.MEMORIES: brought}, history, message=message)).kept
+        for message, history, brought in turns
+    ]
+
+    heads = [{part: places for part, places in one.items() if part is not Part.MEMORIES} for one in kept]
+    assert all(head == heads[0] for head in heads)
+
+
+def test_a_message_longer_than_expected_takes_room_from_what_is_known():
+    usual, long = (plan(demand([250], fixed=200, message=size, facts=[80], world=[200])) for size in (80, 240))
+
+    assert (usual.kept[Part.FACTS], usual.kept[Part.WORLD]) == ((0,), (0,))
+    assert (long.kept[Part.FACTS], long.kept[Part.WORLD]) == ((), (0,))
+
+
+@given(
     history=st.lists(st.integers(1, 300), max_size=60),
     cut=st.integers(0, 80),
     fixed=st.integers(0, 1200),
+    message=st.integers(0, 400),
     items=st.lists(sizes, min_size=5, max_size=5),
 )
-def test_the_plan_fits_unless_the_fixed_part_does_not(history: list[int], cut: int, fixed: int, items: list[list[int]]):
-    wish = Demand(900, 1000, fixed, dict(zip(CAPS, items, strict=True)), history, cut)
+def test_the_plan_fits_unless_the_fixed_part_does_not(
+    history: list[int], cut: int, fixed: int, message: int, items: list[list[int]]
+):
+    wish = Demand(900, 1000, fixed, dict(zip(CAPS, items, strict=True)), history, cut, message=message)
+    fixed += message
 
     chosen = plan(wish)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.model import Usage
 from lethe_app.house import House
 from lethe_app.services import reading_ahead
-from lethe_app.services.events import Finished
+from lethe_app.services.events import Finished, Prompted, Recalled
 from tests.services.stage import MIRA, change_persona, keep, log, say, until
 
 LONG = " ".join(f"word{number}" for number in range(900))
@@ -180,6 +181,37 @@ async def test_what_is_forgotten_while_the_model_knows_it_is_not_kept_at_the_end
     await house.close()
 
     assert states(house) == []
+
+
+async def test_what_is_forgotten_between_the_making_of_a_prompt_and_its_reading_is_not_kept(house: House, session: ChatSession):
+    """The prompt tells it still, and the model hears that it is forgotten before it reads that."""
+    memory = await keep(house, sticky=True)
+    said = list[str]()
+
+    async with aclosing(house.chat.send(session.guid, "And now?")) as events:
+        async for event in events:
+            if isinstance(event, Prompted):
+                await house.brain.forget(memory.guid)
+                await house.warmth._done()
+            if isinstance(event, Recalled):
+                said = [one.text for one in event.memory.recalled]
+    await house.close()
+
+    assert any(memory.content in text for text in said)
+    assert states(house) == []
+
+
+async def test_what_was_forgotten_before_a_prompt_is_made_keeps_nothing_from_being_kept(
+    house: House, session: ChatSession, model: Path
+):
+    memory = await keep(house)
+    await house.brain.forget(memory.guid)
+    await house.models.unload()
+    await house.models.load(model)  # by a process that heard nothing of it
+    await say(house, session, "And now?")
+    await house.close()
+
+    assert len(states(house)) == 1
 
 
 async def test_other_personas_keep_what_was_read_of_them(house: House, session: ChatSession):

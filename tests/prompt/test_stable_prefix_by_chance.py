@@ -1,0 +1,255 @@
+"""Whatever happens between two turns, drawn by lot: what the model has read of a conversation stands there to the letter.
+
+Only what was changed itself may be different, and all of it may be where the history was cut.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from lethe_app.app import build
+from lethe_app.domain import clock
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
+from lethe_app.domain.prompt import Part, Prompt
+from lethe_app.house import House
+from lethe_app.llm.gguf_header import read_header
+from lethe_app.paths import Paths
+from lethe_app.services import reading_ahead
+from lethe_app.services.frames import Frame
+from tests.prompt.test_stable_prefix import BAY, BEGUN, MIRA, TOMAS, Hands, Heard, play
+
+SUBJECTS = ("buoy", "crab", "gull", "violin", "the lighthouse", "my sister Ines lives in Porto", "I am angry", "thank you")
+CRAB = {"name": "Crab", "content": "Crabs walk sideways, {{user}}.", "keywords_main": ["crab"], "role": "user"}
+LIVELY = [
+    {**CRAB, "position_index": 4, "duration": 3},
+    {"name": "Gull", "content": "Gulls steal pears.", "keywords_main": ["gull"], "role": "assistant"},
+    {"name": "Deep", "content": "It is {{time}} out there.", "sticky": True, "position_index": 3, "trigger_chance": 0.5},
+]
+WISHES: list[dict[str, object]] = [
+    {"rag_entries": 1},
+    {"scratch": False},
+    {"mood_handling": False},
+    {"cache_surgery": False},
+    {"kept_states": 0},
+    {"temperature_override": 0.7},
+    {"first_paragraph_only": True},
+]
+"""Settings that change nothing of what was said."""
+OPENS = "<|im_start|>"
+
+
+@dataclass
+class Evening:
+    """A conversation in which anything may happen."""
+
+    house: House
+    session: ChatSession
+    hands: Hands
+    dice: random.Random
+    heard: Heard
+    ahead: list[str]
+    prompts: list[Prompt]
+    told: list[str] = field(default_factory=list)
+    """What happened."""
+    changed: list[str] = field(default_factory=list)
+    """Words that were changed or taken away since the last turn."""
+
+    async def frame(self) -> Frame | None:
+        return await self.house.chat._frames.kept(self.session.guid)
+
+    async def read(self) -> None:
+        """The user is silent until the model has read."""
+        task = self.house._ahead._task
+        assert task is not None
+        await task
+
+    async def ask(self) -> None:
+        words = " and ".join(self.dice.sample(SUBJECTS, self.dice.randrange(1, 4)))
+        await play(
+            self.house.chat.send(self.session.guid, f"Words {len(self.told)}: {words}" + " blah" * self.dice.choice([0, 40]))
+        )
+        await self.read()
+
+    # What may come between
+
+    async def another_wording(self) -> None:
+        reply = await self.reply()
+        await play(self.house.chat.regenerate(self.session.guid, reply.id))
+        self.changed.append(reply.content)
+
+    async def go_on(self) -> None:
+        reply = await self.reply()
+        await play(self.house.chat.proceed(self.session.guid, reply.id))
+        self.changed.append(reply.content)
+
+    async def look_through_wordings(self) -> None:
+        reply = await self.reply()
+        await self.house.chat.show_alternative(reply.id, self.dice.randrange(len(reply.alternatives)))
+        self.changed.append(reply.content)
+
+    async def edit(self) -> None:
+        reply = await self.reply()
+        await self.house.chat.edit(reply.id, f"Edited {len(self.told)}: the buoy.")
+        self.changed.append(reply.content)
+
+    async def delete(self) -> None:
+        reply = await self.reply()
+        await self.house.chat.delete(self.session.guid, reply.id)
+        self.changed.append(reply.content)
+
+    async def stop(self) -> None:
+        async with aclosing(self.house.chat.send(self.session.guid, f"Words {len(self.told)}: stop.")) as events:
+            for _event in range(self.dice.randrange(1, 8)):
+                await anext(events, None)
+
+    async def learn(self) -> None:
+        subject = self.dice.choice(SUBJECTS)
+        fields = {"insertion": self.dice.choice(list(MemoryInsertion)), "duration": self.dice.choice([1, 4])}
+        memory = MemoryUnit(name="M", content=f"Of {subject}, {len(self.told)}.", keywords_main=[subject], **fields)  # type: ignore[arg-type]
+        always = memory.model_copy(update={"sticky": self.dice.random() < 0.2, "position_index": self.dice.choice([0, 2, 5])})
+        await self.house.brain.memorize(MIRA_ID, always, check=False)
+
+    async def archive(self) -> None:
+        begun, chats = BEGUN - timedelta(days=self.dice.randrange(1, 9)), self.house.sessions._chats
+        session = await chats.add_session(ChatSession(persona_id=MIRA_ID, user_id="tomas", added=begun))
+        for role, words in ((Role.USER, "I work as a carpenter."), (Role.ASSISTANT, f"I see {len(self.told)}.")) * 2:
+            said = [Alternative(content=words, created=begun)]
+            await chats.add_message(
+                Message(session_id=session.guid, role=role, speaker_name="X", time=begun, alternatives=said)
+            )
+        await self.house.archiving.begin(session.guid)
+        await self.house.archiving.finish()
+
+    async def begin_a_notebook(self) -> None:
+        await self.house.mind.notebooks.create(MIRA_ID, f"Violin {len(self.told)}")
+
+    async def cheer_up(self) -> None:
+        feelings = (await self.house.mind.moods.mood(MIRA_ID)).feelings
+        await self.house.mind.moods.put(MIRA_ID, self.dice.choice(list(feelings)), self.dice.random())
+
+    async def set(self) -> None:
+        wish = self.dice.choice(WISHES)
+        await self.house.preferences.set(**wish)
+
+    async def talk_elsewhere(self) -> None:
+        other = await self.house.sessions.new(MIRA_ID)
+        await play(self.house.chat.send(other.guid, "Elsewhere: a storm."))
+
+    async def reply(self) -> Message:
+        outline = await self.house.sessions.outline(self.session.guid)
+        replies = [one for one in outline if one.role is Role.ASSISTANT and not one.hidden]
+        return await self.house.sessions.message(self.dice.choice(replies[-3:]).id)
+
+
+MIRA_ID = "mira-test"
+
+
+async def evening(home: Path, hands: Hands, dice: random.Random, starter_model: Path) -> Evening:
+    paths, random_replies = Paths.standard(home), ("Aye {}.", "<think>Hm {}.</think>Thus {}.", "*She nods {}.*\n\nAnd then?")
+    bay = {**BAY, "entries": [*BAY["entries"], *LIVELY]}  # type: ignore[misc]
+    for folder, name, content in (
+        (paths.personas, MIRA_ID, {**MIRA, "mood": True}),
+        (paths.personas, "tomas", TOMAS),
+        (paths.worlds, "bay", bay),
+    ):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    template = read_header(starter_model, arrays=set(), tensors=False).text("tokenizer.chat_template")
+    replies = [dice.choice(random_replies).replace("{}", str(number)) for number in range(200)]
+    script = {"replies": replies, "context": dice.choice([1200, 3000]), "template": template}
+    (home / "echo.json").write_text(json.dumps(script), encoding="utf-8")
+    house = await build(paths, engine="echo")
+    await house.preferences.set(user_persona="tomas", rotation_minutes=0, system_preset="default", min_insert_delay=0,
+                                max_reply=64, add_names=dice.random() < 0.3, tools_enabled=dice.random() < 0.3)  # fmt: skip
+    await house.models.load(home / "echo.json")
+    heard, ahead, prompts = Heard(house), list[str](), list[Prompt]()
+    listen(house, ahead, prompts)
+    return Evening(house, await house.sessions.new(MIRA_ID), hands, dice, heard, ahead, prompts)
+
+
+def listen(house: House, ahead: list[str], prompts: list[Prompt]) -> None:
+    """Keep what is read ahead, and every prompt that is made."""
+    client, made = house._ahead._client, house.chat._prompting.build
+    reads = client.read_ahead
+
+    async def read_ahead(text: str, **more: object) -> object:
+        ahead.append(text)
+        return await reads(text, **more)  # type: ignore[arg-type]
+
+    async def built(*what: object, **more: object) -> Prompt:
+        prompts.append(await made(*what, **more))  # type: ignore[arg-type]
+        return prompts[-1]
+
+    client.read_ahead = read_ahead  # type: ignore[method-assign, assignment]
+    house.chat._prompting.build = built  # type: ignore[method-assign]
+
+
+def lasting(prompt: Prompt) -> list[str]:
+    """Its turns as they are in the next prompt, too: without those of this turn alone and the opening of the reply."""
+    place, brought = 0, list[int]()
+    for span in prompt.spans:
+        brought += [place] if span.part is Part.MEMORIES else []
+        place += len(span.text)
+    place, kept = 0, list[str]()
+    for turn in prompt.text.split(OPENS)[1:]:
+        end = place + len(OPENS) + len(turn)
+        if not any(place <= start < end for start in brought):
+            kept.append(turn)
+        place = end
+    return kept[:-1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_whatever_happens_between_two_turns_what_was_said_before_stands_there_to_the_letter(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, starter_model: Path
+):
+    hands, dice = Hands(), random.Random(seed)
+    monkeypatch.setattr(clock, "datetime", hands)
+    monkeypatch.setattr(reading_ahead, "PAUSE", 0.0)
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    scene = await evening(tmp_path, hands, dice, starter_model)
+    between: list[Callable[[], Awaitable[None]]] = [
+        scene.another_wording, scene.go_on, scene.look_through_wordings, scene.edit, scene.delete, scene.stop, scene.learn,
+        scene.archive, scene.begin_a_notebook, scene.cheer_up, scene.set, scene.talk_elsewhere,
+    ]  # fmt: skip
+    await scene.ask()
+    try:
+        for _turn in range(20):
+            before, frame, read = scene.prompts[-1], await scene.frame(), scene.ahead[-1]
+            happened = [dice.choice(between) for _ in range(dice.choice([0, 0, 1, 2]))]
+            scene.told += [deed.__name__ for deed in happened] or [""]
+            for deed in happened:
+                await deed()
+            hands.moment += timedelta(minutes=dice.choice([1, 7, 400]))
+            count = len(scene.prompts)
+            await scene.ask()
+            if not is_cut(frame, await scene.frame()):
+                assert_stands(scene, before, scene.prompts[count])
+                assert happened or scene.prompts[count].text.startswith(read[: read.rindex(OPENS)])
+            scene.changed.clear()
+    finally:
+        await scene.house.close()
+
+
+def is_cut(before: Frame | None, after: Frame | None) -> bool:
+    def edge(frame: Frame | None) -> tuple[list[UUID], UUID | None] | None:
+        return (frame.earlier, frame.first) if frame is not None else None
+
+    return edge(before) != edge(after)
+
+
+def assert_stands(scene: Evening, before: Prompt, after: Prompt) -> None:
+    old, new = lasting(before), after.text.split(OPENS)[1:]
+    touched = [place for place, turn in enumerate(old) if any(words in turn for words in scene.changed)]
+    end = max(min(touched, default=len(old)) - 3, 1) if touched else len(old)  # hidden lines above what was deleted go too
+    assert new[:end] == old[:end], scene.told[-6:]
