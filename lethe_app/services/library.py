@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.domain.worldinfo import World
-from lethe_app.errors import FileError
+from lethe_app.errors import FileError, LetheError
 from lethe_app.paths import Paths
 from lethe_app.services.events import Listeners
 from lethe_app.storage.database import Database
@@ -48,11 +48,31 @@ class Library:
         self._personas.check(unique_name)
         return await self._aside(lambda: self._personas.get(unique_name))
 
-    async def save_persona(self, persona: Persona) -> Persona:
-        """Write it to the user's folder; a new one gets its `unique_name`."""
-        stem = await self._aside(lambda: self._personas.save(persona))
+    async def persona_on_disk(self, unique_name: str) -> Persona:
+        """As `persona`; but where the user's file cannot be read, ours does not stand in for it. Raises FileError."""
+        persona = await self.persona(unique_name)
+        for problem in (await self._stock(self._personas)).problems:
+            if problem.path.stem == unique_name:
+                raise problem
+        return persona
+
+    async def save_persona(self, persona: Persona, *, keeps_other: bool = False) -> Persona:
+        """Write it to the user's folder; a new one gets its `unique_name`.
+
+        With `keeps_other` the file that is there goes to the trash, because it says what this one does not.
+        """
+        stem = await self._aside(lambda: self._replace(persona) if keeps_other else self._personas.save(persona))
         self.changed.tell(None)
         return persona.model_copy(update={"unique_name": stem})
+
+    def _replace(self, persona: Persona) -> str:
+        trashed = self._personas.delete(persona.unique_name) if self.is_own(persona.unique_name) else None
+        try:
+            return self._personas.save(persona)
+        except LetheError:
+            if trashed is not None:
+                self._personas.restore(trashed)
+            raise
 
     async def delete_persona(self, unique_name: str) -> Path:
         """Move the user's file to the trash and return where it lies; one of ours with that name shows again."""
@@ -100,6 +120,10 @@ class Library:
     async def delete_world(self, unique_name: str) -> Path:
         """Move the user's file to the trash and return where it lies; raises ReadOnly for one that comes with Lethe."""
         return await self._aside(lambda: self._worlds.delete(unique_name))
+
+    async def trash_part(self, part: World) -> None:
+        """Put a part of a world that was taken out of it into the trash, from where it comes back as a world of its own."""
+        await self._aside(lambda: self._worlds.put_in_trash(part))
 
     async def restore_world(self, trashed: Path) -> str:
         """Take a file out of the trash again; returns its name, another one if its own is taken by now."""

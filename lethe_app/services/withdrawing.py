@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from uuid import UUID
 
 from lethe_app.domain.worldinfo import World
@@ -33,6 +32,8 @@ class Withdrawing:
 
 def withdrawn(before: World | None, after: World | None) -> set[UUID]:
     """The entries some words of which are not said any more; what was only added to is not among them."""
-    said = {entry.guid: entry.content for entry in after.entries} if after is not None else {}
-    old: Iterable[tuple[UUID, str]] = ((entry.guid, entry.content) for entry in before.entries) if before is not None else ()
+    stay = {id(entry) for entry in after.entries} if after is not None else set()
+    changed = [entry for entry in before.entries if id(entry) not in stay] if before is not None else []
+    said = {entry.guid: entry.content for entry in after.entries} if after is not None and changed else {}
+    old = ((entry.guid, entry.content) for entry in changed)
     return {guid for guid, content in old if content.strip() and content.strip() not in said.get(guid, "")}

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from uuid import UUID
 
 from lethe_app.brain.expressions import read_expression
 from lethe_app.brain.folding import KINDS, Kind, fold
 from lethe_app.brain.keywords import Keyword, Keywords
+from lethe_app.domain.clock import now
+from lethe_app.domain.memory import WordLink
 from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.prompt.macros import unknown_macros
 from lethe_app.retrieval.words import SPACELESS, STOP_WORDS
 
 ENOUGH = 8
 """Messages from which on it means something how many of them have a word."""
 OFTEN = 0.4
 """Share of the user's messages in which a key may stand before it is told."""
+HOLDING = frozenset({WordLink.NOT, WordLink.NOT_ALL})
+"""With these the other keys keep an entry asleep."""
 SHORT = 3
 """Letters up to which a key that need not be a whole word is in many a word."""
 
@@ -41,6 +47,31 @@ class Trouble(StrEnum):
     """Another entry has it too."""
     KEYLESS = "keyless"
     """No key at all, and not constant."""
+    HELD = "held"
+    """Where it is said, another key is said too, and keeps the entry asleep."""
+    ABSENT = "absent"
+    """The entry waits for nothing but that something is not said."""
+    LUCKLESS = "luckless"
+    """It comes in none of a hundred cases."""
+    MACRO = "macro"
+    """What stands in braces in its text means nothing."""
+    OVER = "over"
+    """Its days have passed."""
+
+
+HOPELESS = frozenset({Trouble.BROKEN, Trouble.NEVER, Trouble.HELD})
+"""With these a key never does anything."""
+ORDINARY = (
+    "Hello! How are you today?",
+    "I don't know what you mean.",
+    "*nods slowly* All right, let's go.",
+    "Where did you get that?",
+    "No, not yet. Maybe tomorrow morning.",
+    "Tell me more about your family, please.",
+    "She looked at the door and said nothing.",
+    "Ok",
+)
+"""What anybody might say: an expression that is found in half of it is found nearly everywhere."""
 
 
 @dataclass(frozen=True)
@@ -71,13 +102,13 @@ class Index:
 
 def check(entry: WorldEntry, index: Index, said: Sequence[str] = ()) -> list[Finding]:
     """What a person should know about the keys of an entry; `said` are messages of theirs, by which keys are measured."""
+    findings = list(_of_entry(entry))
     if not entry.keywords_main and not entry.keywords_secondary and not entry.sticky:
-        return [Finding(Trouble.KEYLESS)]
+        return [*findings, Finding(Trouble.KEYLESS)]
     keys = [key for key in dict.fromkeys((*entry.keywords_main, *entry.keywords_secondary)) if key.strip()]
     wanted = [Keyword(key.strip(), entry.whole_word, entry.case_sensitive) for key in keys]
     looked_for = Keywords(wanted)
     heard = looked_for.find(said) if len(said) >= ENOUGH else []
-    findings: list[Finding] = []
     for number, key in enumerate(keys):
         share = sum(number in found for found in heard) / len(heard) if heard else 0.0
         finding = _of_key(key, entry, looked_for.problems.get(number, ""), share)
@@ -94,6 +125,33 @@ def objection_to(key: str) -> str:
     return Keywords([Keyword(key.strip())]).problems.get(0, "")
 
 
+def _of_entry(entry: WorldEntry) -> Iterator[Finding]:
+    """What is wrong with it whatever its keys are."""
+    for macro in unknown_macros(entry.content) if "{{" in entry.content else ():
+        yield Finding(Trouble.MACRO, detail=macro)
+    if entry.trigger_chance <= 0:
+        yield Finding(Trouble.LUCKLESS)
+    if entry.end_time is not None and entry.end_time <= now():
+        yield Finding(Trouble.OVER)
+    if not entry.keywords_main and not entry.sticky and entry.word_link in HOLDING:
+        yield Finding(Trouble.ABSENT)
+
+
+def _holder(key: str, entry: WorldEntry) -> str:
+    """The other key that is said wherever this one is, and keeps the entry asleep; empty where there is none."""
+    others = [one for one in entry.keywords_secondary if one.strip()]
+    if entry.word_link not in HOLDING or not others or read_expression(key.strip()) is not None:
+        return ""
+    said = Keywords([Keyword(one.strip(), entry.whole_word, entry.case_sensitive) for one in others]).find([key])[0]
+    is_held = bool(said) if entry.word_link is WordLink.NOT else len(said) == len(others)
+    return others[min(said)] if is_held else ""
+
+
+def _is_everywhere(key: str) -> bool:
+    found = Keywords([Keyword(key.strip())]).find(ORDINARY)
+    return 2 * sum(map(bool, found)) >= len(found)
+
+
 def _of_key(key: str, entry: WorldEntry, problem: str, share: float) -> Finding | None:
     is_expression = read_expression(key.strip()) is not None
     folded = fold(key, keep_case=entry.case_sensitive)
@@ -103,8 +161,12 @@ def _of_key(key: str, entry: WorldEntry, problem: str, share: float) -> Finding 
         found = Finding(Trouble.BROKEN, key, problem)
     elif not folded:
         found = Finding(Trouble.NEVER, key)
+    elif is_main and (holder := _holder(key, entry)):
+        found = Finding(Trouble.HELD, key, holder)
     elif is_main and share >= OFTEN:
         found = Finding(Trouble.OFTEN, key, share=share)
+    elif is_expression and is_main and _is_everywhere(key):
+        found = Finding(Trouble.COMMON, key)
     elif is_expression or "{{" in key or not is_main:
         found = None
     elif not any(character.isalnum() for character in folded):
@@ -128,5 +190,6 @@ def _shared(key: str, entry: WorldEntry, index: Index) -> Finding | None:
     return Finding(Trouble.TWIN, key, others[0]) if others else None
 
 
+@lru_cache(65_536)
 def _folded(key: str) -> str:
     return fold(key, keep_case=False)

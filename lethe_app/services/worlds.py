@@ -83,6 +83,7 @@ class Worlds:
         self._paths, self._library, self._casting = paths, library, casting
         self._preferences, self._state, self._counting, self._database = preferences, state, counting, database
         self._waiting: dict[str, World] = {}
+        self._parted: list[World] = []
         self._stamps: dict[str, Stamp | None] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._writing: set[asyncio.Task[None]] = set()
@@ -116,6 +117,14 @@ class Worlds:
     def keep(self, world: World) -> None:
         """Write it in a moment, under the name it has."""
         self._waiting[world.unique_name] = world
+        self._soon()
+
+    def part_with(self, part: World) -> None:
+        """Entries that were deleted from the world with its name, and cannot be had back by undo any more, go to the trash."""
+        self._parted.append(part)
+        self._soon()
+
+    def _soon(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(DELAY, self._begin)
@@ -123,13 +132,24 @@ class Worlds:
     @property
     def is_waiting(self) -> bool:
         """Is there anything not written yet?"""
-        return bool(self._waiting) or bool(self._writing)
+        return bool(self._waiting) or bool(self._parted) or bool(self._writing)
 
     async def flush(self) -> bool:
         """Write what waits now; False if something could not be written, which then still waits."""
         async with self._turn:
             done = [await self._write(world) for world in list(self._waiting.values())]
+            done.append(await self._part())
         return all(done)
+
+    async def _part(self) -> bool:
+        try:
+            while self._parted:
+                await self._library.trash_part(self._parted[0])
+                del self._parted[0]
+        except LetheError as error:
+            self.kept.tell(Kept(self._parted[0].unique_name, error))
+            return False
+        return True
 
     async def close(self) -> None:
         if self._timer is not None:

@@ -69,18 +69,46 @@ def parse(path: Path, kind: type[Model], values: dict[str, object]) -> Model:
 
 def write_model(path: Path, value: BaseModel, extra: dict[str, object] | None = None) -> None:
     """Write every field, and `extra` ones, as readable JSON; whole or not at all. Raises `StorageError`."""
-    fields = value.model_dump(mode="json", exclude={NAME_FIELD})
-    text = json.dumps({**fields, **(extra or {})}, ensure_ascii=False, indent=2)
-    write_atomically(path, f"{storable(text)}\n".encode())
+    names = [name for name in type(value).model_fields if name != NAME_FIELD]
+    lists = {name: records for name in names if (records := _records(getattr(value, name)))}
+    fields = value.model_dump(mode="json", exclude={NAME_FIELD, *lists}) | (extra or {})
+    told = {name: _list(lists[name]) if name in lists else _indented(fields[name]) for name in dict.fromkeys([*names, *fields])}
+    text = ",\n".join(f"  {json.dumps(name)}: {one}" for name, one in told.items())
+    write_atomically(path, storable("{\n" + text + "\n}\n").encode())
+
+
+def _records(value: object) -> list[BaseModel]:
+    return value if isinstance(value, list) and all(isinstance(one, BaseModel) for one in value) else []
+
+
+def _list(records: list[BaseModel]) -> str:
+    """One by one, so that other threads have their turn between two of ten thousand."""
+    return "[\n    " + ",\n    ".join(_record(one).replace("\n", "\n    ") for one in records) + "\n  ]"
+
+
+def _record(value: BaseModel) -> str:
+    try:
+        return value.model_dump_json(indent=2)
+    except ValueError:  # one half of a surrogate, which `storable` mends
+        return json.dumps(value.model_dump(mode="json"), ensure_ascii=False, indent=2)
+
+
+def _indented(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2).replace("\n", "\n  ")
 
 
 def set_aside(path: Path, trash: Path) -> Path:
     """Move a file into the trash under a name that says when; returns where it lies now."""
     with translated(path):
         trash.mkdir(parents=True, exist_ok=True)
-        target = trash / f"{path.stem}.{now().astimezone(UTC):%Y%m%dT%H%M%S%fZ}{path.suffix}"
+        target = place_aside(path.name, trash)
         path.replace(target)
     return target
+
+
+def place_aside(name: str, trash: Path) -> Path:
+    """Where a file of that name lies in the trash, if it is put there now."""
+    return trash / f"{Path(name).stem}.{now().astimezone(UTC):%Y%m%dT%H%M%S%fZ}{Path(name).suffix}"
 
 
 def keep_what_is_broken(path: Path, kind: type[BaseModel], trash: Path) -> None:

@@ -12,7 +12,7 @@ from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError, ReadOnly, StorageError
 from lethe_app.storage.atomic import write_atomically
 from lethe_app.storage.faults import translated
-from lethe_app.storage.files import NAME_FIELD, keep_what_is_broken, read_model, set_aside, write_model
+from lethe_app.storage.files import NAME_FIELD, keep_what_is_broken, place_aside, read_model, set_aside, write_model
 from lethe_app.storage.names import is_plain, stem_for
 
 T = TypeVar("T", bound=Persona | World | InstructPreset | SamplerPreset | SystemPreset)
@@ -76,7 +76,8 @@ class Shelf(Generic[T]):
         """
         stem = stem or str(getattr(value, NAME_FIELD, "")) or self._new_stem(value.name)
         path = self._own_path(stem)
-        keep_what_is_broken(path, self._kind, self._trash)
+        if not self._is_known(path):
+            keep_what_is_broken(path, self._kind, self._trash)
         write_model(path, value)
         if self._kept is not None:  # a large file is not to be read again only because we have written it
             self._kept[path] = (_stamp(path), cast("T", value.model_copy(update={NAME_FIELD: stem})))
@@ -90,6 +91,13 @@ class Shelf(Generic[T]):
         if (self._shipped / f"{stem}.json").exists():
             raise ReadOnly(f"“{stem}” comes with Lethe and cannot be deleted.")
         raise FileError(path, "is not there")
+
+    def put_in_trash(self, value: T) -> Path:
+        """Write what never was a file of its own into the trash, under the name it has there; returns where it lies."""
+        self.check(stem := str(getattr(value, NAME_FIELD, "")))
+        target = place_aside(f"{stem}.json", self._trash)
+        write_model(target, value)
+        return target
 
     def restore(self, trashed: Path) -> str:
         """Put a deleted file back, under another name if its own is taken by now; returns the name without ending."""
@@ -136,6 +144,14 @@ class Shelf(Generic[T]):
         if known is None or known[0] != stamp:
             known = self._kept[path] = (stamp, read_model(path, self._kind))
         return known[1]
+
+    def _is_known(self, path: Path) -> bool:
+        """Is the file as we read or wrote it last?"""
+        known = self._kept.get(path) if self._kept is not None else None
+        try:
+            return known is not None and known[0] == _stamp(path)
+        except OSError:
+            return False
 
     def check(self, stem: str) -> None:
         """Raises `FileError` for what can be the name of no file here; looks at no disk."""

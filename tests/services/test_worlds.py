@@ -304,6 +304,27 @@ def test_keys_that_wake_nothing_or_everything_are_told():
     assert set(findings(sticky=True)) == set()
 
 
+def test_an_entry_that_never_comes_or_always_does_is_told():
+    held = findings(keywords_main=["the old king", "crown"], keywords_secondary=["king"], word_link="not")
+    assert (held[Trouble.HELD].key, held[Trouble.HELD].detail) == ("the old king", "king")
+    assert set(findings(keywords_main=["king"], keywords_secondary=["king", "crown"], word_link="not_all")) == set()
+    assert set(findings(keywords_main=["king"], keywords_secondary=["king"], word_link="and")) == set()
+    assert set(findings(keywords_secondary=["king"], word_link="not")) == {Trouble.ABSENT}
+    assert set(findings(keywords_main=["king"], trigger_chance=0)) == {Trouble.LUCKLESS}
+    assert set(findings(keywords_main=["king"], end_time="2020-01-01T00:00:00Z")) == {Trouble.OVER}
+
+
+def test_a_macro_that_means_nothing_is_told():
+    found = findings(keywords_main=["king"], content="{{char}} owes {{user}} a {{hatt}}.")
+    assert (set(found), found[Trouble.MACRO].detail) == ({Trouble.MACRO}, "hatt")
+
+
+@pytest.mark.parametrize("key", ["/.*/", "/e|a/i", r"/\w+/", "/x?/", r"/\b(the|you|and|ok|no|i)\b/i"])
+def test_an_expression_that_is_found_nearly_everywhere_is_told(key: str):
+    assert set(findings(keywords_main=[key])) == {Trouble.COMMON}
+    assert set(findings(keywords_main=[r"/\blight(house)?s?\b/i"])) == set()
+
+
 def test_a_key_is_measured_by_what_the_user_says():
     said = tuple(f"Dear Mira, line {number}" for number in range(10))
     assert findings(said, keywords_main=["Mira"])[Trouble.OFTEN].share == 1.0

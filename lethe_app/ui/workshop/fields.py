@@ -201,7 +201,7 @@ def _finish(spin: QSpinBox | QDoubleSpinBox, spec: Spec) -> None:
     spin.setKeyboardTracking(False)
     spin.lineEdit().setTextMargins(SPACE_2, 0, SPACE_2, 0)  # Qt forgets the style sheet's own
     spin.setMinimumWidth(96)
-    spin.setMaximumWidth(280)
+    spin.setMaximumWidth(420)  # in large type the words for the lowest number are long
 
 
 def _switch(spec: Spec, _theme: Theme, told: Callable[[Any], None]) -> Field:

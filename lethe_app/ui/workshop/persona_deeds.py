@@ -42,6 +42,7 @@ class PersonaDeeds(QObject):
     def fill_menu(self) -> None:
         page, colour = self._page, self._page.theme.palette.muted
         saved = page.saved
+        page.sheet.finish()
         self.menu.clear()
         duplicate = self.menu.addAction(icon("copy", colour), self.tr("Duplicate"), self.duplicate)
         duplicate.setEnabled(bool(page.name))
@@ -76,13 +77,15 @@ class PersonaDeeds(QObject):
                 await library.delete_persona(draft.unique_name)
             saved = draft
         else:
-            saved = await library.save_persona(draft)
+            saved = await library.save_persona(draft, keeps_other=self._page.meanwhile.is_contested)
         if (before := self._page.saved) is not None and not saved.is_user:
             await self._house.chronicle.greet_anew(before, saved)
         preferences = self._house.preferences
         if saved.is_user and not preferences.current.user_persona:
             await preferences.set(user_persona=saved.unique_name)
-        self._place.window.notifier.tell(self.tr("{name} is saved.").format(name=saved.name))
+        lost = self.tr("Its file could not be read any more, and lies in the Trash now.")
+        words = lost if self._page.meanwhile.is_broken else ""
+        self._place.window.notifier.tell(self.tr("{name} is saved.").format(name=saved.name), words)
         return saved
 
     async def _complete(self) -> Persona:
@@ -109,6 +112,7 @@ class PersonaDeeds(QObject):
     async def _talk(self) -> None:
         """With the persona where everything is saved, else with the draft; the saved one is not touched by that."""
         page = self._page
+        page.sheet.finish()
         if page.saved is not None and not page.is_dirty:
             session = await self._house.sessions.new(page.saved.unique_name)
             self._place.go_to(session.guid, None)

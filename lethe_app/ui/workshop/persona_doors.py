@@ -31,7 +31,11 @@ def selves(place: Place) -> Page:
 
 
 def open_persona(place: Place, persona_id: str, *, is_user: bool = False) -> None:
-    """Open the editor of that one, or of a new one without an id."""
+    """Open the editor of that one, or of a new one without an id; the one on display is not opened twice over."""
+    page = place.desk.page
+    if isinstance(page, PersonaPage) and page.saved is not None and page.saved.unique_name == persona_id:
+        page.first_focus().setFocus()
+        return
     place.desk.open(lambda: PersonaPage(place, persona_id, is_user=is_user), made_by=("persona", persona_id, is_user))
 
 

@@ -23,7 +23,7 @@ class Draft:
     def __init__(self, persona: Persona | None = None, *, is_user: bool = False) -> None:
         """None begins a new persona, which has no name yet."""
         self.base = persona or Persona(name="?", is_user=is_user)
-        self.values = _flat(self.base)
+        self.values = flat(self.base)
         if persona is None:
             self.values["name"] = ""
 
@@ -39,13 +39,13 @@ class Draft:
 
     def differences(self, persona: Persona) -> Iterator[tuple[str, object, object]]:
         """Field, present value and that in `persona`, where they differ."""
-        for name, value in _flat(persona).items():
+        for name, value in flat(persona).items():
             if value != self.values[name]:
                 yield name, self.values[name], value
 
     def is_like(self, persona: Persona | None) -> bool:
         """Would saving change nothing?"""
-        other = _flat(persona) if persona is not None else Draft().values
+        other = flat(persona) if persona is not None else Draft().values
         return all(_bare(self.values[name]) == _bare(value) for name, value in other.items())
 
 
@@ -83,12 +83,21 @@ def letter_between(old: object, new: object) -> Letter | None:
             return None
         if len(new) < len(old):
             return Letter(-1, "")
-        return Letter(-1, next((other for one, other in zip(old, new, strict=False) if one != other), new[-1]))
+        return Letter(-1, new[min(_shared(old, new), len(new) - 1)])
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         places = [place for place, (one, other) in enumerate(zip(old, new, strict=True)) if one != other]
         inner = letter_between(old[places[0]], new[places[0]]) if len(places) == 1 else None
         return Letter(places[0], inner.typed) if inner is not None else None
     return None
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters both begin with; texts may be long, and this is asked at every key press."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
+    return low
 
 
 def goes_on(letter: Letter | None, following: Letter | None) -> bool:
@@ -100,7 +109,8 @@ def goes_on(letter: Letter | None, following: Letter | None) -> bool:
     return letter.typed not in ENDS or following.typed in ENDS
 
 
-def _flat(persona: Persona) -> dict[str, Any]:
+def flat(persona: Persona) -> dict[str, Any]:
+    """The value of each field of the editor."""
     values = persona.model_dump()
     del values["unique_name"]  # which is no matter of writing
     schedule = values.pop("schedule")

@@ -10,12 +10,10 @@ from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut, QSh
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from lethe_app.domain.persona import Persona
-from lethe_app.ui.avatars import avatar
 from lethe_app.ui.dialogs import answered
 from lethe_app.ui.icons import icon, icon_before_words
 from lethe_app.ui.palette import ICON
 from lethe_app.ui.theme import on_accent
-from lethe_app.ui.workshop.avatar_field import SIZE
 from lethe_app.ui.workshop.page import Page
 from lethe_app.ui.workshop.persona_banner import Banner
 from lethe_app.ui.workshop.persona_deeds import PersonaDeeds
@@ -24,8 +22,9 @@ from lethe_app.ui.workshop.persona_draft import Draft, Stroke
 from lethe_app.ui.workshop.persona_fields import AVATAR, chapters, own_chapters, title_of
 from lethe_app.ui.workshop.persona_keys import UndoGuard
 from lethe_app.ui.workshop.persona_leftover import Leftover
+from lethe_app.ui.workshop.persona_meanwhile import Meanwhile
 from lethe_app.ui.workshop.persona_opening import PersonaOpening
-from lethe_app.ui.workshop.persona_pictures import Pictures, round_picture
+from lethe_app.ui.workshop.persona_pictures import Pictures
 from lethe_app.ui.workshop.persona_preview import PersonaPreview
 from lethe_app.ui.workshop.persona_reading import PersonaReading
 from lethe_app.ui.workshop.persona_sheet import PersonaSheet
@@ -49,18 +48,20 @@ class PersonaPage(Page):
         self.is_user = is_user
         self.pictures = Pictures()
         self.is_loaded = self.is_closed = False
-        self._saving = asyncio.Lock()
+        self.saving = asyncio.Lock()
         self._by_hand = False
         self._settled = False
         self._leftover = Leftover(place.house.paths.window)
         self.deeds = PersonaDeeds(self)
         self.sheet = PersonaSheet(own_chapters() if is_user else chapters(), self.theme)
         self.sheet.changed.connect(self.change)
+        self.sheet.typed.connect(self.follow_draft)
         self.sheet.avatar.pick_wanted.connect(self.deeds.pick_picture)
         self.sheet.avatar.remove_wanted.connect(lambda: self.change(AVATAR, ""))
         self.preview = PersonaPreview(self.theme, is_user=is_user)
         self.banner = Banner()
         self.reading = PersonaReading(self)
+        self.meanwhile = Meanwhile(self)
         self._build()
         self._guard = UndoGuard(self)
         self._forget: list[Callable[[], None]] = [
@@ -68,7 +69,7 @@ class PersonaPage(Page):
             place.house.preferences.changed.add(lambda _settings: self.reading.soon()),
         ]
         self.sheet.setEnabled(False)  # nothing is written into a draft that is about to be replaced
-        self._follow_draft()
+        self.follow_draft()
         place.bridge.spawn(PersonaOpening(self, self._leftover).run(persona_id))
 
     # building
@@ -111,7 +112,7 @@ class PersonaPage(Page):
         self.is_loaded = True
         self.sheet.setEnabled(True)
         self.sheet.show_values(self.draft.values)
-        self._follow_draft()
+        self.follow_draft()
         self.reading.now()
         self.first_focus().setFocus()
 
@@ -143,16 +144,18 @@ class PersonaPage(Page):
         self.sheet.put(name, value)
         if not self._by_hand:
             self.sheet.reveal(name)
-        self._follow_draft()
+        self.follow_draft()
 
-    def _follow_draft(self) -> None:
+    def follow_draft(self) -> None:
+        """Show how the draft stands to what is saved."""
         name = self.name
         new = self.tr("A new you") if self.is_user else self.tr("New persona")
         self.title.set_full(name or new)
         self.setAccessibleName(self.tr("Edit {name}").format(name=name) if name else new)
+        is_dirty = self.is_dirty or self.sheet.is_unfinished
         unsaved = self.tr("not saved yet") if self.saved is None else self.tr("changes that are not saved yet")
-        self.subtitle.set_full(unsaved if self.is_dirty else "")
-        self._save.setEnabled(self.is_loaded and (self.is_dirty or self.saved is None))
+        self.subtitle.set_full(unsaved if is_dirty else "")
+        self._save.setEnabled(self.is_loaded and (is_dirty or self.saved is None))
         self._talk.setEnabled(self.is_loaded)
         self._dress_save()
         self._name_talk()
@@ -174,14 +177,9 @@ class PersonaPage(Page):
 
     def show_picture(self) -> None:
         """The avatar as it is in the draft."""
-        who = self.saved.unique_name if self.saved else self.name
-        kept, density = str(self.draft.values[AVATAR]), self.devicePixelRatioF()
-        content = self.pictures.content(kept)
-        if content is not None:
-            drawn = round_picture(content, SIZE, density)
-        else:
-            path = self.place.house.library.avatar(Persona(name="?", avatar=kept)) if kept else None
-            drawn = avatar(path, who, self.name, SIZE, self.theme.palette, density)
+        who, kept = self.saved.unique_name if self.saved else self.name, str(self.draft.values[AVATAR])
+        path = self.place.house.library.avatar(Persona(name="?", avatar=kept)) if kept else None
+        drawn = self.pictures.drawn(kept, path, (who, self.name), self.theme.palette, self.devicePixelRatioF())
         words = self.tr("Picture of {name}").format(name=self.name) if kept else self.tr("No picture")
         self.sheet.avatar.show_picture(drawn, words, is_own=bool(kept))
 
@@ -196,6 +194,7 @@ class PersonaPage(Page):
         return not self.draft.is_like(self.saved)
 
     def _save_now(self) -> None:
+        self.sheet.finish()
         if self._save.isEnabled():
             self.place.bridge.spawn(self._save_once())
 
@@ -204,29 +203,39 @@ class PersonaPage(Page):
 
     async def save(self) -> bool:
         """False if it cannot be saved as it is; the field that is at fault says why."""
+        self.sheet.finish()
         if not self.name:
             self.sheet.complain("name", self.tr("Without a name nobody could be called."))
             self.sheet.reveal("name")
             return False
         if self._save.hasFocus():  # it is greyed in a moment, and the keyboard would land on whatever is next
             self._talk.setFocus()
-        async with self._saving:  # of two wishes at once the second finds everything done
+        async with self.saving:  # of two wishes at once the second finds everything done
             if self.is_dirty or self.saved is None:
+                await self.meanwhile.catch_up()
                 self.become(await self.deeds.keep())
         return True
 
     def become(self, saved: Persona) -> None:
         """What the editor shows is saved now, as `saved`."""
-        self.saved = saved
-        self.draft.base = saved
+        self.saved = self.draft.base = saved
         self.draft.values[AVATAR] = saved.avatar
-        self._follow_draft()
+        self.meanwhile.settle()
+        self.follow_draft()
 
     def settle(self) -> None:
         """Whatever is not saved is of no more concern."""
         self._settled = True
 
+    def keep_draft(self) -> None:
+        """What is not saved is there the next time, should the window be closed over it or the program end at once."""
+        if self.is_loaded and self.is_dirty and not self._settled:
+            self._leftover.keep(self.draft.persona("?"), is_new=self.saved is None)
+        elif self.is_loaded:
+            self._leftover.drop()
+
     async def may_leave(self) -> bool:
+        self.sheet.finish()
         if self._settled or not self.is_loaded or not self.is_dirty:
             return True
         dialog = Leaving(self.place.window, self.title.accessibleName())
@@ -238,14 +247,15 @@ class PersonaPage(Page):
         return dialog.choice is Choice.DISCARD
 
     def close_page(self) -> None:
+        self.sheet.finish()
         self.is_closed = True
+        self.meanwhile.close()
         for forget in self._forget:
             forget()
         self.reading.close()
         self.deeds.close()
         self._guard.close()
-        if self.is_loaded and self.is_dirty and not self._settled:  # the window was closed over it
-            self._leftover.keep(self.draft.persona("?"), is_new=self.saved is None)
+        self.keep_draft()
 
     def first_focus(self) -> QWidget:
         return self.sheet.field("name")

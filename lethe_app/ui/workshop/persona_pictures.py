@@ -8,6 +8,9 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect, QRectF, QSize,
 from PySide6.QtGui import QImage, QImageReader, QImageWriter, QPainter, QPainterPath, QPixmap
 
 from lethe_app.errors import FileError
+from lethe_app.ui.avatars import avatar
+from lethe_app.ui.palette import Palette
+from lethe_app.ui.workshop.avatar_field import SIZE
 
 ENDINGS = ("png", "jpg", "jpeg", "webp")
 FORMATS = {"png", "jpeg", "webp"}
@@ -85,6 +88,15 @@ class Pictures:
 
     def saved_as(self, name: str, file: str) -> None:
         self._files[name] = file
+
+
+    def drawn(self, name: str, path: Path | None, who: tuple[str, str], palette: Palette, density: float) -> QPixmap:
+        """The picture a draft knows by that name as a disc; of one that is a file already `path` is that.
+
+        `who` is the identity and the name of whose it is, for those who have none.
+        """
+        content = self.content(name)
+        return round_picture(content, SIZE, density) if content is not None else avatar(path, *who, SIZE, palette, density)
 
 
 def round_picture(content: bytes, side: int, density: float) -> QPixmap:

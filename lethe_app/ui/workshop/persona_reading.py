@@ -29,6 +29,7 @@ class PersonaReading:
         self._is_reading = self._is_stale = False
         self._rest = QTimer(page, singleShot=True, interval=PAUSE_MS)
         self._rest.timeout.connect(self.now)
+        self._rest.timeout.connect(page.keep_draft)
 
     def soon(self) -> None:
         self._rest.start()

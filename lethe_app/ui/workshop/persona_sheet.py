@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QListWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QListWidget, QSpinBox, QVBoxLayout, QWidget
 
 from lethe_app.ui.palette import SPACE_1, SPACE_4, SPACE_6
 from lethe_app.ui.theme import Theme
@@ -17,6 +17,7 @@ from lethe_app.ui.workshop.persona_fields import AVATAR, MODEL, SAMPLERS, TASKS,
 from lethe_app.ui.workshop.persona_pick import Pick
 from lethe_app.ui.workshop.sheet import Sheet, made_card
 from lethe_app.ui.workshop.ticks import Ticks
+from lethe_app.ui.workshop.words_field import WordsField
 
 LEAST_WIDTH = 180
 """Of the list of sections, in pixels."""
@@ -26,13 +27,15 @@ class PersonaSheet(QWidget):
     """`changed` tells what the user did, never what `put` showed. The picture is shown by whoever has it."""
 
     changed = Signal(str, object)
+    typed = Signal()
+    """What is typed into a field that takes it when Enter is pressed or the field is left: begun, or taken."""
 
     def __init__(self, chapters: Sequence[Chapter], theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._forms: dict[str, Form] = {}
         self._cards: list[QFrame] = []
-        self._jumps = False
+        self._jumps = self.is_unfinished = False
         self.avatar = AvatarField(theme)
         gone = self.tr("{name} (not there any more)")
         self.worlds = Ticks(self.tr("Worlds"), self.tr("There is no world yet."), gone)
@@ -80,12 +83,34 @@ class PersonaSheet(QWidget):
             form = Form(chapter.specs, self._theme)
             form.changed.connect(self.changed)
             self._forms |= dict.fromkeys(form.names, form)
+            form.each(lambda _name, field: self._watch(field))
             column.addWidget(form)
         for name in chapter.after:
             column.addWidget(self._special(name))
         self._cards.append(card)
         self.sheet.add(card)
         self.sections.addItem(chapter.title)
+
+    def _watch(self, field: QWidget) -> None:
+        line = field.lineEdit() if isinstance(field, QSpinBox) else field.focusProxy()
+        if isinstance(line, QLineEdit):
+            line.textEdited.connect(lambda _text: self._say_unfinished(on=True))
+            line.editingFinished.connect(lambda: self._say_unfinished(on=False))
+
+    def _say_unfinished(self, *, on: bool) -> None:
+        if on is not self.is_unfinished:
+            self.is_unfinished = on
+            self.typed.emit()
+
+    def finish(self) -> None:
+        """Take what is typed and not ended by Enter yet, as leaving the field would."""
+        QGuiApplication.inputMethod().commit()
+        field = self.focusWidget()
+        if isinstance(field, QSpinBox):
+            field.interpretText()
+        elif field is not None and isinstance(words := field.parent(), WordsField):
+            words.finish()
+        self._say_unfinished(on=False)
 
     def _special(self, name: str) -> QWidget:
         if name == AVATAR:

@@ -37,7 +37,7 @@ class ProseField(QPlainTextEdit):
         self.setPlainText(text)
         self._silent = False
         cursor = self.textCursor()
-        cursor.setPosition(min(place, len(text)))
+        cursor.setPosition(min(place, self.document().characterCount() - 1))  # in Qt's units, of which some letters are two
         self.setTextCursor(cursor)
         self.fit()
 

@@ -62,6 +62,10 @@ class WordsField(QFrame):
         if self._words:
             self._change(self._words[:-1])
 
+    def finish(self) -> None:
+        """Make a chip of what is typed, as leaving the field does."""
+        self._take()
+
     def show_focus(self, *, focused: bool) -> None:
         """Draw the frame as of a field that has the keyboard, or not."""
         self.setProperty("focused", focused)

@@ -24,6 +24,8 @@ from lethe_app.ui.workshop.world_words import why
 PAUSE = 200
 """Milliseconds of silence after which what was typed is tried."""
 THROWS = 20
+WHY = 1
+"""Column of the reason."""
 NARROW = 760
 """Pixels, at the usual size of text, below which the results stand under the text."""
 
@@ -59,6 +61,11 @@ class Bench(QFrame):
         self.summary.setTextFormat(Qt.TextFormat.PlainText)
         self.rows: Rows[Tried] = Rows(self._made_columns(), lambda one: one.entry.guid, lambda one: one.entry.name)
         self.table = Table(self.rows, theme, self.tr("What came of it"), self.tr("Nothing wakes."))
+        self.whole = QLabel()
+        self.whole.setProperty("small", True)
+        self.whole.setWordWrap(True)
+        self.whole.setTextFormat(Qt.TextFormat.PlainText)
+        self.whole.hide()
         self._pause = QTimer(self, singleShot=True, interval=PAUSE)
         self._build()
         self._connect()
@@ -68,7 +75,7 @@ class Bench(QFrame):
             return round(pixels * chrome_size(self._theme.prose_size) / 13)
 
         return [
-            Column(self.tr("Entry"), lambda one: one.entry.name or one.entry.content[:60], width=wide(164), icon=self._mark),
+            Column(self.tr("Entry"), lambda one: one.entry.name or one.entry.content[:60], width=wide(148), icon=self._mark),
             Column(self.tr("Why"), why, width=0, colour=self._ink),
             Column(self.tr("Tokens"), _tokens, lambda one: one.tokens, wide(64), right=True),
             Column(self.tr("Of 20"), _share, lambda one: one.share or 0.0, wide(72), right=True),
@@ -91,11 +98,12 @@ class Bench(QFrame):
         left.addStretch(1)
         right.addWidget(self.summary)
         right.addWidget(self.table, 1)
+        right.addWidget(self.whole)
         right.setSpacing(SPACE_1)
         self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._halves.setContentsMargins(0, 0, 0, 0)
         self._halves.setSpacing(0)
-        self._halves.addLayout(left, 5)
+        self._halves.addLayout(left, 4)
         self._halves.addLayout(right, 8)
         self.table.setColumnHidden(3, True)
         self.table.setMinimumHeight(96)
@@ -108,6 +116,7 @@ class Bench(QFrame):
         self.alone.toggled.connect(lambda _on: self.wanted.emit())
         self.throws.toggled.connect(self._throw)
         self.table.current_changed.connect(lambda _one: self._highlight())
+        self.table.current_changed.connect(lambda _one: self._say_whole())
         self.table.opened.connect(self.opened)
         self._theme.changed.connect(self._highlight)
 
@@ -177,6 +186,17 @@ class Bench(QFrame):
         chosen = self.table.current if self.table.hasFocus() else None
         shown = [chosen] if chosen is not None else self._outcome.coming
         self.text.setExtraSelections([self._marked(start, end) for one in shown for start, end in one.spans])
+
+    def _say_whole(self) -> None:
+        """What the row with the cursor says, where there is no room for it in the table."""
+        one = self.table.current
+        words = why(one) if one is not None else ""
+        room = self.table.columnWidth(WHY) - 2 * SPACE_3
+        is_cut = self.table.fontMetrics().horizontalAdvance(words) > room
+        self.whole.setText(words[:1].upper() + words[1:])
+        self.whole.setVisible(is_cut)
+        if one is not None:  # the row must not be what the words now stand upon
+            QTimer.singleShot(0, self.table, lambda: self.table.scrollTo(self.table.currentIndex()))
 
     def _marked(self, start: int, end: int) -> QTextEdit.ExtraSelection:
         palette, text = self._theme.palette, self.text.text

@@ -14,7 +14,7 @@ from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.worlds import Held, Kept, Owner, Worlds, twin
 from lethe_app.ui.workshop.deeds import Deeds
 from lethe_app.ui.workshop.place import Place
-from lethe_app.ui.workshop.world_edits import WorldEdit, added, in_order, reordered, replaced, with_fields, without
+from lethe_app.ui.workshop.world_edits import WorldEdit, added, reordered, replaced, with_fields, without
 
 
 class WorldBook(QObject):
@@ -40,9 +40,17 @@ class WorldBook(QObject):
         self.held: dict[str, Held] = {}
         self.stem = ""
         self.bound: dict[Owner, list[str]] = {}
+        self._gone: dict[str, tuple[str, dict[UUID, WorldEntry]]] = {}
+        """Entries that were deleted on this page, by the file and with the name of their world."""
 
     def close(self) -> None:
         self._forget()
+        there = {entry.guid for held in self.held.values() for entry in held.world.entries} if self._gone else set()
+        for stem, (name, entries) in self._gone.items():
+            lost = [entry for guid, entry in entries.items() if guid not in there]
+            if lost:
+                title = self.tr("{name}: deleted entries").format(name=name)
+                self._worlds.part_with(World(unique_name=stem, name=title, entries=lost))
 
     @property
     def world(self) -> World | None:
@@ -101,6 +109,8 @@ class WorldBook(QObject):
 
     def delete_entries(self, entries: Sequence[WorldEntry]) -> None:
         if self.world is not None and entries:
+            gone = self._gone.setdefault(self.stem, (self.world.name, {}))[1]
+            gone |= {entry.guid: entry for entry in entries if entry.content.strip()}
             self.edit(self.tr("deleting entries"), without(self.world, {entry.guid for entry in entries}))
             self.deleted.emit(self.stem, list(entries))
 
@@ -125,15 +135,6 @@ class WorldBook(QObject):
         """Let these entries stand before that one; None is the end."""
         if self.world is not None:
             self.edit_entries(self.tr("another order"), reordered(self.world.entries, moved, before))
-
-    def step(self, moved: Collection[UUID], downwards: bool) -> None:
-        """Let these entries change places with their neighbour."""
-        line = [entry.guid for entry in in_order(self.world.entries)] if self.world else []
-        places = [place for place, guid in enumerate(line) if guid in moved]
-        if not places or (places[-1] == len(line) - 1 if downwards else places[0] == 0):
-            return
-        target = places[-1] + 2 if downwards else places[0] - 1
-        self.reorder(moved, line[target] if target < len(line) else None)
 
     def _put(self, worlds: Sequence[World]) -> None:
         is_listed_otherwise = False

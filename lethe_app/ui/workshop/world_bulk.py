@@ -39,14 +39,35 @@ def settable() -> list[tuple[Spec, Fields]]:
             Spec("duration", tr("Turns it stays"), Kind.WHOLE, lowest=1, highest=1000),
             lambda _entry, value: {"duration": value},
         ),
+        (
+            Spec("cooldown", tr("Turns it rests then"), Kind.WHOLE, highest=1000, special=tr("none")),
+            lambda _entry, value: {"cooldown": value},
+        ),
         (scan, lambda _entry, value: {"scan_depth": None if value == AS_THE_WORLD else value}),
         (Spec("group", tr("Into the group"), placeholder=tr("name")), _into_group),
+        (Spec("out", tr("Out of the group"), placeholder=tr("name")), _out_of_group),
     ]
 
 
 def _into_group(entry: WorldEntry, name: str) -> Mapping[str, object]:
     group = name.strip()
     return {"groups": [*entry.groups, group] if group and group not in entry.groups else entry.groups}
+
+
+def _out_of_group(entry: WorldEntry, name: str) -> Mapping[str, object]:
+    return {"groups": [group for group in entry.groups if group != name.strip()]}
+
+
+def _shown(entry: WorldEntry) -> Mapping[str, object]:
+    """What the fields show of an entry."""
+    return {
+        "position": entry.position_index,
+        "priority": entry.priority,
+        "chance": round(entry.trigger_chance * 100),
+        "duration": entry.duration,
+        "cooldown": entry.cooldown,
+        "scan_depth": AS_THE_WORLD if entry.scan_depth is None else entry.scan_depth,
+    }
 
 
 class BulkPanel(QWidget):
@@ -60,6 +81,7 @@ class BulkPanel(QWidget):
         self._theme, self._book = theme, book
         self._entries: Sequence[WorldEntry] = ()
         self._fields: dict[str, tuple[Field, Spec, Fields]] = {}
+        self._differ: dict[str, QLabel] = {}
         self.buttons: dict[str, QPushButton] = {}
         self.title = headline("")
         self.sheet = Sheet()
@@ -114,6 +136,13 @@ class BulkPanel(QWidget):
         for place, (spec, fields) in enumerate(settable()):
             title = QLabel(spec.title)
             title.setWordWrap(True)
+            differ = explanation(self.tr("They differ in this."))
+            differ.hide()
+            told = QVBoxLayout()
+            told.setSpacing(0)
+            told.addWidget(title)
+            told.addWidget(differ)
+            self._differ[spec.name] = differ
             field = make(spec, self._theme, lambda _value: None)
             button = QPushButton(self.tr("Set"))
             button.setProperty("filled", True)
@@ -121,7 +150,7 @@ class BulkPanel(QWidget):
             button.clicked.connect(lambda _checked=False, name=spec.name: self.set_field(name))
             if isinstance(field.widget, QSpinBox):
                 field.widget.setKeyboardTracking(True)  # the button must find what was typed
-            grid.addWidget(title, place, 0)
+            grid.addLayout(told, place, 0)
             grid.addWidget(field.widget, place, 1)
             grid.addWidget(button, place, 2)
             self._fields[spec.name] = (field, spec, fields)
@@ -130,21 +159,20 @@ class BulkPanel(QWidget):
         return part
 
     def show_entries(self, entries: Sequence[WorldEntry]) -> None:
-        """Whatever they agree in is shown; the rest stays as it was in the field."""
+        """Whatever they agree in is shown; of the rest it is told that they do not."""
         self._entries = entries
         words = counted(len(entries), self.tr("{n} entry"), self.tr("{n} entries"))
         self.title.setText(words)
         self.delete.setText(self.tr("Delete {count}").format(count=words))
-        first = entries[0]
-        shared = {
-            "position": first.position_index,
-            "priority": first.priority,
-            "chance": round(first.trigger_chance * 100),
-            "duration": first.duration,
-            "scan_depth": AS_THE_WORLD if first.scan_depth is None else first.scan_depth,
-        }
-        for name, value in shared.items():
-            self._fields[name][0].put(value)
+        self._show_shared()
+
+    def _show_shared(self) -> None:
+        first, *others = [_shown(entry) for entry in self._entries]
+        for name, value in first.items():
+            differ = any(other[name] != value for other in others)
+            self._differ[name].setVisible(differ)
+            if not differ:
+                self._fields[name][0].put(value)
 
     def field(self, name: str) -> QWidget:
         return self._fields[name][0].widget

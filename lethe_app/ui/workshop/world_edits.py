@@ -11,6 +11,8 @@ from lethe_app.domain.worldinfo import World, WorldEntry
 
 STEP = 10
 """Between the orders of entries that were put one after the other, so that there is room for another."""
+FEW = 20
+"""Changed entries up to which each is looked for by itself."""
 Change = tuple[World, World]
 """What a world was and what it becomes."""
 
@@ -42,7 +44,13 @@ class WorldEdit(QUndoCommand):
 def replaced(world: World, entries: Iterable[WorldEntry]) -> World:
     """The world with these versions of entries it has."""
     new = {entry.guid: entry for entry in entries}
-    return world.model_copy(update={"entries": [new.get(entry.guid, entry) for entry in world.entries]})
+    if len(new) > FEW:
+        return world.model_copy(update={"entries": [new.get(entry.guid, entry) for entry in world.entries]})
+    line, guids = list(world.entries), [entry.guid for entry in world.entries]
+    for guid, entry in new.items():  # which is much faster than a look at each of ten thousand, and happens at every key press
+        if guid in guids:
+            line[guids.index(guid)] = entry
+    return world.model_copy(update={"entries": line})
 
 
 def added(world: World, entries: Sequence[WorldEntry]) -> World:
@@ -63,7 +71,7 @@ def entry_of(world: World | None, guid: UUID | None) -> WorldEntry | None:
 
 def in_order(entries: Iterable[WorldEntry]) -> list[WorldEntry]:
     """As they stand in a prompt, as far as they stand at one place."""
-    return sorted(entries, key=_standing)
+    return sorted(entries, key=standing)
 
 
 def reordered(entries: Iterable[WorldEntry], moved: Collection[UUID], before: UUID | None) -> list[WorldEntry]:
@@ -79,9 +87,9 @@ def reordered(entries: Iterable[WorldEntry], moved: Collection[UUID], before: UU
     new = [_at(entry, order) for entry, order in zip(moving, orders, strict=True)]
     last = new[-1] if new else None
     for entry in rest[place:]:
-        if last is None or _standing(last) < _standing(entry):
+        if last is None or standing(last) < standing(entry):
             break
-        last = _at(entry, last.order + (0 if _standing(last) < _standing(_at(entry, last.order)) else STEP))
+        last = _at(entry, last.order + (0 if standing(last) < standing(_at(entry, last.order)) else STEP))
         new.append(last)
     known = {entry.guid: entry.order for entry in line}
     return [entry for entry in new if entry.order != known[entry.guid]]
@@ -100,7 +108,8 @@ def _at(entry: WorldEntry, order: int) -> WorldEntry:
     return entry.model_copy(update={"order": order})
 
 
-def _standing(entry: WorldEntry) -> tuple[int, int, str, UUID]:
+def standing(entry: WorldEntry) -> tuple[int, int, str, UUID]:
+    """By which entries at one place are sorted."""
     return entry.order, entry.priority, entry.name, entry.guid
 
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QPushBu
 
 from lethe_app.domain.clock import now
 from lethe_app.domain.worldinfo import WorldEntry
-from lethe_app.services.world_checks import Finding, Trouble, objection_to
+from lethe_app.services.world_checks import HOPELESS, Finding, objection_to
 from lethe_app.ui.icons import BEFORE_WORDS, icon, icon_before_words
 from lethe_app.ui.palette import ICON, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.theme import Theme
@@ -154,8 +154,8 @@ class EntryForm(QWidget):
 
     def show_findings(self, findings: Sequence[Finding]) -> None:
         """What there is to say about its keys: what never works below the field, what may surprise under it."""
-        broken = [finding_in_words(one) for one in findings if one.trouble in {Trouble.BROKEN, Trouble.NEVER}]
-        others = [finding_in_words(one) for one in findings if one.trouble not in {Trouble.BROKEN, Trouble.NEVER}]
+        broken = [finding_in_words(one) for one in findings if one.trouble in HOPELESS]
+        others = [finding_in_words(one) for one in findings if one.trouble not in HOPELESS]
         self.words.complain("keywords_main", "\n".join(broken))
         self.warnings.setText("\n".join(others))
         self.warnings.setVisible(bool(others))

@@ -94,7 +94,7 @@ class WorldList(QWidget):
         muted = self._theme.palette.muted
         menu.addAction(icon("edit", muted), self.tr("Rename\tF2"), self.rename_wanted.emit)
         menu.addAction(icon("copy", muted), self.tr("Duplicate"), self.duplicate_wanted.emit)
-        words = self.tr("Set back to how it came\tDel") if held.is_shipped else self.tr("Delete\tDel")
+        words = self.tr("Set back to how it came…\tDel") if held.is_shipped else self.tr("Delete…\tDel")
         delete = menu.addAction(icon("trash", muted), words, self.delete_wanted.emit)
         delete.setEnabled(held.is_own)
         menu.aboutToHide.connect(menu.deleteLater)

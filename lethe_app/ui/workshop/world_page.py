@@ -18,6 +18,7 @@ from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.world_bench import Bench
 from lethe_app.ui.workshop.world_book import WorldBook
 from lethe_app.ui.workshop.world_detail import Detail
+from lethe_app.ui.workshop.world_farewell import WorldFarewell
 from lethe_app.ui.workshop.world_list import WorldList
 from lethe_app.ui.workshop.world_panes import Panes
 from lethe_app.ui.workshop.world_remembering import Remembering
@@ -39,6 +40,7 @@ class WorldPage(Page):
         self.detail = Detail(place, self.book)
         self._wants_name = False
         self._remembering = Remembering(place, self.undo)
+        self._farewell = WorldFarewell(place, self.book)
         self._build()
         self.trying = Trying(place, self.book, self.desk)
         self._add_keys()
@@ -88,7 +90,7 @@ class WorldPage(Page):
         self.list.create_wanted.connect(self._create)
         self.list.duplicate_wanted.connect(self._duplicate)
         self.list.rename_wanted.connect(self._rename)
-        self.list.delete_wanted.connect(lambda: book.delete(self._tell_world_deleted))
+        self.list.delete_wanted.connect(self._farewell.ask)
         self.list.entered.connect(self._enter)
         self.table.chosen.connect(self._show_detail)
         self.table.opened.connect(lambda _entry: self._edit())
@@ -230,10 +232,6 @@ class WorldPage(Page):
         taken = {held.world.name for held in self.book.held.values()}
         names = (wanted if number == 1 else f"{wanted} {number}" for number in range(1, len(taken) + 2))
         return next(name for name in names if name not in taken)
-
-    def _tell_world_deleted(self, world: World, take_back: Callable[[], None]) -> None:
-        words = self.tr("“{name}” was deleted.").format(name=world.name)
-        self._place.window.notifier.tell(words, button=self.tr("Take it back"), action=take_back)
 
     def _enter(self) -> None:
         """From the list on to the entries."""

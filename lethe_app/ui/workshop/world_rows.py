@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from operator import attrgetter
 from typing import Any
@@ -13,7 +13,7 @@ from PySide6.QtCore import QByteArray, QMimeData, QModelIndex, QPersistentModelI
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.ui.theme import Theme, chrome_size
 from lethe_app.ui.workshop.rows import Column, Rows
-from lethe_app.ui.workshop.world_edits import in_order
+from lethe_app.ui.workshop.world_edits import FEW, in_order, standing
 from lethe_app.ui.workshop.world_words import keys_in_words, place_in_words
 
 MIME = "application/x-lethe-entries"
@@ -21,8 +21,6 @@ AT_ONCE = 200
 """Texts whose tokens are asked for together."""
 AHEAD_MS, FOLDED_AT_ONCE = 5, 250
 """How many texts are made ready to be searched, and how often, until all of them are."""
-FEW = 20
-"""Changed rows up to which they are shown one by one."""
 ON, NAME, KEYS, PLACE, TOKENS, PRIORITY, ORDER, FIRED = range(8)
 Index = QModelIndex | QPersistentModelIndex
 _USUAL = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
@@ -66,7 +64,7 @@ class EntryRows(Rows[WorldEntry]):
             entry("", lambda _one: "", lambda one: not one.enabled, wide(36), checked=lambda one: one.enabled),
             entry(self.tr("Name"), lambda one: one.name or one.content[:80], width=0, colour=self._ink),
             entry(self.tr("Keys"), keys_in_words, width=wide(116), colour=lambda _one: self._theme.palette.muted),
-            entry(self.tr("Stands"), place_in_words, lambda one: one.position_index, wide(108)),
+            entry(self.tr("Stands"), place_in_words, lambda one: one.position_index, wide(128)),
             entry(self.tr("Tokens"), self._token_words, self._weight, wide(66), right=True),
             entry(self.tr("Priority"), lambda one: str(one.priority), lambda one: one.priority, wide(68), right=True),
             entry(self.tr("Order"), lambda one: str(one.order), lambda one: one.order, wide(58), right=True),
@@ -85,11 +83,19 @@ class EntryRows(Rows[WorldEntry]):
         self._ahead.start()
         if not anew and len(old) == len(entries):
             changed = [(was, now) for was, now in zip(old, entries, strict=True) if was is not now]
-            if len(changed) <= FEW and all(_stay(was, now) for was, now in changed):
+            if len(changed) <= FEW and all(self._stays(was, now) for was, now in changed):
                 for _was, now in changed:
                     self.replace(now)
                 return
         self.fill(in_order(entries))
+
+    def _stays(self, was: WorldEntry, now: WorldEntry) -> bool:
+        """Is it the same entry, and does it stand between the same two as before?"""
+        if was.guid != now.guid or standing(was) == standing(now) or self._sorted_by is not None:
+            return was.guid == now.guid and standing(was) == standing(now)
+        place = next((place for place, entry in enumerate(self.everything) if entry is was), -1)
+        around = [*self.everything[max(0, place - 1) : place], now, *self.everything[place + 1 : place + 2]]
+        return place >= 0 and around == in_order(around)
 
     def _fold(self, entry: WorldEntry) -> str:
         known = self._folds.get(id(entry))
@@ -181,8 +187,23 @@ class EntryRows(Rows[WorldEntry]):
         guids = {UUID(guid) for guid in bytes(data.data(MIME).data()).decode().split(",")}
         place = row if row >= 0 else parent.row() if parent.isValid() else len(self.shown)
         before = next((entry.guid for entry in self.shown[place:] if entry.guid not in guids), None)
-        self.moved.emit(guids, before)
+        above = next((entry.guid for entry in reversed(self.shown[:place]) if entry.guid not in guids), None)
+        self.moved.emit(guids, before if before is not None or above is None else self._below(above, guids))
         return False  # the rows are filled anew from what the world is then; the view is to take nothing away
+
+    def _below(self, guid: UUID, besides: Collection[UUID]) -> UUID | None:
+        """What stands next below that one, shown or hidden by the filter; None where nothing does."""
+        line = [entry.guid for entry in in_order(self.everything)]
+        return next((one for one in line[line.index(guid) + 1 :] if one not in besides), None)
+
+    def step_target(self, moved: Collection[UUID], *, downwards: bool) -> tuple[bool, UUID | None]:
+        """Can these change places with the neighbour that is shown, and before which do they stand then? None is the end."""
+        line = [entry.guid for entry in self.shown]
+        places = [place for place, guid in enumerate(line) if guid in moved]
+        neighbour = (places[-1] + 1 if downwards else places[0] - 1) if places and self.is_in_order else -1
+        if not 0 <= neighbour < len(line):
+            return False, None
+        return True, self._below(line[neighbour], moved) if downwards else line[neighbour]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: ANN401 - Qt's own type
         if role == Qt.ItemDataRole.ToolTipRole and index.isValid() and index.column() in {NAME, KEYS}:
@@ -196,8 +217,3 @@ class EntryRows(Rows[WorldEntry]):
 def searched(entry: WorldEntry) -> str:
     """In which the filter looks."""
     return "\n".join((entry.name, *entry.keywords_main, *entry.keywords_secondary, *entry.groups, entry.content))
-
-
-def _stay(was: WorldEntry, now: WorldEntry) -> bool:
-    """Is it the same entry at the same place?"""
-    return (was.guid, was.order, was.priority, was.name) == (now.guid, now.order, now.priority, now.name)

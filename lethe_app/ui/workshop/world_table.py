@@ -37,6 +37,7 @@ class Entries(Table[WorldEntry]):
         self.setDragDropMode(Table.DragDropMode.InternalMove)
         self.setDefaultDropAction(Qt.DropAction.MoveAction)
         self.setDragDropOverwriteMode(False)
+        self.horizontalHeader().setSortIndicatorClearable(True)  # the third click leads back to their own order
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self.chosen)
         self.selectionModel().selectionChanged.connect(lambda _new, _old: self._soon.start())
@@ -103,6 +104,11 @@ class EntryTable(QWidget):
         self.search.textChanged.connect(self._filter)
         self.count = QLabel()
         self.count.setProperty("small", True)
+        self.ordered = QPushButton(self.tr("In their order"))
+        self.ordered.setToolTip(self.tr("As they stand in a prompt. Only then can they be moved to another place."))
+        self.ordered.setProperty("filled", True)
+        self.ordered.clicked.connect(lambda: self.table.sortByColumn(-1, Qt.SortOrder.AscendingOrder))
+        self.ordered.hide()
         self.about = QPushButton(self.tr("About this world"))
         self.about.setIconSize(BEFORE_WORDS)
         self.about.clicked.connect(self.about_wanted)
@@ -114,11 +120,13 @@ class EntryTable(QWidget):
         self.new.setProperty("filled", True)
         self.new.setIconSize(BEFORE_WORDS)
         self.new.clicked.connect(self.new_wanted)
+        self._head = (self.ordered, self.edit, self.new)
         head = QHBoxLayout()
         head.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_2)
         head.setSpacing(SPACE_2)
         head.addWidget(self.search, 1)
         head.addWidget(self.count)
+        head.addWidget(self.ordered)
         head.addWidget(self.about)
         head.addWidget(self.edit)
         head.addWidget(self.new)
@@ -138,7 +146,8 @@ class EntryTable(QWidget):
         table.new_wanted.connect(self.new_wanted)
         table.delete_wanted.connect(book.delete_entries)
         table.menu_wanted.connect(self._show_menu)
-        table.step_wanted.connect(lambda down: book.step(self._guids(), down))
+        table.step_wanted.connect(lambda down: self.step(downwards=down))
+        self.rows.modelReset.connect(self._tell_order)
         self.rows.moved.connect(book.reorder)
         self.rows.ticked = self._tick
 
@@ -164,7 +173,16 @@ class EntryTable(QWidget):
             left -= rows.columns[column].width
             self.table.setColumnHidden(column, left < 0 and column != 0)
         header.setMinimumSectionSize(24)
-        self.count.setVisible(self.width() > 560)
+        self._fit_head()
+
+    def _fit_head(self) -> None:
+        """Whatever can be said or reached elsewhere gives way first; the list beside it is never squeezed."""
+        margins = 2 * SPACE_3 + self.search.minimumWidth()
+        room = self.width() - margins - sum(one.sizeHint().width() + SPACE_2 for one in self._head if not one.isHidden())
+        for spare in (self.about, self.count):
+            width = spare.sizeHint().width() + SPACE_2
+            spare.setVisible(room >= width)
+            room -= width if room >= width else 0
 
     def _filter(self, words: str) -> None:
         self.rows.filter(words)
@@ -175,8 +193,16 @@ class EntryTable(QWidget):
         every = counted(total, self.tr("{n} entry"), self.tr("{n} entries"))
         self.count.setText(every if shown == total else self.tr("{shown} of {all}").format(shown=shown, all=every))
 
-    def _guids(self) -> set[UUID]:
-        return {entry.guid for entry in self.table.selected}
+    def _tell_order(self) -> None:
+        self.ordered.setVisible(not self.rows.is_in_order)
+        self._fit_head()
+
+    def step(self, *, downwards: bool) -> None:
+        """Let the entries chosen change places with the neighbour that is shown."""
+        moved = {entry.guid for entry in self.table.selected}
+        can, before = self.rows.step_target(moved, downwards=downwards)
+        if can:
+            self._book.reorder(moved, before)
 
     def _tick(self, entry: WorldEntry, on: bool) -> None:
         """A tick on one of several chosen counts for all of them."""

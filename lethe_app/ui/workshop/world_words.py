@@ -111,6 +111,13 @@ def finding_in_words(finding: Finding) -> str:
         Trouble.COMMON: tr("“{key}” is in nearly every message: it is nearly always awake."),
         Trouble.SHORT: tr("“{key}” is short and is found inside many words. “Whole words only” would help, or a longer key."),
         Trouble.TWIN: tr("“{key}” wakes “{detail}” too."),
+        Trouble.HELD: tr("“{key}” never wakes it: where it is said, “{detail}” is said too, which keeps it asleep."),
+        Trouble.ABSENT: tr("It waits only for its other keys not to be said: it is nearly always awake."),
+        Trouble.MACRO: tr("{macro} means nothing to Lethe; the model would read it as it stands."),
+        Trouble.LUCKLESS: tr("Its chance is 0 %, so it never comes."),
+        Trouble.OVER: tr("Its days are over, so it does not come any more."),
         Trouble.KEYLESS: tr("It has no keys and is not always there, so no word wakes it."),
     }
-    return told[finding.trouble].format(key=finding.key, detail=finding.detail, percent=round(finding.share * 100))
+    macro = f"{{{{{finding.detail}}}}}"
+    percent = round(finding.share * 100)
+    return told[finding.trouble].format(key=finding.key, detail=finding.detail, macro=macro, percent=percent)

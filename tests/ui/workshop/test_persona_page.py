@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QAccessible, QColor, QImage
+from PySide6.QtCore import QPoint, QRect, QSettings, QSize, Qt
+from PySide6.QtGui import QAccessible, QColor, QImage, QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QSpinBox
 
 from lethe_app.domain.persona import Persona, Weekday
 from lethe_app.errors import FileError
@@ -322,6 +323,140 @@ def test_a_draft_comes_back_as_the_persona_it_was_made_of():
     assert draft.is_like(persona)
     draft.values["first_messages"] = ["Hm.", "  "]
     assert draft.persona() == persona
+
+
+# what is half typed, and what others write meanwhile
+
+
+async def test_what_is_typed_and_not_ended_by_enter_is_saved_too(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await editor(scene, "mira")
+        tags = page.sheet.field("tags").focusProxy()
+        assert isinstance(tags, QLineEdit)
+        tags.setFocus()
+        write("tide")
+        assert page._save.isEnabled()
+        assert page.subtitle.accessibleName() == "changes that are not saved yet"
+        press(scene, Qt.Key.Key_S, CTRL)
+        await until(lambda: page.saved is not None and "tide" in page.saved.tags)
+
+        limit = page.sheet.field("self_edit_tokens")
+        assert isinstance(limit, QSpinBox)
+        limit.setFocus()
+        limit.selectAll()
+        write("250")
+        press(scene, Qt.Key.Key_Escape)
+        dialog = await scene.dialog()
+        assert isinstance(dialog, Leaving)
+        QTest.keyClick(dialog, Qt.Key.Key_Return)
+        await until(lambda: scene.host.workshop.page is None)
+
+        kept = await scene.house.library.persona("mira")
+        assert kept.tags[-1] == "tide"
+        assert kept.self_edit_tokens == 250
+
+
+async def test_saving_takes_nothing_back_that_others_wrote_meanwhile(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        library = scene.house.library
+        page = await editor(scene, "mira")
+        write("!")
+        ours = await library.persona("mira")
+        await library.save_persona(ours.model_copy(update={"worlds": ["quarr"], "schedule": {Weekday.MONDAY: "Soundings."}}))
+        await until(lambda: page.draft.values["worlds"] == ["quarr"])
+        assert page.sheet.worlds.box("quarr").isChecked()
+        assert page.name == "Mira!"
+
+        file = scene.house.paths.personas / "mira.json"  # and another program, which tells nobody
+        file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), "self_edit_field": "I like him."}), "utf-8")
+        press(scene, Qt.Key.Key_S, CTRL)
+        await until(lambda: not page.is_dirty)
+
+        kept = await library.persona("mira")
+        assert (kept.name, kept.worlds, kept.self_edit_field) == ("Mira!", ["quarr"], "I like him.")
+        assert kept.schedule == {Weekday.MONDAY: "Soundings."}
+        assert page.banner.isHidden()
+        assert await scene.house.trash.all() == []
+
+
+async def test_where_both_wrote_the_users_words_stay_and_the_others_lie_in_the_trash(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        library = scene.house.library
+        page = await editor(scene, "mira")
+        page.change("self_edit_field", "I trust him.")
+        ours = await library.persona("mira")
+        await library.save_persona(ours.model_copy(update={"self_edit_field": "I fear him."}))
+        await until(page.banner.isVisible)
+        assert "“Personal thoughts”" in page.banner.accessibleName()
+
+        press(scene, Qt.Key.Key_S, CTRL)
+        await until(lambda: not page.is_dirty)
+
+        assert (await library.persona("mira")).self_edit_field == "I trust him."
+        (other,) = scene.house.paths.trash.rglob("mira.*.json")
+        assert json.loads(other.read_text("utf-8"))["self_edit_field"] == "I fear him."
+
+
+async def test_a_file_that_was_broken_meanwhile_is_told_of_and_kept(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await editor(scene, "mira")
+        write("!")
+        press(scene, Qt.Key.Key_S, CTRL)
+        await until(lambda: not page.is_dirty)
+        file = scene.house.paths.personas / "mira.json"
+        file.write_text("{broken", "utf-8")
+        write("?")
+        press(scene, Qt.Key.Key_S, CTRL)
+        await until(lambda: not page.is_dirty)
+
+        assert json.loads(file.read_text("utf-8"))["name"] == "Mira!?"
+        told = [label.text() for toast in scene.toasts for label in toast.findChildren(QLabel)]
+        assert any("could not be read any more" in words for words in told)
+        (broken,) = scene.house.paths.trash.rglob("mira.*.json")
+        assert broken.read_text("utf-8") == "{broken"
+
+
+async def test_each_draft_is_kept_for_the_next_time_even_if_the_program_ends_at_once(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await editor(scene, "mira")
+        write("!")
+        file = QSettings(str(scene.house.paths.window), QSettings.Format.IniFormat)
+
+        def kept() -> str:
+            file.sync()
+            return str(file.value("persona_drafts", ""))
+
+        await until(lambda: "Mira!" in kept())
+        page.deeds.duplicate()
+        await until(lambda: page_of(scene) is not page and page_of(scene).is_loaded)
+        write("Anna")
+    async with opened(tmp_path) as scene:
+        page = await editor(scene, "mira")
+        assert page.name == "Mira!"
+        press(scene, Qt.Key.Key_Z, CTRL)
+        await until(lambda: 'Mira!"' not in kept())
+        await scene.host.workshop.clear()
+        page = await editor(scene, "mira-copy")
+        assert page.name == "Mira! (copy)Anna"
+        page.settle()
+    assert "Anna" not in kept()
+
+
+async def test_a_long_bio_in_many_scripts_is_written_on_and_undone_where_the_cursor_is(tmp_path: Path):
+    long = "The sea was grey. 🦀 البحر 海\n" * 4000
+    async with opened(tmp_path) as scene:
+        page = await editor(scene, "mira")
+        page.change("bio", long)
+        bio_of(page).setFocus()
+        bio_of(page).moveCursor(QTextCursor.MoveOperation.End)
+        end = bio_of(page).textCursor().position()
+        write("ab")
+        assert page.draft.values["bio"] == f"{long}ab"
+        press(scene, Qt.Key.Key_Z, CTRL)
+
+        assert page.draft.values["bio"] == long
+        assert bio_of(page).textCursor().position() == end
+        page.settle()
 
 
 # a conversation with the draft

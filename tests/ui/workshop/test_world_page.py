@@ -14,8 +14,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QSpinBox, QWidget
 
 from lethe_app.domain.memory import MemoryInsertion, WordLink
+from lethe_app.domain.trash import TrashKind
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.worlds import Owner
+from lethe_app.ui.dialogs import Question
 from lethe_app.ui.workshop.world_edits import in_order, reordered
 from lethe_app.ui.workshop.world_page import WorldPage
 from lethe_app.ui.workshop.world_remember import Remember
@@ -220,7 +222,7 @@ async def test_ten_edits_are_undone_and_done_again(tmp_path: Path):
         QTest.keyClick(field(page, "sticky"), Qt.Key.Key_Space)
         page.book.duplicate_entries(page.table.table.selected)
         page.book.carry(page.table.table.selected, "quarr", away=False)
-        page.book.step({page.rows.shown[0].guid}, True)
+        page.book.reorder({page.rows.shown[0].guid}, None)
         page.book.delete_entries(page.rows.shown[:1])
         page.book.add_entry("new")
         after = {stem: held.world for stem, held in page.book.held.items()}
@@ -251,6 +253,27 @@ async def test_deleted_entries_are_taken_back_from_the_toast(tmp_path: Path):
         assert names(page) == ["Lamp", "Bell", "Rope"]
 
 
+async def test_entries_that_stay_deleted_wait_in_the_trash_when_the_page_is_left(tmp_path: Path):
+    write(tmp_path, "isles", LAMP, BELL, ROPE)
+    write(tmp_path, "reef")
+    async with on_page(tmp_path) as (scene, page):
+        lamp, bell, rope = page.rows.shown
+        page.book.delete_entries([rope])
+        page.undo.undo()
+        page.book.carry([bell], "reef", away=True)
+        page.book.delete_entries([lamp])
+        page.left.emit()
+        await until(lambda: scene.window.pages.currentWidget() is scene.window.panes)
+        await scene.house.worlds.flush()
+
+        (gone,) = await scene.house.trash.all()
+        assert (gone.kind, gone.title) == (TrashKind.WORLD, "Isles: deleted entries")
+        await scene.house.trash.restore(gone)
+        worlds = await scene.house.library.worlds()
+        assert [world.name for world in worlds.values() if lamp in world.entries] == ["Isles: deleted entries"]
+        assert [entry.name for entry in worlds["isles"].entries] == ["Rope"]
+
+
 async def test_several_entries_are_edited_at_once_and_stay_chosen(tmp_path: Path):
     write(tmp_path, "isles", LAMP, BELL, ROPE)
     async with on_page(tmp_path) as (_scene, page):
@@ -277,6 +300,72 @@ async def test_several_entries_are_edited_at_once_and_stay_chosen(tmp_path: Path
         page.undo.undo()
         assert page.rows.shown == in_order(page.book.world.entries)
         assert [entry.priority for entry in page.rows.shown] == [1, 1, 1]
+
+
+async def test_of_what_several_entries_differ_in_no_value_is_pretended(tmp_path: Path):
+    write(tmp_path, "isles", {**LAMP, "trigger_chance": 0.2, "groups": ["g", "h"]}, {**BELL, "groups": ["g"]})
+    async with on_page(tmp_path) as (_scene, page):
+        await choose(page, 0, 1)
+        bulk = page.detail.bulk
+        assert not bulk._differ["chance"].isHidden()
+        assert bulk._differ["priority"].isHidden()
+        number(bulk.field("chance"), "60")
+        bulk.buttons["chance"].click()
+        await until(bulk._differ["chance"].isHidden)
+        assert [entry.trigger_chance for entry in page.book.world.entries] == [0.6, 0.6]
+        QTest.keyClicks(bulk.field("out"), "g")
+        bulk.buttons["out"].click()
+        assert [entry.groups for entry in page.book.world.entries] == [["h"], []]
+
+
+async def test_a_sorted_table_says_so_and_leads_back_to_where_entries_can_be_moved(tmp_path: Path):
+    write(tmp_path, "isles", LAMP, BELL, ROPE)
+    async with on_page(tmp_path) as (scene, page):
+        header = page.table.table.horizontalHeader()
+
+        def click_title() -> None:
+            place = QPoint(header.sectionViewportPosition(NAME) + 20, header.height() // 2)
+            QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+        click_title()
+        assert names(page) == ["Bell", "Lamp", "Rope"]
+        assert page.table.ordered.isVisible()
+        before = page.book.world
+        await choose(page, 1)
+        QTest.keyClick(page.table.table, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+        assert page.book.world is before  # nobody would see what moved
+        page.table.ordered.click()
+        assert (names(page), page.table.ordered.isVisible()) == (["Lamp", "Bell", "Rope"], False)
+        for _ in range(3):
+            click_title()
+        assert page.rows.is_in_order
+        assert complaints(scene) == []
+
+
+async def test_in_a_filtered_table_entries_change_places_with_those_that_are_seen(tmp_path: Path):
+    write(tmp_path, "isles", LAMP, BELL, ROPE, {**BELL, "name": "Sail", "content": "white", "order": 130})
+    async with on_page(tmp_path) as (_scene, page):
+        page.table.search.setText("p")  # Lamp and Rope
+        assert names(page) == ["Lamp", "Rope"]
+        await choose(page, 0)
+        QTest.keyClick(page.table.table, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+        assert [entry.name for entry in in_order(page.book.world.entries)] == ["Bell", "Rope", "Lamp", "Sail"]
+        data = page.rows.mimeData([page.rows.index(0, NAME)])
+        assert isinstance(data, QMimeData)
+        page.rows.dropMimeData(data, Qt.DropAction.MoveAction, 2, 0, QModelIndex())
+        assert [entry.name for entry in in_order(page.book.world.entries)] == ["Bell", "Lamp", "Rope", "Sail"]
+
+
+async def test_a_new_name_finds_its_place_among_entries_of_one_order(tmp_path: Path):
+    write(tmp_path, "isles", {**LAMP, "name": "B"}, {**LAMP, "name": "D"}, {**LAMP, "name": "F"})
+    async with on_page(tmp_path) as (_scene, page):
+        for name, line in (("C", ["C", "D", "F"]), ("Z", ["D", "F", "Z"])):
+            entry = next(one for one in page.rows.shown if one.name in {"B", "C"})
+            page.book.set_fields("name", [entry], {"name": name})
+            assert names(page) == line
+        page.table.table.sortByColumn(NAME, Qt.SortOrder.DescendingOrder)
+        page.book.set_fields("name", [page.rows.shown[0]], {"name": "A"})
+        assert names(page) == ["F", "D", "A"]
 
 
 async def test_entries_are_dragged_and_stepped_to_another_place(tmp_path: Path):
@@ -331,6 +420,8 @@ async def test_a_key_that_wakes_always_is_told(tmp_path: Path):
         await until(lambda: "nearly every message" in page.detail.entry.warnings.text())
         await choose(page, 1)
         await until(lambda: page.detail.entry.warnings.text() == "“bell” wakes “Rope” too.")
+        QTest.keyClicks(field(page, "content"), "{{hatt}} ")
+        await until(lambda: "{{hatt}} means nothing to Lethe" in page.detail.entry.warnings.text())
 
 
 async def test_tokens_are_counted_for_what_is_looked_at(tmp_path: Path):
@@ -387,6 +478,14 @@ async def test_a_world_is_deleted_and_taken_back(tmp_path: Path):
     async with on_page(tmp_path) as (scene, page):
         page.list.table.setFocus()
         QTest.keyClick(page.list.table, Qt.Key.Key_Delete)
+        question = await scene.dialog()
+        assert isinstance(question, Question)
+        assert question.primary.text() == "Delete ‘Isles’ (1 entry)"
+        question.reject()
+        await until(lambda: not question.isVisible())
+        assert "isles" in page.book.held
+        QTest.keyClick(page.list.table, Qt.Key.Key_Delete)
+        QTest.keyClick(await scene.dialog(), Qt.Key.Key_Return)
         await until(lambda: any("deleted" in toast.text for toast in scene.toasts) and "isles" not in page.book.held)
         assert not (scene.house.paths.worlds / "isles.json").exists()
         assert page.book.world is not None
