@@ -167,7 +167,7 @@ CURIOSITY = Curiosity(
         Adjective("curious", 0.7, 0.85),
         Adjective("inquisitive", 0.85),
     ),
-    rests_at=1.0,
+    rests_at=0.88,  # short of 1: whoever is seen every day is curious, and inquisitive after a long absence
     days=3.5,
 )
 OURS: tuple[Moodlet, ...] = (ENERGY, CHEER, CURIOSITY)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from lethe_app.brain.gist import content_words
 from lethe_app.brain.notebooks import Notebook
-from lethe_app.retrieval.words import EVERYDAY, cut, fold, question
+from lethe_app.retrieval.words import EVERYDAY, question
 
 IN_TITLE, IN_LINES = 2.0, 1.0
 """What a word of the message is worth that stands there, and in no other notebook."""
@@ -106,22 +106,3 @@ def elected(votes: Sequence[str]) -> str:
         return ""
     name, count = counts.most_common(1)[0]
     return name if 2 * count >= len(votes) else ""
-
-
-def title_for(sentences: Sequence[str], names: Collection[str], fallbacks: Sequence[str]) -> str:
-    """What several sentences have in common: a word that most of them share, or else the first of the `fallbacks` there is."""
-    known = frozenset(root for name in names for root in content_words(name))
-    spelled: dict[str, str] = {}
-    counts = Counter[str]()
-    for sentence in sentences:
-        roots: set[str] = set()
-        for word in cut(sentence):
-            (*found,) = content_words(word)
-            if len(word) > 3 and found and found[0] not in known and fold(word) not in EVERYDAY:
-                spelled.setdefault(found[0], word)
-                roots.add(found[0])
-        counts.update(roots)
-    best = max(counts, key=lambda root: (counts[root], -list(spelled).index(root)), default="")
-    if best and counts[best] >= max(2, len(sentences) / 2):
-        return spelled[best].capitalize()
-    return next((text.strip() for text in fallbacks if text.strip()), "")

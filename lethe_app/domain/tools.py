@@ -123,6 +123,8 @@ class Tool:
     """The same wish made twice in one reply wants two results."""
     about: About | None = None
     """What the user is told beside the arguments when it asks, for those say little to a person; it raises what `run` would."""
+    seconds: float = 60.0
+    """After which it is given up: a reply waits for it."""
     hint: str = ""
     """A pattern in the user's words that makes its use likely, for models that cannot ask by themselves."""
 
@@ -171,5 +173,6 @@ class BenchEntry(BaseModel):
 
 def _plain(field: Mapping[str, Any]) -> dict[str, Any]:
     """Without the titles and references that pydantic adds, which small models stumble over."""
+    field = next((one for one in field.get("anyOf", ()) if one.get("type") != "null"), {}) | dict(field)
     kept = {name: value for name, value in field.items() if name in {"type", "description", "enum", "default", "items"}}
     return kept if "type" in kept else {"type": "string", **kept}

@@ -25,6 +25,7 @@ MARKERS = (
     Markers("[THINK]", "[/THINK]"),
     Markers("<|channel>thought", "<channel|>"),
     Markers("<|channel|>analysis<|message|>", "<|end|><|start|>assistant" + HARMONY_ANSWER),
+    Markers("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>commentary to="),  # it asks for a tool
     Markers("<|START_THINKING|>", "<|END_THINKING|>"),
     Markers("◁think▷", "◁/think▷"),
 )

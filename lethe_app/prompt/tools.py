@@ -6,15 +6,14 @@ a reply. Whatever might still become one of these is held back; what has become 
 
 from __future__ import annotations
 
-import ast
-import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from lethe_app.domain.tools import MALFORMED, ToolCall
 from lethe_app.prompt.renderer import Renderer
 from lethe_app.prompt.template import ChatTemplate
+from lethe_app.prompt.tool_spellings import read_calls
 
 MARKS = (
     "<tool_call>",
@@ -30,21 +29,30 @@ MARKS = (
     "<｜tool▁calls▁begin｜>",
     "<｜tool▁call▁begin｜>",
     "functools[",
+    "<|tool_call_start|>",
+    "<|tool_calls_section_begin|>",
+    "<|tool_call_begin|>",
+    "<|START_ACTION|>",
+    "<|action_start|>",
+    "<|channel|>commentary to=",
+    "<start_function_call>",
+    "<function_calls>",
+    "<TOOLCALL>",
+    "<seed:tool_call>",
+    "<minimax:tool_call>",
 )
-"""What opens a call: Hermes, Qwen, Granite, Phi, Mistral, Llama, DeepSeek and kin."""
+"""What opens a call: Hermes, Qwen, Granite, Phi, Mistral, Llama, DeepSeek, LFM, Kimi, Cohere, InternLM, GPT-OSS, Gemma, Olmo,
+Nemotron, Seed, MiniMax and kin."""
 RESULTS = ("<tool_response>", "<|tool_response|>", "[TOOL_RESULTS]", "<｜tool▁outputs▁begin｜>", "<|im_start|>", "<|im_end|>")
 """What a model writes behind a call only when it makes up the result itself."""
 LONGEST = 20_000
 """Characters of calls that are held back; behind that it is no call but a model that lost its thread."""
-_KEYS = ("name", "function", "tool", "tool_name", "type", "id", "arguments", "parameters")
+_KEYS = ("name", "function", "tool", "tool_name", "tool_call_id", "type", "id", "arguments", "parameters")
 _FENCE = "```"
 _KEY = re.compile(r"(?:```(?:json)?\s*)?(?:\[\s*)?\{\s*\"([a-z_]*)(\"?)")
-_XML = re.compile(r"<function=([\w.-]+)>(.*?)(?:</function>|$)", re.DOTALL)
-_XML_PARAMETER = re.compile(r"<parameter=([\w.-]+)>\n?(.*?)\n?</parameter>", re.DOTALL)
-_PAIRS = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
-_BEFORE_PAIRS = re.compile(r"<tool_call>\s*([\w.-]+)\s*<arg_key>")
-_NAMED = re.compile(r"([A-Za-z_][\w.-]*)\s*(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?\s*(?:```json)?\s*$")
-_DECODER = json.JSONDecoder(strict=False)
+_BEHIND = re.compile(r"\(|\s*(?:<\|constrain\|>)?\s*(?:json)?\s*(?:<\|message\|>|\[ARGS\])?\s*\{")
+_BEHINDS = ("(", "{", "[ARGS]{", "<|constrain|>json<|message|>{", "json<|message|>{", "<|message|>{", "json{")
+"""What stands between a tool's name that opens a reply and its arguments."""
 
 
 class CallEars:
@@ -53,6 +61,7 @@ class CallEars:
     def __init__(self, names: Collection[str]) -> None:
         """`names` of the tools there are."""
         self._names = tuple(names)
+        self._spelled = sorted((*names, *(f"functions.{name}" for name in names)), key=len, reverse=True)
         self._held = ""
         self._said = False
         self._in_call = False
@@ -118,28 +127,20 @@ class CallEars:
         key = _KEY.match(text)
         if key:
             return key[1] in _KEYS if key[2] else any(known.startswith(key[1]) for known in _KEYS)
-        return any(re.match(rf"{re.escape(name)}\s*(?:\[ARGS\])?\s*\{{", text) for name in self._names)
+        bare = text.removeprefix("[").lstrip()
+        name = next((name for name in self._spelled if bare.startswith(name)), None)
+        return name is not None and _BEHIND.match(bare, len(name)) is not None
 
     def _may_become_naked(self, text: str) -> bool:
-        if any(name.startswith(text) for name in self._names):
+        named = text.removeprefix("[").lstrip()
+        name = next((name for name in self._spelled if named.startswith(name)), None)
+        if name is None and any(one.startswith(named) for one in self._spelled):
             return True
-        called = next((name for name in self._names if text.startswith(name)), None)
-        if called is not None and "[ARGS]{".startswith(text.removeprefix(called).strip()):
+        if name is not None and any(one.startswith("".join(named.removeprefix(name).split())) for one in _BEHINDS):
             return True
         bare = text.removeprefix(f"{_FENCE}json").removeprefix(_FENCE).lstrip() if text.startswith(_FENCE) else text
         begun = f"{_FENCE}json".startswith(text) or not bare
         return begun or not bare.lstrip("[ \n\t") or re.fullmatch(r"(?:\[\s*)?\{\s*", bare) is not None
-
-
-def read_calls(text: str, names: Collection[str]) -> list[ToolCall]:
-    """Every call that is spelled in a text, in order."""
-    if pairs := _PAIRS.findall(text):
-        name = _BEFORE_PAIRS.search(text)
-        return [ToolCall(name=name[1], arguments={key.strip(): _value(value) for key, value in pairs})] if name else []
-    if spelled := _XML.findall(text):
-        return [ToolCall(name=name, arguments=_spelled(body)) for name, body in spelled]
-    found = [call for before, value in _values(text) for call in _calls_in(value, before, names)]
-    return found or list(_python(text, names))
 
 
 def equipped(renderer: Renderer, tools: Sequence[dict[str, Any]]) -> Renderer:
@@ -152,72 +153,3 @@ def equipped(renderer: Renderer, tools: Sequence[dict[str, Any]]) -> Renderer:
 def is_equipped(renderer: Renderer) -> bool:
     """Does the model ask for tools by itself?"""
     return isinstance(renderer, ChatTemplate) and renderer.probed.manners.tools
-
-
-def _values(text: str) -> Iterator[tuple[str, object]]:
-    """Every JSON object or list in a text, with what stands before it."""
-    place, last = 0, 0
-    while (found := re.search(r"[\[{]", text[place:])) is not None:
-        start = place + found.start()
-        try:
-            value, place = _DECODER.raw_decode(text, start)
-        except ValueError:
-            place = start + 1
-            continue
-        yield text[last:start], value
-        last = place
-
-
-def _calls_in(value: object, before: str, names: Collection[str]) -> list[ToolCall]:
-    if isinstance(value, list):
-        return [call for one in value for call in _calls_in(one, "", names)]
-    if not isinstance(value, dict):
-        return []
-    if isinstance(inner := value.get("function"), dict):
-        value = inner
-    name = next((str(value[key]) for key in ("name", "function", "tool_name", "tool") if isinstance(value.get(key), str)), "")
-    if not name or (name not in names and not any(key in value for key in ("arguments", "parameters", "args"))):
-        named = _NAMED.search(before)
-        return [ToolCall(name=named[1], arguments=value)] if named and named[1] in names else []
-    given = [value[key] for key in ("arguments", "parameters", "args", "input") if key in value]
-    return [ToolCall(name=name, arguments=_object(given[0] if given else {}))]
-
-
-def _object(given: object) -> dict[str, Any]:
-    if isinstance(given, str):
-        try:
-            given = json.loads(given, strict=False)
-        except ValueError:
-            return {}
-    return given if isinstance(given, dict) else {}
-
-
-def _spelled(body: str) -> dict[str, Any]:
-    if pairs := _XML_PARAMETER.findall(body):
-        return {key: _value(value) for key, value in pairs}
-    return _object(body.strip())
-
-
-def _value(text: str) -> object:
-    """A number, a truth or a list where it is spelled like one; else the words themselves."""
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return text
-    return value if isinstance(value, int | float | bool | list) else text
-
-
-def _python(text: str, names: Collection[str]) -> Iterator[ToolCall]:
-    """`name(key="value")`, as some write behind their mark."""
-    for found in re.finditer(r"\b([a-z_]\w*)(?:\.call)?(\([^()]*\))", text):
-        if found[1] not in names:
-            continue
-        try:
-            node = ast.parse(f"f{found[2]}", mode="eval").body
-            assert isinstance(node, ast.Call)
-            yield ToolCall(
-                name=found[1],
-                arguments={word.arg: ast.literal_eval(word.value) for word in node.keywords if word.arg},
-            )
-        except (SyntaxError, ValueError):
-            continue

@@ -16,12 +16,14 @@ from functools import partial
 from uuid import UUID
 
 from lethe_app.agents.task import Result
+from lethe_app.brain.matters import Matters
 from lethe_app.brain.notebooks import Conclusion, Notebook
 from lethe_app.brain.notebooks_answers import Parting
+from lethe_app.brain.notebooks_filing import MAKE_ONE, by_matter, filed
 from lethe_app.brain.notebooks_parting import Piece, clustered, proposed
-from lethe_app.brain.notebooks_topics import elected, title_for
+from lethe_app.brain.notebooks_topics import elected
 from lethe_app.brain.said import aloud
-from lethe_app.domain.agents import Made, MadeKind, Outcome
+from lethe_app.domain.agents import Outcome
 from lethe_app.domain.archive import PartState, SessionPart
 from lethe_app.domain.chat import Role, SessionSummary
 from lethe_app.errors import FileError, LetheError, ModelError
@@ -30,7 +32,7 @@ from lethe_app.services.archiving import Archiving
 from lethe_app.services.background import Background
 from lethe_app.services.casting import Casting
 from lethe_app.services.clerk import Clerk
-from lethe_app.services.concluding import NOT_NOW, Concluding, Reading
+from lethe_app.services.concluding import NOT_NOW, CameTo, Concluding, Reading
 from lethe_app.services.doings import NOTEBOOKS, Doing, Doings
 from lethe_app.services.events import Listeners
 from lethe_app.services.knowing import Knowing
@@ -47,8 +49,6 @@ from lethe_app.storage.state import HouseState
 
 SCOPE = "notebooks"
 """Of the state of the house: which conversations of a persona were read, and how many messages they had then."""
-MAKE_ONE = 3
-"""As many conclusions without a notebook make a new one."""
 LOOK_AGAIN = 600.0
 
 
@@ -74,12 +74,13 @@ class Notekeeping:
         preferences: Preferences,
         library: Library,
         sessions_changed: Listeners[str],
+        matters: Matters,
     ) -> None:
         self._chats, self._facts, self._casting, self._archiving = chats, facts, casting, archiving
         self._concluding, self._doings, self._unwriting = concluding, doings, unwriting
         self._clerk, self._trust, self._quiet = clerk, trust, quiet
         self._notebooks, self._subjects, self._house, self._preferences = notebooks, subjects, house, preferences
-        self._library = library
+        self._library, self._matters = library, matters
         self._has_begun = False
         self._waiting: dict[str, None] = {}
         self._another_day: dict[str, None] = {}
@@ -101,6 +102,8 @@ class Notekeeping:
         if not self._has_begun:
             self._has_begun = True
             self._waiting |= dict.fromkeys(persona.unique_name for persona in await self._library.personas())
+            for persona_id in self._waiting:
+                await self._unwriting.complete(persona_id)
         self._waiting |= self._another_day
         self._another_day = {}
         while self._waiting and self._preferences.current.notebooks:
@@ -137,11 +140,11 @@ class Notekeeping:
                 continue
             doing.progress(f"Reading “{one.title}”" if one.title else "Reading")
             try:
-                name = await self.digest(one.guid, doing)
+                names = await self.digest(one.guid, doing)
             except NOT_NOW:
                 break
             read += 1
-            written += [name] if name else []
+            written += names
             seen[str(one.guid)] = one.messages
             await self._house.set(SCOPE, persona_id, dict(seen))
             await doing.keep()  # with what it cost, for the question whether there is something left
@@ -154,36 +157,48 @@ class Notekeeping:
             return True
         return False
 
-    async def digest(self, session_id: UUID, doing: Doing | None = None) -> str:
-        """Write down what one conversation came to; the name of the notebook, empty where there is none."""
+    async def digest(self, session_id: UUID, doing: Doing | None = None) -> list[str]:
+        """Write down what one conversation came to; the names of the notebooks it was written into."""
         session = await self._chats.session(session_id)
         lines = aloud(await self._chats.page(session_id, 0, len(await self._chats.outline(session_id))))
         reading = Reading(session, await self._casting.of_session(session), lines)
         if not lines or (session.is_roleplay and not self._preferences.current.facts_during_roleplay):
-            return ""
-        before = await self._notebooks.texts(session.persona_id)
-        came_to = await self._concluding.came_to(reading)
-        if doing is not None:
-            await self._unwriting.note_facts(doing, came_to.learnt)
-        name = await self._written(reading, came_to.conclusions, came_to.subject) if came_to.conclusions else ""
-        if doing is not None and name:
-            for there in await self._unwriting.note(doing, session.persona_id, before):
-                await doing.note(Made(kind=MadeKind.NOTEBOOK, id=there, title=await self._title_of(session.persona_id, there)))
-        return name
+            return []
+        if doing is None:
+            came_to = await self._concluding.came_to(reading)
+            return await self._written(reading, came_to)
+        came_to = await self._concluding.came_to(reading, partial(self._unwriting.note_facts, doing))
+        await self._unwriting.keep_only(doing, came_to.foretold, came_to.learnt)
+        return await self._noted(reading, came_to, doing) if came_to.conclusions else []
 
-    async def _written(self, reading: Reading, found: Sequence[Conclusion], subject: str) -> str:
-        """Into the notebook it belongs to, or a new one."""
-        session = reading.session
+    async def _noted(self, reading: Reading, came_to: CameTo, doing: Doing) -> list[str]:
+        """Write it down, and whatever happens in between, what was written stands with the run."""
+        change = await self._unwriting.begin(doing.run_id, reading.session.persona_id)
+        try:
+            return await self._written(reading, came_to)
+        finally:
+            for made in await self._unwriting.finish(change):
+                await doing.note(made)
+
+    async def _written(self, reading: Reading, came_to: CameTo) -> list[str]:
+        """Each into the notebook it belongs to, or new ones; the names of the notebooks."""
+        session, found = reading.session, came_to.conclusions
+        if not found:
+            return []
         books = [kept.notebook for kept in await self._notebooks.of(session.persona_id)]
-        name = await self._notebook_of(reading, books, found)
-        summary = session.name or found[0].text
-        if name:
-            await self._notebooks.add(session.persona_id, name, found, summary)
-        elif len(found) >= MAKE_ONE:
-            name = await self._notebooks.create(session.persona_id, self._title(reading, found, subject), found, summary)
-        if name:
+        votes = [await self._about(reading, books, one.text) for one in found]
+        sorted_out = filed(found, votes, await self._home(reading, books, votes), books, self._matters)
+        names = list[str]()
+        for name, conclusions in sorted_out.into.items():
+            await self._notebooks.add(session.persona_id, name, conclusions, session.name or conclusions[0].text)
+            names.append(name)
+        for conclusions in sorted_out.new:
+            subject = came_to.subject if len(conclusions) == len(found) else ""
+            title, summary = self._title(reading, conclusions, subject), session.name or conclusions[0].text
+            names.append(await self._notebooks.create(session.persona_id, title, conclusions, summary))
+        for name in names:
             await self.part_if_long(session.persona_id, name)
-        return name
+        return names
 
     async def part_if_long(self, persona_id: str, name: str) -> list[str]:
         """Several in its place if it has more lines than the user wants; their names, or none."""
@@ -201,22 +216,23 @@ class Notekeeping:
 
     # Where it belongs
 
-    async def _notebook_of(self, reading: Reading, books: Sequence[Notebook], found: Sequence[Conclusion]) -> str:
-        """The one that was open in the conversation, or that half of this is about, or all that the user said."""
+    async def _about(self, reading: Reading, books: Sequence[Notebook], text: str) -> str:
+        return await self._subjects.about(books, reading.session.persona_id, text, self._names(reading), None)
+
+    async def _home(self, reading: Reading, books: Sequence[Notebook], votes: Sequence[str]) -> str:
+        """The notebook that was open in the conversation, or that half of it is about, or all that the user said."""
         opened = await self._subjects.open_in(reading.session.guid)
         if any(book.name == opened for book in books):
             return opened
-        names, persona_id = self._names(reading), reading.session.persona_id
-        votes = [await self._subjects.about(books, persona_id, one.text, names, None) for one in found]
         said = " ".join(said.text for said in reading.lines if said.role is Role.USER)
-        return elected(votes) or await self._subjects.about(books, persona_id, said, names, None)
+        return elected(votes) or await self._about(reading, books, said)
 
     def _title(self, reading: Reading, found: Sequence[Conclusion], subject: str) -> str:
-        if subject:
-            return subject
+        """By its matter: what a model says, what these sentences have in common, or else what the conversation was about."""
         keywords = [word.capitalize() for word in reading.session.keywords_main[:1]]
-        day = f"Notes of {found[0].day.isoformat()}"
-        return title_for([one.text for one in found], self._names(reading), [*keywords, reading.session.name, day])
+        common = self._matters.title([one.text for one in found], self._names(reading))
+        others = (subject, common, *keywords, reading.session.name, f"Notes of {found[0].day.isoformat()}")
+        return next(title for title in map(str.strip, others) if title)
 
     def _names(self, reading: Reading) -> tuple[str, ...]:
         return (reading.cast.persona.name, reading.cast.user.name)
@@ -232,14 +248,13 @@ class Notekeeping:
                     pieces = proposed(book, [(part.title, part.lines) for part in answer.parts])
                     if pieces is not None:
                         return pieces
+        if pieces := proposed(book, by_matter(book, longest, self._matters)):
+            return pieces
         vectors = self._subjects.vectors_of([line.text for line in book.lines])
         if vectors is None:
             return clustered(book, longest)
         alike = likeness(vectors)
         return clustered(book, longest, lambda one, other: alike[one][other])
-
-    async def _title_of(self, persona_id: str, name: str) -> str:
-        return next((kept.notebook.title for kept in await self._notebooks.of(persona_id) if kept.name == name), name)
 
     async def _is_ready(self, one: SessionSummary) -> bool:
         """Has the archive taken its facts already?"""

@@ -5,31 +5,44 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from datetime import date, datetime
-from typing import Literal
+from datetime import date, datetime, timedelta
+from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
+from lethe_app.brain.days_ahead import comes_again
+from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.persona import Weekday
+from lethe_app.domain.recollection import Recollection
 from lethe_app.domain.tools import Occasion, Told, Tool, ToolSet
 from lethe_app.errors import LetheError
 from lethe_app.services.brain import Brain
 from lethe_app.services.foreign import Foreign
-from lethe_app.services.reminders import Reminders
+from lethe_app.services.reminders import Reminders, reminder
 from lethe_app.services.shortening import shortened
+from lethe_app.services.tool_bench import FROM_WEB
 from lethe_app.services.tool_small import Nothing, spelled
 from lethe_app.services.week import Week
+from lethe_app.services.workbench import Workbench, of_session
 from lethe_app.storage.chats import Chats
 
 TOOL = "tool"
 """Who made a memory that was kept with a tool."""
-MOST = 8
+MOST, FEW = 8, 3
+UNSURE = "Nothing is certain to be about that. The nearest there is, which may have nothing to do with it:"
 LONGEST, LONGEST_LINE = 2000, 280
 """Characters of a memory that is kept, and of one that is told."""
 _MONTH = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?")
 Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+
+
+def _meant(day: object) -> object:
+    """“Today” and nothing are the same, “tomorrow” is a weekday as well."""
+    words = str(day or "").strip().casefold()
+    tomorrow = list(Weekday)[(now().astimezone().date() + timedelta(days=1)).weekday()]
+    return None if words in {"", "today"} else tomorrow.value if words == "tomorrow" else words
 
 
 class Save(BaseModel):
@@ -68,13 +81,13 @@ class Remind(BaseModel):
 class OfDay(BaseModel):
     """A day of the week."""
 
-    day: Day | None = Field(default=None, description="A weekday; empty is today.")
+    day: Annotated[Day | None, BeforeValidator(_meant)] = Field(default=None, description="A weekday; empty is today.")
 
 
 class Plan(BaseModel):
     """Plans for a weekday."""
 
-    day: Day
+    day: Annotated[Day, BeforeValidator(_meant)]
     plan: str = Field(description="What she does on that day of the week; empty clears it.")
 
 
@@ -87,13 +100,14 @@ class MemoryTools:
     reminders: Reminders
     week: Week
     foreign: Foreign
+    bench: Workbench
 
     def tool_set(self) -> ToolSet:
         remember = r"\b(?:remember (?:that|this|my|me|it)\b(?!.*\?)|don'?t forget|keep in mind|make a note|note (?:that|down))"
         look = r"\b(?:do|did|can) you (?:still )?(?:remember|recall|know)|\bwhat did (?:i|we)\b|\bhave i (?:told|mentioned)"
         tools = (
             Tool("memory_save", "keep a memory", "Keep something about the user or the world for good.", Save, self.save,
-                 changes=True, hint=remember),
+                 changes=True, about=self.would_keep, hint=remember),
             Tool("memory_search", "search the memories", "Search everything remembered: memories, facts and earlier talks.",
                  Words, self.search, hint=look),
             Tool("memory_by_date", "look up a day", "What was talked about and remembered on a day or in a month.",
@@ -105,11 +119,11 @@ class MemoryTools:
             Tool("memory_categories", "look through the categories", "The categories under which memories are filed.",
                  Nothing, self.categories),
             Tool("memory_remind", "set a reminder", "Mention something to the user at a later day or hour.",
-                 Remind, self.remind, changes=True, hint=r"\bremind me\b|\bset a reminder\b"),
+                 Remind, self.remind, changes=True, about=self.would_remind, hint=r"\bremind me\b|\bset a reminder\b"),
             Tool("week_get", "look at the week", "What is planned for a day of the week.", OfDay, self.week_get,
                  hint=r"\byour (?:plans?|schedule)\b|\bwhat (?:do|are) you (?:do|doing|planning)\b.{0,20}day\b"),
             Tool("week_set", "change the plans for the week", "Change what is planned for a day of the week.", Plan,
-                 self.week_set, asks=True, changes=True),
+                 self.week_set, asks=True, changes=True, about=self.would_plan),
         )  # fmt: skip
         return ToolSet("memory", "Memory", tools)
 
@@ -121,13 +135,14 @@ class MemoryTools:
             content=shortened(wish.content.strip(), LONGEST),
             filed_under=wish.filed_under.strip().strip("/").casefold()[:200],
             made_by=TOOL,
-            sources=[said_in(occasion)],
+            sources=await self._sources(occasion),
         )
         kept = await self.brain.memorize(occasion.persona_id, memory)
         return Told(f"Kept: {kept.record.content}", "kept a memory")
 
     async def search(self, occasion: Occasion, wish: Words) -> Told:
-        found = await self.brain.search(occasion.persona_id, wish.words, MOST)
+        sure = await self._found(occasion, wish.words, only_sure=True)
+        found = sure or await self._found(occasion, wish.words, only_sure=False)
         own = {memory.guid: memory for memory in await self.brain.memories(occasion.persona_id)}
         lines = [
             f"- [{str(one.memory)[:8]}] {await self._told(own[one.memory], one.text)}"
@@ -135,8 +150,15 @@ class MemoryTools:
             else f"- {line_of(one.title, one.text)}"
             for one in found
         ]
+        if lines and not sure:
+            return Told("\n".join([UNSURE, *lines]), "searched the memories: nothing certain found")
         shown = f"searched the memories: {len(lines)} found" if lines else "searched the memories: nothing found"
         return Told("\n".join(lines) or "Nothing of the kind is remembered.", shown)
+
+    async def _found(self, occasion: Occasion, words: str, *, only_sure: bool) -> list[Recollection]:
+        """Without the conversation in which it is asked: that is in view."""
+        found = await self.brain.search(occasion.persona_id, words, MOST + 1, only_sure=only_sure)
+        return [one for one in found if one.memory != occasion.session_id][: MOST if only_sure else FEW]
 
     async def by_date(self, occasion: Occasion, wish: OnDay) -> Told:
         first, is_month = day_or_month(wish.day)
@@ -156,6 +178,11 @@ class MemoryTools:
         told += [f"- Memory: {await self._told(one)}" for one in held[:MOST]]
         when = f"{first:%B %Y}" if is_month else spelled(first)
         return Told("\n".join([f"{when}:", *told]) if told else f"Nothing is known of {when}.", f"looked up {when}")
+
+    async def _sources(self, occasion: Occasion) -> list[str]:
+        """Where it was said; and while pages lie on the workbench, the model may have taken it from them."""
+        there = await self.bench.of(of_session(occasion.session_id))
+        return [said_in(occasion), *dict.fromkeys(tag for one in there if one.category == FROM_WEB for tag in one.tags)]
 
     async def _told(self, memory: MemoryUnit, text: str = "") -> str:
         """In one line; what was read on the internet within its fences."""
@@ -191,15 +218,31 @@ class MemoryTools:
         return Told("\n".join(lines) or "Nothing is remembered yet.", "looked through the categories")
 
     async def remind(self, occasion: Occasion, wish: Remind) -> Told:
+        moment = self.moment_of(wish)
+        wanted, when = reminder(wish.text, moment), in_words(moment)
+        waiting = await self.reminders.of(occasion.persona_id)
+        if any((one.content, one.added) == (wanted.content, wanted.added) for one in waiting):
+            return Told(f"That reminder was set before, for {when}.", f"found a reminder for {when}")
+        await self.reminders.remind(occasion.persona_id, wish.text, moment, made_by=TOOL, sources=[said_in(occasion)])
+        once = " It comes once and does not repeat; say so." if comes_again(wish.when) else ""
+        return Told(f"The reminder is set for {when}.{once}", f"set a reminder for {when}")
+
+    def moment_of(self, wish: Remind) -> datetime | date:
+        """Raises LetheError where the words name none that is still to come."""
         when = self.reminders.understood(wish.when)
         if when is None:
             raise LetheError(f"“{wish.when[:60]}” names no time to come.", "Say it as “tomorrow at 9” or 2026-12-24 18:30.")
-        moment = when.moment()
-        sources = [said_in(occasion)]
-        await self.reminders.remind(occasion.persona_id, wish.text, moment, made_by=TOOL, sources=sources)
-        day = moment.date() if isinstance(moment, datetime) else moment
-        hour = f", {moment:%H:%M}" if isinstance(moment, datetime) else ""
-        return Told(f"The reminder is set for {spelled(day)}{hour}.", f"set a reminder for {spelled(day)}{hour}")
+        return when.moment()
+
+    async def would_keep(self, _occasion: Occasion, wish: Save) -> str:
+        """The whole of it: nothing is kept that could not be read before."""
+        return f"{wish.title}: {wish.content[:LONGEST]}" if wish.title else wish.content[:LONGEST]
+
+    async def would_remind(self, _occasion: Occasion, wish: Remind) -> str:
+        return f"{wish.text} ({in_words(self.moment_of(wish))})"
+
+    async def would_plan(self, _occasion: Occasion, wish: Plan) -> str:
+        return f"{wish.day.title()}: {wish.plan.strip() or '–'}"
 
     async def week_get(self, occasion: Occasion, wish: OfDay) -> Told:
         day = Weekday(wish.day) if wish.day else None
@@ -216,6 +259,11 @@ def said_in(occasion: Occasion) -> str:
     """Where a memory comes from that a tool keeps: the message it was used at, or the conversation where there is none."""
     session = str(occasion.session_id)
     return f"session:{session}" if occasion.turn in {"", session} else f"message:{occasion.turn}"
+
+
+def in_words(moment: datetime | date) -> str:
+    """“Thursday, 24 December 2026, 18:30”."""
+    return f"{spelled(moment.date())}, {moment:%H:%M}" if isinstance(moment, datetime) else spelled(moment)
 
 
 def line_of(title: str, text: str) -> str:

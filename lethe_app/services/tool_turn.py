@@ -22,6 +22,7 @@ from lethe_app.services.casting import Cast
 from lethe_app.services.events import AskTool, Began, Noted, ToolUsed
 from lethe_app.services.tool_log import as_messages
 from lethe_app.services.tool_means import NO_SUCH, NOT_WANTED, UNREADABLE, Means, failed, faults
+from lethe_app.services.tool_running import at_stake, carried_out
 from lethe_app.services.writing import Writing
 
 Report = TypeVar("Report")
@@ -164,8 +165,7 @@ class ToolTurn:
         if call.key in self._refused or not (self.means.must_ask(tool) or was_used):
             return None
         try:
-            wish = tool.arguments.model_validate(call.arguments)
-            about = await tool.about(self._occasion(0), wish) if tool.about is not None else ""
+            about = await at_stake(tool, call, self._occasion(0))
         except (ValidationError, LetheError):  # it would fail, and the model is told why without anybody being asked
             return None
         return AskTool(call, tool.title, self.persona, about, asyncio.get_running_loop().create_future())
@@ -219,8 +219,7 @@ class ToolTurn:
             words = UNREADABLE if call.name == MALFORMED else NO_SUCH.format(name=call.name[:60], names=names)
             return ToolResult(call=call, text=words, shown="asked for a tool that is not there", outcome=Outcome.FAILED)
         try:
-            arguments = tool.arguments.model_validate(call.arguments)
-            told = await tool.run(self._occasion(number), arguments)
+            told = await carried_out(tool, call, self._occasion(number))
         except ValidationError as problem:
             return failed(call, tool, f"That did not fit: {faults(problem)}")
         except LetheError as problem:

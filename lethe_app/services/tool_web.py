@@ -41,6 +41,7 @@ class WebTools:
             Query,
             self.search,
             asks=True,
+            seconds=240.0,  # every page has its own, shorter limit
             hint=r"\b(?:search|look up|google)\b|\blook (?:it|that|this) up\b|\b(?:on|in) the (?:internet|web)\b|\bnews\b",
         )
         return ToolSet(WEB, "Internet", (search,), lambda: self.surfing.is_allowed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -29,6 +30,8 @@ from lethe_app.storage.state import SessionState
 ALLOWED = "tools allowed"
 """Key of a session's state: tools of which the user said “always”."""
 BENCH = "bench"
+MOST_KEYS = 8
+"""Of the workbench, of which such a model is told."""
 LOOK_BACK = 80
 """Messages above a reply among which what tools did for it is looked for."""
 LEAST_ROOM, MOST_ROOM, SHARE = 400, 2400, 6
@@ -142,7 +145,7 @@ class Tooling:
 
         async def decide() -> ToolCall | None:
             text = asked.content if asked is not None else ""
-            offered = likely(tools, text)
+            offered = [*likely(tools, text), *(await self._on_bench(session, tools, text) if inventory else [])]
             return await decided(self._asker, offered, cast.user.name, cast.persona.name, text) if offered else None
 
         async def put(key: str, text: str) -> str:
@@ -163,6 +166,12 @@ class Tooling:
             room=min(MOST_ROOM, max(LEAST_ROOM, model.context // SHARE)),
             broke=self._broke,
         )
+
+    async def _on_bench(self, session: ChatSession, tools: Sequence[Tool], text: str) -> list[Tool]:
+        """What shows the workbench, with its keys, to a model that cannot ask for it by itself, where it is spoken of."""
+        keys = [entry.key for entry in await self.bench.spoken_of(of_session(session.guid), text)][:MOST_KEYS]
+        shows = next((tool for tool in tools if tool.name == "bench_get"), None)
+        return [replace(shows, description=f"{shows.description} There is: {', '.join(keys)}.")] if shows and keys else []
 
     def _wait_for(self, question: AskTool | None) -> None:
         self._question = question

@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from stat import S_ISREG
 
 from lethe_app.errors import FileError, StorageError
 from lethe_app.storage.atomic import sync_folder, write_atomically
@@ -59,7 +60,7 @@ class NotebookFiles:
         """By file name; a file that cannot be read is among the problems."""
         folder = self._settled(persona)
         found = Shelved()
-        for path in sorted(folder.glob(f"*{ENDING}")):
+        for path in sorted(folder.glob(f"[!.]*{ENDING}")):  # editors keep what is theirs in files with a dot in front
             try:
                 found.texts[path.stem] = self._read(path)
             except FileError as error:
@@ -126,7 +127,7 @@ class NotebookFiles:
 
     def restore(self, trashed: Path) -> tuple[str, str]:
         """Out of the trash again; persona and name, another one if its own is taken by now. Raises StorageError."""
-        persona, stem = trashed.parent.name, trashed.name.split(".", 1)[0]
+        persona, stem = trashed.parent.name, Path(trashed.stem).stem  # without its ending, and without when it was thrown away
         if not trashed.is_file():
             raise StorageError("This notebook is not in the trash any more.")
         folder = self._settled(persona)
@@ -153,14 +154,18 @@ class NotebookFiles:
 
     def _read(self, path: Path) -> str:
         """Only what was written since it was read last is read again."""
+        if not is_plain(path.stem):
+            raise FileError(path, "has a name that not every system can hold", remedy="Name it without a colon.")
         try:
             there = path.stat()
             stamp = there.st_mtime_ns, there.st_size
             seen = self._seen.get(path)
             if seen is None or seen.stamp != stamp:
+                if not S_ISREG(there.st_mode):
+                    raise FileError(path, "is not a file")
                 if there.st_size > LARGEST:
                     raise FileError(path, f"is larger than {LARGEST // 1024 // 1024} MB")
-                text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+                text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
                 seen = self._seen[path] = _Seen(stamp, text)
         except FileNotFoundError as error:
             raise FileError(path, "is not there") from error

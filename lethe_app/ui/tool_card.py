@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
@@ -12,8 +14,8 @@ from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.transcript.column import AROUND, WIDEST
 from lethe_app.ui.workshop.flow import Flow
 
-LONGEST = 300
-"""Characters that are shown of one argument."""
+LONGEST = 400
+"""Characters that are shown of what is at stake, or of one argument."""
 
 
 def _tr(words: str) -> str:
@@ -33,6 +35,9 @@ class ToolCard(QWidget):
         self.details = self._label("\n".join(told(question)))
         self.details.setProperty("small", True)
         self.details.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        if len(question.about) > LONGEST:
+            self.details.setToolTip(f"<p>{escape(question.about)}</p>")
+            self.details.setAccessibleDescription(question.about)
         self.details.setVisible(bool(self.details.text()))
         self.allow = self._button(_tr("Allow"), "primary", Verdict.ALLOW)
         self.refuse = self._button(_tr("Not now"), "filled", Verdict.NOT_NOW)
@@ -67,11 +72,12 @@ class ToolCard(QWidget):
 
 
 def told(question: AskTool) -> list[str]:
-    """What is at stake, or else the arguments, one in a line."""
+    """What is at stake, or else the arguments, one in a line; neither makes the card taller than the window."""
     if question.about:
-        return [f"“{question.about}”"]
-    lines = []
-    for name, value in question.call.arguments.items():
-        text = str(value)
-        lines.append(f"{name}: {text if len(text) <= LONGEST else f'{text[: LONGEST - 1]}…'}")
-    return lines
+        return [f"“{_short(question.about)}”"]
+    given = question.call.arguments.items()
+    return [f"{name.replace('_', ' ')}: {_short(str(value))}" for name, value in given]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -50,7 +50,7 @@ LIVES: dict[str, Callable[[Life, Mood], Mood]] = {
     "joyful": lambda life, mood: talked(life, mood, 8, praise="well done"),
     "disinterested": lambda life, mood: talked(life, mood, 90, answers=True),
     "curious": lambda life, mood: life.at(mood, NOON + 4 * DAY),
-    "inquisitive": lambda life, mood: life.at(mood, NOON + 10 * DAY),
+    "inquisitive": lambda life, mood: life.at(mood, NOON + 20 * DAY),
 }
 """A life for every adjective."""
 
@@ -105,8 +105,16 @@ def test_two_weeks_leave_her_rested_curious_and_calm(life: Life):
     back = life.at(life.fresh(NOON), NOON + 14 * DAY)
 
     assert value(back, "energy") > 0.99
-    assert value(back, "curiosity") > 0.95
+    assert life.adjectives(back)["curiosity"] == "inquisitive"
     assert value(back, "cheer") == pytest.approx(0.6, abs=0.01)
+
+
+def test_who_is_seen_every_day_is_not_beside_herself_with_curiosity(life: Life):
+    mood = life.fresh(NOON)
+    for day in range(60):
+        mood = talked(life, life.at(mood, NOON + day * DAY), 20)
+
+    assert life.adjectives(mood) == {"energy": "rested", "cheer": "", "curiosity": "curious"}
 
 
 def test_messages_that_say_nothing_pull_everything_towards_the_middle(life: Life):

@@ -15,7 +15,7 @@ from lethe_app.brain import notebooks as writing
 from lethe_app.brain.notebooks import Conclusion, Notebook, Recent, line_of
 from lethe_app.brain.notebooks_answers import is_confirmed
 from lethe_app.brain.notebooks_parting import clustered, proposed, texts
-from lethe_app.brain.notebooks_topics import Limits, Signs, chosen, elected, signs, title_for, vocabulary
+from lethe_app.brain.notebooks_topics import Limits, Signs, chosen, elected, signs, vocabulary
 from lethe_app.brain.said import Said
 from lethe_app.domain.chat import Role
 
@@ -228,13 +228,6 @@ def test_what_was_concluded_goes_where_half_of_it_belongs():
     assert elected(["a", "", "a", "b"]) == "a"
     assert elected(["a", "", "", "b"]) == ""
     assert elected([]) == ""
-
-
-def test_a_new_notebook_is_called_by_what_its_lines_share():
-    lines = ["Tomas sails a green boat.", "The boat is called Petrel.", "Mira likes the boat."]
-
-    assert title_for(lines, ("Tomas", "Mira"), ["Harbour"]) == "Boat"
-    assert title_for(["Tomas is tired.", "Mira sings."], ("Tomas", "Mira"), ["", "Harbour"]) == "Harbour"
 
 
 # Who decided

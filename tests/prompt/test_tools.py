@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -12,6 +13,8 @@ from lethe_app.domain.prompt import Turn
 from lethe_app.domain.tools import MALFORMED
 from lethe_app.prompt.instruct import InstructRenderer
 from lethe_app.prompt.template import ChatTemplate
+from lethe_app.prompt.thinking import ThinkingSplitter
+from lethe_app.prompt.tool_spellings import read_calls
 from lethe_app.prompt.tools import CallEars, equipped, is_equipped
 from tests.prompt.templates import CHATML, HERMES, LATE_TOOLS
 
@@ -36,6 +39,26 @@ SPELLED = {
     "glm": "<tool_call>dice_roll\n<arg_key>dice</arg_key>\n<arg_value>2d6</arg_value>\n</tool_call>",
     "deepseek": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>dice_roll\n```json\n"
     '{"dice": "2d6"}\n```<｜tool▁call▁end｜>',
+    "deepseek, newer": '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>dice_roll<｜tool▁sep｜>{"dice": "2d6"}<｜tool▁call▁end｜>',
+    "cohere": '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "dice_roll", "parameters": {"dice": "2d6"}}]<|END_ACTION|>',
+    "gpt-oss": '<|channel|>commentary to=functions.dice_roll <|constrain|>json<|message|>{"dice": "2d6"}<|call|>',
+    "gpt-oss, behind its thoughts": 'functions.dice_roll <|constrain|>json<|message|>{"dice": "2d6"}<|call|>',
+    "kimi": "<|tool_calls_section_begin|><|tool_call_begin|>functions.dice_roll:0<|tool_call_argument_begin|>"
+    '{"dice": "2d6"}<|tool_call_end|><|tool_calls_section_end|>',
+    "lfm": '<|tool_call_start|>[dice_roll(dice="2d6")]<|tool_call_end|>',
+    "llama 3.2 and 4": '[dice_roll(dice="2d6")]',
+    "olmo": '<function_calls>\ndice_roll(dice="2d6")\n</function_calls>',
+    "nemotron": '<TOOLCALL>[{"name": "dice_roll", "arguments": {"dice": "2d6"}}]</TOOLCALL>',
+    "internlm": '<|action_start|><|plugin|>{"name": "dice_roll", "parameters": {"dice": "2d6"}}<|action_end|>',
+    "seed": "<seed:tool_call><function=dice_roll><parameter=dice>2d6</parameter></function></seed:tool_call>",
+    "minimax": '<minimax:tool_call>\n<invoke name="dice_roll">\n<parameter name="dice">2d6</parameter>\n</invoke>'
+    "\n</minimax:tool_call>",
+    "gemma": '<|tool_call>call:dice_roll{dice:<|"|>2d6<|"|>}<tool_call|>',
+    "function gemma": "<start_function_call>call:dice_roll{dice:<escape>2d6<escape>}<end_function_call>",
+    "a name with trimmings": '<tool_call>{"name": "functions.Dice_Roll", "arguments": {"dice": "2d6"}}</tool_call>',
+    "other quotes": "<tool_call>{'name': 'dice_roll', 'arguments': {'dice': '2d6'}}</tool_call>",
+    "a comma too many": '<tool_call>{"name": "dice_roll", "arguments": {"dice": "2d6",}}</tool_call>',
+    "a bracket too few": '<tool_call>{"name": "dice_roll", "arguments": {"dice": "2d6"}</tool_call>',
     "fenced": '```json\n{"name": "dice_roll", "arguments": {"dice": "2d6"}}\n```',
     "arguments as text": '<tool_call>{"name": "dice_roll", "arguments": "{\\"dice\\": \\"2d6\\"}"}</tool_call>',
 }
@@ -77,6 +100,8 @@ def test_what_is_said_before_a_call_is_shown(text: str):
         "memory_save is a strange word for it.",
         "a < b and <tool is not a mark",
         "functools is a module",
+        "[memory_save is what you call it?]",
+        "functions.of my heart",
         "",
     ],
 )
@@ -97,6 +122,46 @@ def test_several_calls_come_in_their_order():
     second = '<tool_call>{"name": "memory_save", "arguments": {"content": "x"}}</tool_call>'
     _said, ears = heard(SPELLED["hermes"], "\n", second)
     assert [call.name for call in ears.calls] == ["dice_roll", "memory_save"]
+
+
+TWO = {
+    "glm": "<tool_call>dice_roll\n<arg_key>dice</arg_key>\n<arg_value>2d6</arg_value>\n</tool_call>\n<tool_call>memory_save\n"
+    "<arg_key>content</arg_key>\n<arg_value>Ines (her sister) sails.</arg_value>\n</tool_call>",
+    "python": '[dice_roll(dice="2d6"), memory_save(content="Ines (her sister) sails.")]',
+    "deepseek": '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>dice_roll<｜tool▁sep｜>{"dice": "2d6"}<｜tool▁call▁end｜>'
+    '<｜tool▁call▁begin｜>memory_save<｜tool▁sep｜>{"content": "Ines (her sister) sails."}<｜tool▁call▁end｜>',
+}
+
+
+@pytest.mark.parametrize("text", TWO.values(), ids=TWO)
+def test_two_calls_keep_to_themselves(text: str):
+    _said, ears = heard(*text)
+    assert [(call.name, call.arguments) for call in ears.calls] == [
+        ("dice_roll", ROLL),
+        ("memory_save", {"content": "Ines (her sister) sails."}),
+    ]
+
+
+@pytest.mark.parametrize("text", ["<tool_call>dice_roll\n</tool_call>", "<function=dice_roll>\n</function>", "[dice_roll()]"])
+def test_a_call_without_arguments_is_one(text: str):
+    _said, ears = heard(text)
+    assert [(call.name, call.arguments) for call in ears.calls] == [("dice_roll", {})]
+
+
+def test_what_a_model_thought_before_its_call_stays_a_thought():
+    splitter = ThinkingSplitter()
+    text = f'<|channel|>analysis<|message|>A roll.<|end|><|start|>assistant{SPELLED["gpt-oss"]}'
+    splits = [*map(splitter.feed, text), splitter.finish()]
+    assert "".join(one.thought for one in splits) == "A roll."
+    said, ears = heard(*(one.said for one in splits))
+    assert (said, [call.arguments for call in ears.calls]) == ("", [ROLL])
+
+
+@pytest.mark.parametrize("text", ["[", "{", "[{", '{"a":', "dice_roll(", "dice_roll())", "call:a{", "<function=a>", "{,"])
+def test_noise_without_end_is_read_in_no_time(text: str):
+    began = time.process_time()
+    read_calls(text * (20_000 // len(text)), NAMES)
+    assert time.process_time() - began < 1.0
 
 
 def test_a_call_that_cannot_be_read_is_known_as_one():

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from lethe_app.domain.chat import ChatSession, Message, Role
-from lethe_app.domain.tools import Occasion, Outcome, Told, Tool, ToolCall, ToolResult, ToolSet, Verdict
+from lethe_app.domain.tools import Occasion, Outcome, Run, Told, Tool, ToolCall, ToolResult, ToolSet, Verdict
 from lethe_app.errors import LetheError, ModelError
 from lethe_app.house import House
 from lethe_app.services.events import AskTool, Finished, Prompted, ToolUsed, TurnEvent
@@ -343,6 +343,85 @@ async def test_a_tool_that_breaks_does_not_break_the_reply(house: House, session
     assert played.reply.content == "Never mind."
 
 
+class Nothing(BaseModel):
+    """No arguments."""
+
+
+async def _silent(_occasion: Occasion, _wish: Nothing) -> Told:
+    await asyncio.sleep(3600)
+    raise AssertionError("nobody waits so long")
+
+
+async def _mute(_occasion: Occasion, _wish: Nothing) -> object:
+    return None
+
+
+async def _puzzled(_occasion: Occasion, _wish: Nothing) -> str:
+    raise RuntimeError("oh")
+
+
+@pytest.mark.parametrize(("run", "told"), [(_silent, "longer than 0.05 seconds"), (_mute, "broke (TypeError)")])
+async def test_a_tool_that_hangs_or_says_nothing_does_not_keep_the_reply(
+    house: House, session: ChatSession, says: Says, run: Run, told: str
+):
+    house.tooling.sets = [ToolSet("dice", "Odd", (Tool("odd_one", "be odd", "Is odd.", Nothing, run, seconds=0.05),))]
+    await says(call("odd_one"), "Never mind.", template=HERMES)
+    played = await say(house, session, "Go.")
+    assert told in results(played)[0].text
+    assert played.reply.content == "Never mind."
+
+
+async def test_a_tool_that_cannot_say_what_is_at_stake_still_asks(house: House, session: ChatSession, says: Says):
+    odd = Tool("odd_one", "be odd", "Is odd.", Nothing, _mute, asks=True, about=_puzzled)
+    house.tooling.sets = [ToolSet("dice", "Odd", (odd,))]
+    await says(call("odd_one"), "Never mind.", template=HERMES)
+    played, asked = await answering(house, session, "Go.", Verdict.NOT_NOW)
+    assert [question.about for question in asked] == [""]
+    assert played.reply.content == "Never mind."
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        (call("week_get", day="Monday"), "looked at the plans for Monday"),
+        (call("week_get", day=""), "looked at the plans for today"),
+        (call("week_get", day=None), "looked at the plans for today"),
+        (call("bench_save", key=12, text=7, minutes="10"), "laid “12” aside"),
+        (call("memory_search", Words="lamp"), "searched the memories: nothing found"),
+        (call("time_now", timezone="UTC"), "looked at the clock"),
+    ],
+)
+async def test_arguments_are_taken_as_they_were_meant(house: House, session: ChatSession, says: Says, asked: str, shown: str):
+    await says(asked, "So.", template=HERMES)
+    (result,) = results(await say(house, session, "Do it."))
+    assert result.shown.startswith(shown)
+
+
+async def test_the_same_reminder_is_set_once_and_one_that_is_to_repeat_is_told_not_to(
+    house: House, session: ChatSession, says: Says, trusted: None
+):
+    weekly = call("memory_remind", text="Water the plants.", when="every Friday at 9")
+    await says(weekly, "Set.", weekly, "It is set already.", template=HERMES)
+    (first,) = results(await say(house, session, "Remind me every Friday."))
+    (second,) = results(await say(house, session, "Every Friday, please."))
+    assert "does not repeat" in first.text
+    assert "set before" in second.text
+    assert len(await house.mind.reminders.of(MIRA)) == 1
+
+
+async def test_a_search_that_finds_nothing_certain_says_so(house: House, session: ChatSession, says: Says):
+    await keep(house)
+    await says(call("memory_search", words="quantum chromodynamics"), "No idea.", template=HERMES)
+    (result,) = results(await say(house, session, "What do you know of it?"))
+    assert result.shown in {"searched the memories: nothing found", "searched the memories: nothing certain found"}
+    assert "What do you know of it?" not in result.text
+
+
+def test_a_choice_that_may_be_left_out_is_declared_as_a_choice(house: House):
+    (week,) = (tool for one in house.tooling.sets for tool in one.tools if tool.name == "week_get")
+    assert "saturday" in week.declared["function"]["parameters"]["properties"]["day"]["enum"]
+
+
 # Models that cannot ask by themselves
 
 
@@ -378,3 +457,16 @@ async def test_it_may_want_none(house: House, session: ChatSession, says: Says):
     played = await say(house, session, "Do you like dice?")
     assert not results(played)
     assert played.reply.content == "I would rather not."
+
+
+async def test_what_lies_on_the_workbench_is_shown_to_it_when_it_is_spoken_of(house: House, session: ChatSession, says: Says):
+    place = of_session(session.guid)
+    await house.tooling.bench.put(place, "web-1", "The ferry to Bergen leaves at noon, on Sundays at two.", category="note")
+    answers = [json.dumps({"tool": "bench_get"}), json.dumps({"key": "web-1", "start": 0})]
+    await says("At two.", "Good night.", answers=answers, template=CHATML)
+
+    played = await say(house, session, "And when does the ferry leave on Sundays?")
+    other = await say(house, session, "I am tired of all this rain.")
+
+    assert "on Sundays at two" in results(played)[0].text
+    assert not results(other)

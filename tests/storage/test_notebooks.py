@@ -77,6 +77,35 @@ def test_no_name_leads_out_of_her_folder(files: NotebookFiles, name: str):
         files.all("../mira")
 
 
+def test_what_is_no_notebook_is_passed_over_or_named(files: NotebookFiles, tmp_path: Path):
+    folder = tmp_path / "notebooks" / "mira"
+    (folder / "a folder.md").mkdir(parents=True)
+    (folder / "a:colon.md").write_text(COOKING, encoding="utf-8")
+    (folder / ".hidden.md").write_text(COOKING, encoding="utf-8")
+    (folder / ".#cooking.md").symlink_to("somebody@somewhere.1234")  # as an editor leaves it beside what is open in it
+    os.mkfifo(folder / "pipe.md")
+    (folder / "good.md").write_text(COOKING, encoding="utf-8")
+
+    found = files.all("mira")
+
+    assert list(found.texts) == ["good"]
+    assert [problem.path.name for problem in found.problems] == ["a folder.md", "a:colon.md", "pipe.md"]
+
+
+def test_old_ends_of_lines_are_ends_of_lines(files: NotebookFiles, tmp_path: Path):
+    (tmp_path / "notebooks" / "mira").mkdir(parents=True)
+    (tmp_path / "notebooks" / "mira" / "old.md").write_bytes(COOKING.replace("\n", "\r").encode())
+
+    assert files.text("mira", "old") == COOKING
+
+
+@pytest.mark.parametrize("name", ["v1.2 ideas", "Über uns 🐝", "a.b.c"])
+def test_a_name_of_the_users_comes_back_whole(files: NotebookFiles, name: str):
+    files.write("mira", name, lambda _there: COOKING)
+
+    assert files.restore(files.delete("mira", name)) == ("mira", name)
+
+
 def test_several_change_together(files: NotebookFiles, tmp_path: Path):
     files.write("mira", "cooking", lambda _there: COOKING)
 

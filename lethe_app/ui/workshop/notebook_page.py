@@ -71,7 +71,7 @@ class NotebookPage(Page):
         self.whose.setToolTip(self.tr("Whose notebooks"))
         columns = [
             Column[Kept](self.tr("Subject"), lambda kept: kept.notebook.title, width=0),
-            Column[Kept](self.tr("Lines"), lambda kept: str(length(kept)), length, 64, right=True),
+            Column[Kept](self.tr("Lines"), lambda kept: str(length(kept)), length, 84, right=True),
             Column[Kept](self.tr("Written"), self._when, lambda kept: kept.when.timestamp() if kept.when else 0.0, 110),
         ]
         self.rows: Rows[Kept] = Rows(columns, key=lambda kept: kept.name, searched=lambda kept: kept.notebook.title)

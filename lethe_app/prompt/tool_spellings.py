@@ -1,0 +1,172 @@
+"""Reads the calls of tools that a model spelled out: families write them as JSON, in marks of their own, or like Python."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Collection, Iterator
+from itertools import islice
+from typing import Any
+
+from lethe_app.domain.tools import ToolCall
+
+MOST_TRIES = 60
+"""Brackets at which a call that is whole is looked for in vain; behind that it is noise."""
+_XML = re.compile(r"<(?:function=([\w.-]+)|invoke name=\"([\w.-]+)\")>(.*?)(?:</function>|</invoke>|$)", re.DOTALL)
+_XML_PARAMETER = re.compile(r"<parameter(?:=([\w.-]+)| name=\"([\w.-]+)\")>\n?(.*?)\n?</parameter>", re.DOTALL)
+_PAIR = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
+_PAIRED = re.compile(rf"<tool_call>\s*([\w.-]+)\s*((?:{_PAIR.pattern}\s*)*)(?=<|$)", re.DOTALL)
+_BARE = re.compile(r"\bcall:([\w.-]+)\{((?:[^{}]|\{[^{}]*\})*)\}")
+_QUOTE = re.compile(r"<escape>|<\|\"\|>")
+_BEHIND_NAME = re.compile(r"(?::\d+)?(?:\s|json\b|```|<[^<>]*>|\[CALL_ID\]\w+|\[[A-Z_]+\])*")
+_NAMED = re.compile(r"[A-Za-z_][\w.-]*")
+_PREFIX, _COUNTED = "functions.", re.compile(r":\d+$")
+_BRACKET, _CALLED = re.compile(r"[\[{]"), re.compile(r"\b([a-z_]\w*)(?:\.call)?\(")
+_CLOSING = re.compile(r"\)")
+_DECODER = json.JSONDecoder(strict=False)
+
+
+def read_calls(text: str, names: Collection[str]) -> list[ToolCall]:
+    """Every call that is spelled in a text, in order; `names` are those of the tools there are."""
+    found = [call for family in (_paired, _xml, _json, _bare, _python, _careless) if (call := list(family(text, names)))]
+    return [call.model_copy(update={"name": known(call.name, names)}) for call in found[0]] if found else []
+
+
+def known(name: str, names: Collection[str]) -> str:
+    """The tool that is meant by a name with the trimmings some models add; the name itself where there is none like it."""
+    plain = _COUNTED.sub("", name.strip().removeprefix(_PREFIX))
+    return next((one for one in names if one.casefold() == plain.casefold()), name)
+
+
+def _paired(text: str, _names: Collection[str]) -> Iterator[ToolCall]:
+    """GLM: the name, then keys and values in marks; or the name alone."""
+    for found in _PAIRED.finditer(text):
+        yield ToolCall(name=found[1], arguments={key.strip(): _value(value) for key, value in _PAIR.findall(found[2])})
+
+
+def _xml(text: str, _names: Collection[str]) -> Iterator[ToolCall]:
+    """Qwen Coder, Llama, Seed, MiniMax."""
+    for name, invoked, body in _XML.findall(text):
+        pairs = _XML_PARAMETER.findall(body)
+        arguments = {key or named: _value(value) for key, named, value in pairs} if pairs else _object(body.strip())
+        yield ToolCall(name=name or invoked, arguments=arguments)
+
+
+def _json(text: str, names: Collection[str]) -> Iterator[ToolCall]:
+    """Nearly everybody: an object that names its tool, or one behind the name of it."""
+    for before, value in _values(text):
+        yield from _calls_in(value, before, names)
+
+
+def _bare(text: str, _names: Collection[str]) -> Iterator[ToolCall]:
+    """Gemma: `call:name{key:<escape>words<escape>}`."""
+    for name, body in _BARE.findall(text):
+        parts = _QUOTE.split(body)
+        spelled = "".join(
+            json.dumps(part) if place % 2 else re.sub(r"([\w.-]+)\s*:", r'"\1":', part) for place, part in enumerate(parts)
+        )
+        yield ToolCall(name=name, arguments=_object(f"{{{spelled}}}"))
+
+
+def _python(text: str, names: Collection[str]) -> Iterator[ToolCall]:
+    """Llama, LFM, Olmo: `name(key="value")`."""
+    place = 0
+    while (found := _CALLED.search(text, place)) is not None:
+        place = found.end()
+        if found[1] not in names:
+            continue
+        for end in islice(_CLOSING.finditer(text, place), MOST_TRIES):  # a bracket may stand in a text
+            arguments = _keywords(text[found.end() - 1 : end.end()])
+            if arguments is not None:
+                yield ToolCall(name=found[1], arguments=arguments)
+                place = end.end()
+                break
+
+
+def _keywords(brackets: str) -> dict[str, Any] | None:
+    try:
+        node = ast.parse(f"f{brackets}", mode="eval").body
+        if isinstance(node, ast.Call):
+            return {word.arg: ast.literal_eval(word.value) for word in node.keywords if word.arg}
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    return None
+
+
+def _careless(text: str, names: Collection[str]) -> Iterator[ToolCall]:
+    """JSON with the small mistakes of small models: other quotes, a comma too many, brackets that are missing at the end."""
+    start, end = text.find("{"), text.rfind("}") + 1
+    if start < 0:
+        return
+    whole = text[start : end or len(text)]
+    without = re.sub(r",\s*([}\]])", r"\1", whole)
+    for attempt in (without, f"{without}}}", f"{without}}}}}"):
+        if (value := _object(attempt) or _literal(attempt)) and (calls := _calls_in(value, text[:start], names)):
+            yield from calls
+            return
+
+
+def _literal(text: str) -> dict[str, Any]:
+    try:
+        value = ast.literal_eval(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _values(text: str) -> Iterator[tuple[str, object]]:
+    """Every JSON object or list in a text, with what stands before it."""
+    place, last, tries = 0, 0, 0
+    while tries < MOST_TRIES and (found := _BRACKET.search(text, place)) is not None:
+        start = found.start()
+        try:
+            value, place = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            place, tries = start + 1, tries + 1
+            continue
+        yield text[last:start], value
+        last = place
+
+
+def _calls_in(value: object, before: str, names: Collection[str]) -> list[ToolCall]:
+    if isinstance(value, list):
+        return [call for one in value for call in _calls_in(one, "", names)]
+    if not isinstance(value, dict):
+        return []
+    if isinstance(inner := value.get("function"), dict):
+        value = inner
+    name = next((str(value[key]) for key in ("name", "function", "tool_name", "tool") if isinstance(value.get(key), str)), "")
+    has_arguments = any(key in value for key in ("arguments", "parameters", "args"))
+    if not name or (known(name, names) not in names and not has_arguments):
+        named = _name_before(before, names)
+        return [ToolCall(name=named, arguments=value)] if named else []
+    given = [value[key] for key in ("arguments", "parameters", "args", "input") if key in value]
+    return [ToolCall(name=name, arguments=_object(given[0] if given else {}))]
+
+
+def _name_before(before: str, names: Collection[str]) -> str:
+    """The tool whose name is the last word before an object, whatever marks stand between them; empty for none."""
+    for found in reversed(list(_NAMED.finditer(before[-200:]))):
+        name = known(found[0], names)
+        if name in names:
+            return name if _BEHIND_NAME.fullmatch(before[-200:], found.end()) else ""
+    return ""
+
+
+def _object(given: object) -> dict[str, Any]:
+    if isinstance(given, str):
+        try:
+            given = json.loads(given, strict=False)
+        except (ValueError, RecursionError):
+            return {}
+    return given if isinstance(given, dict) else {}
+
+
+def _value(text: str) -> object:
+    """A number, a truth or a list where it is spelled like one; else the words themselves."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, int | float | bool | list) else text
