@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from lethe_app.agents.gathering import Asker, Gathering, Page, fitted
 from lethe_app.brain.answers_web import Enough, Finding, Outline, Report
 from lethe_app.brain.gist import content_words
-from lethe_app.brain.sourced import extracts, sourced
+from lethe_app.brain.sourced import extracts, is_foul, sourced
 from lethe_app.domain.research import Inquiry, PageFinding, Round
 from lethe_app.domain.web import PageText
 from lethe_app.errors import ModelError, NotAllowed, WebError
@@ -74,6 +74,9 @@ class DeepResearch:
             raise self._trouble
         return await self._told(inquiry, doing=ended or "There was nothing more to search for.")
 
+    def _is_used_up(self) -> bool:
+        return self._clock() >= self._until or self._spent() >= self._bounds.tokens
+
     def _bound(self, inquiry: Inquiry) -> str:
         """Why it cannot go on; empty if it can."""
         if self._clock() >= self._until:
@@ -108,8 +111,9 @@ class DeepResearch:
         for query in queries:
             inquiry = await self._told(inquiry, doing=f"Searching for “{query}”")
             for page in await self._pages(inquiry, query, why):
-                inquiry = await self._read(inquiry, query, page)
-            if self._clock() >= self._until:
+                if not (inquiry.findings and self._is_used_up()):
+                    inquiry = await self._read(inquiry, query, page)
+            if self._is_used_up():
                 break
         new = inquiry.findings[known:]
         for part in (new[:NEWEST], new[NEWEST:]):
@@ -200,7 +204,7 @@ class DeepResearch:
         except ModelError:
             return False, waiting
         known = [content_words(one) for one in asked]
-        fresh = [one for one in answer.next_queries if content_words(one) not in known]
+        fresh = [one for one in answer.next_queries if content_words(one) not in known and not is_foul(one)]
         return answer.is_enough, list(dict.fromkeys((*fresh, *waiting)))
 
 

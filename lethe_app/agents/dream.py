@@ -74,13 +74,13 @@ class Dream(Task):
     async def observe(self, sight: Sight) -> bool:
         state = await sight.state()
         last = _moment(state.get(LAST))
-        if last is None or (self._desk.may_write() and not state.get(BY_MODEL)):
+        if last is None or last > sight.moment or (self._desk.may_write() and not state.get(BY_MODEL)):
             return True
         talked = await sight.sessions(most=1)
         newest = [*(one.last_activity for one in talked), *(one.added for one in (await sight.memories())[:1])]
         newest += [one.last_seen for one in (await sight.facts())[:1]]
         newest += filter(None, [await self._desk.newest_thought(sight.persona.unique_name)])
-        return any(moment > last for moment in newest)
+        return any(last < moment <= sight.moment for moment in newest)  # what a wrong clock dated ahead is not new for ever
 
     async def execute(self, scene: Scene) -> Result:
         began, known = scene.moment, await self._desk.thought_of(scene.persona.unique_name)

@@ -15,6 +15,7 @@ from lethe_app.brain.portions import spell_all
 from lethe_app.domain.agents import Outcome
 from lethe_app.domain.chat import SessionSummary
 from lethe_app.domain.memory import MemoryType, MemoryUnit
+from lethe_app.prompt.quoting import is_quoted
 
 LEAST_SESSIONS = 2
 LEAST_CONTEXT = 8000
@@ -25,6 +26,7 @@ DECIDE_TALK, WRITE_TALK = 1250, 2000
 NEWEST_LINES = 60
 GOALS = 3
 REMEMBERED = 4
+LONGEST_MEMORY = 400
 UNTIL = "until"
 """Key of the state: when the last conversation of the last entry ended."""
 NOTHING_YET = "(none yet)"
@@ -91,10 +93,15 @@ class Journal(Task):
 
     async def _written(self, scene: Scene, newest: SessionSummary, topic: str, about: dict[str, str]) -> Entry:
         found = await scene.search(topic, REMEMBERED)
-        memories = "\n".join(f"- {' '.join(one.text.split())[:400]}" for one in found) or NOTHING_YET
+        memories = "\n".join(_remembered(one.text) for one in found) or NOTHING_YET
         material = {name: about[name] for name in ("name", "user", "bio", "last_entry")}
         talk = await newest_talk(scene, newest, "journal_entry", Entry, WRITE_TALK, **material, topic=topic, memories=memories)
         return await scene.ask("journal_entry", Entry, **material, topic=topic, memories=memories, talk=talk)
+
+
+def _remembered(text: str) -> str:
+    """In one line, and not too long; what is quoted keeps its fences, which are longer than that."""
+    return text if is_quoted(text) else f"- {' '.join(text.split())[:LONGEST_MEMORY]}"
 
 
 def entry_memory(title: str, text: str, moment: datetime, sources: Sequence[str]) -> MemoryUnit:

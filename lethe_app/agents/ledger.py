@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from lethe_app.domain.agents import Made, Outcome, TaskRun
 from lethe_app.domain.clock import now
@@ -36,6 +36,13 @@ class Ledger:
         """It made something; noted once."""
         if made not in self.run.made:
             self.run = self.run.model_copy(update={"made": (*self.run.made, made)})
+            await self._runs.put(self.run)
+
+    async def strike(self, made: Collection[Made]) -> None:
+        """It was to make this, and has not."""
+        left = tuple(one for one in self.run.made if one not in made)
+        if left != self.run.made:
+            self.run = self.run.model_copy(update={"made": left})
             await self._runs.put(self.run)
 
     async def amend(self, old: Made, new: Made) -> None:

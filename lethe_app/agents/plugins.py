@@ -42,7 +42,9 @@ def load(entries: Iterable[EntryPoint]) -> tuple[list[Plugin], list[Fault]]:
         source = entry.dist.name if entry.dist is not None else entry.module
         try:
             plugins.append(Plugin(_made(entry), source))
-        except (Exception, SystemExit) as error:  # whatever the code of others does, the program starts
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever the code of others does, the program starts
             faults.append(Fault(source, f"The task “{entry.name}” cannot be used: {_words(error)}"))
     return plugins, faults
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -13,7 +13,7 @@ from lethe_app.agents.budget import Budget, BudgetSpent, Spent, midnight, spent
 from lethe_app.agents.ledger import Ledger
 from lethe_app.agents.pace import due, end_of, is_quiet_hour, pace_of
 from lethe_app.agents.registry import Known, Registry
-from lethe_app.agents.task import Need, Result, Scene, Task
+from lethe_app.agents.task import Need, Result, Scene, Sight, Task
 from lethe_app.domain.agents import Outcome, TaskRun
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
@@ -26,6 +26,13 @@ NEWEST = 20
 """Runs from which the next one is told; more failures in a row than these change nothing any more."""
 LONGEST = 3600.0
 """Seconds a run may take, however much of the day is left."""
+LONGEST_LOOK = 60.0
+"""Seconds a task may take to see whether there is something to do."""
+AHEAD = timedelta(days=1)
+"""Runs that began later than so far in the future are from a time in which the clock was wrong; they say nothing."""
+STEP = timedelta(minutes=1)
+"""A clock that goes back by more was put right."""
+TOO_LONG_A_LOOK = "It took too long to see whether there is something to do."
 LOG = logging.getLogger(__name__)
 
 
@@ -74,15 +81,18 @@ class Runtime:
         runs: TaskRuns,
         settings: Callable[[], Settings],
         provides: Callable[[Need], bool],
+        not_counted: Collection[str] = (),
     ) -> None:
-        """`provides`: is there what a task needs?"""
+        """`provides`: is there what a task needs? Runs under the names `not_counted` cost nothing of the day."""
         self.registry = registry
         self._runs = runs
         self._settings = settings
         self._provides = provides
+        self._not_counted = not_counted
         self._not_before: dict[tuple[str, str], datetime] = {}
         self._served: dict[tuple[str, str], datetime] = {}
         """When each task was last begun for each persona."""
+        self._latest: datetime | None = None
 
     def look_anew(self) -> None:
         """Something changed that bears on what is due."""
@@ -91,6 +101,9 @@ class Runtime:
     async def due(self, personas: Iterable[Persona], moment: datetime) -> list[Due]:
         """What may be looked at now, in turn: the persona who waited longest first, and of hers the task that did."""
         settings, ready = self._settings(), []
+        if self._latest is not None and moment < self._latest - STEP:
+            self.look_anew()  # what was reckoned by a clock that was wrong might be due in years
+        self._latest = moment
         for persona in personas:
             waiting = [Due(persona, known) for known in self.registry.of(persona, settings.tasks_off)]
             waiting = [one for one in waiting if self.lacks(one.known) is None and await self._is_time(one, settings, moment)]
@@ -114,11 +127,13 @@ class Runtime:
 
     async def spent_today(self, persona_id: str, moment: datetime) -> Spent:
         """By the local calendar."""
-        return spent(await self._runs.since(persona_id, midnight(moment)), moment)
+        began = midnight(moment)
+        runs = [run for run in await self._runs.since(persona_id, began) if run.task not in self._not_counted]
+        return spent([run for run in runs if run.began < began + AHEAD], moment)
 
-    async def last_run(self, one: Due) -> TaskRun | None:
+    async def last_run(self, one: Due, moment: datetime) -> TaskRun | None:
         """The newest that came to its end."""
-        runs = await self._runs.of(*one.key, limit=NEWEST)
+        runs = await self._runs.of(*one.key, limit=NEWEST, before=moment + AHEAD)
         return next((run for run in runs if run.outcome in {Outcome.MADE, Outcome.NOTHING}), None)
 
     async def ledger(self, one: Due, moment: datetime, *, is_asked: bool) -> Ledger:
@@ -143,7 +158,7 @@ class Runtime:
 
     async def _is_time(self, one: Due, settings: Settings, moment: datetime) -> bool:
         if one.key not in self._not_before:
-            runs = await self._runs.of(*one.key, limit=NEWEST)
+            runs = await self._runs.of(*one.key, limit=NEWEST, before=moment + AHEAD)
             if runs:
                 self._served.setdefault(one.key, end_of(runs[0]))
             task = one.known.task
@@ -161,15 +176,31 @@ def in_turn(waiting: Sequence[Due], served: dict[tuple[str, str], datetime]) -> 
     return sorted(waiting, key=lambda one: (of_persona.get(one.key[0], 0.0), of_task.get(one.key, 0.0)))
 
 
+async def sees_something(task: Task, sight: Sight) -> bool:
+    """Does it see something to do? Raises LetheError where that cannot be told, whatever the code of others does."""
+    try:
+        async with asyncio.timeout(LONGEST_LOOK) as limit:
+            return bool(await task.observe(sight))
+    except LetheError:
+        raise
+    except BaseException as error:
+        if _is_for_us(error):
+            raise
+        is_late = isinstance(error, TimeoutError) and limit.expired()
+        raise LetheError(TOO_LONG_A_LOOK if is_late else _broken(task, error)) from error
+
+
 async def attempt(task: Task, scene: Scene, ledger: Ledger, seconds: float, cut_off: Callable[[], Outcome]) -> TaskRun:
     """One run, from its record to its record. It may be cancelled: then `cut_off` tells what that was."""
     try:
         await ledger.open()
         async with asyncio.timeout(seconds) as limit:
             result: object = await task.execute(scene)
-    except asyncio.CancelledError:
-        return await ledger.close(cut_off())
-    except Exception as error:
+    except BaseException as error:
+        if isinstance(error, asyncio.CancelledError) and _is_for_us(error):
+            return await ledger.close(cut_off())
+        if _is_for_us(error):
+            raise
         is_late = isinstance(error, TimeoutError) and limit.expired()
         outcome, trouble = _too_long(seconds) if is_late else _went_wrong(task, error)
         return await ledger.close(outcome, trouble=trouble)
@@ -184,23 +215,28 @@ def _too_long(seconds: float) -> tuple[Outcome, str]:
     return Outcome.GAVE_WAY, "The time for today is used up; it goes on another day."
 
 
-def _went_wrong(task: Task, error: Exception) -> tuple[Outcome, str]:
+def _is_for_us(error: BaseException) -> bool:
+    """Does it end us, too? Where a task raises SystemExit, or a CancelledError that nobody wanted, only the task has failed."""
+    current = asyncio.current_task()
+    is_ended = current is not None and current.cancelling() > 0
+    return is_ended if isinstance(error, asyncio.CancelledError) else isinstance(error, KeyboardInterrupt | GeneratorExit)
+
+
+def _went_wrong(task: Task, error: BaseException) -> tuple[Outcome, str]:
     if isinstance(error, BudgetSpent):
         return Outcome.GAVE_WAY, error.message
-    if isinstance(error, LetheError):
-        return Outcome.FAILED, error.message
-    tell_fault(task, error)
-    return Outcome.FAILED, fault_in_words(error)
+    return Outcome.FAILED, error.message if isinstance(error, LetheError) else _broken(task, error)
 
 
-def fault_in_words(error: Exception) -> str:
-    """One sentence about a fault in a task's own code."""
+def _broken(task: Task, error: BaseException) -> str:
+    """One sentence about a fault in a task's own code; whoever wrote it is told where it happened."""
+    _tell_fault(task, error)
     said = " ".join(str(error).split())[:200]
     return f"It broke down: {type(error).__name__}{f' ({said})' if said else ''}."
 
 
-def tell_fault(task: Task, error: Exception) -> None:
-    """For whoever wrote it: where it happened, and nothing of what anybody said."""
+def _tell_fault(task: Task, error: BaseException) -> None:
+    """Where it happened, and nothing of what anybody said."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

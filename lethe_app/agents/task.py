@@ -158,7 +158,7 @@ class Scene(Sight, Protocol):
         """Tokens of each text."""
 
     async def search(self, text: str, most: int = 3) -> list[Recollection]:
-        """What a text is nearest to in all she remembers, best first."""
+        """What a text is nearest to in all she remembers, best first; what came from the internet is quoted, within fences."""
 
     async def memorize(self, memory: MemoryUnit) -> MemoryUnit:
         """Keep it, `made_by` this task; in the place of what a task wrote before if that says the same. As it is now."""

@@ -102,6 +102,11 @@ def sites_of(addresses: Iterable[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
+def is_quoted(text: str) -> bool:
+    """Does it stand between fences?"""
+    return _FENCE.search(text) is not None
+
+
 def unquoted(text: str) -> str:
     """The words of a quotation alone, for the eyes of the user; what is none comes back as it is."""
     begin = _FENCE.search(text)

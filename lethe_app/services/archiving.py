@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from uuid import UUID
 
 from lethe_app.domain.archive import PartRecord, PartState, SessionPart
@@ -35,6 +36,7 @@ LOOK_AGAIN = 300.0
 """Seconds after which it looks whether something can be done now."""
 NOT_NOW = (ModelMissing, EngineUnreachable)
 """No fault of the part: it waits for a model."""
+Recorded = Callable[[UUID, Callable[[], Awaitable[bool]]], Awaitable[bool]]
 MOST_CRASHES = 3
 """A part at which the model died so often is left alone: the others wait behind it."""
 
@@ -79,6 +81,8 @@ class Archiving:
         """Sessions of which rules have made all they can since then."""
         self._one_at_a_time = asyncio.Lock()
         self._background = Background(self._work, LOOK_AGAIN)
+        self.recorded: Recorded = lambda _session, deed: deed()
+        """Has what a model does for one conversation written down; nobody does unless somebody is put here."""
 
     def start(self, pause: float = 0.0) -> None:
         """Go on with what is unfinished, after `pause` seconds, and from then on with whatever comes."""
@@ -223,6 +227,9 @@ class Archiving:
 
     async def _by_model(self, records: Sequence[PartRecord]) -> bool:
         """All these parts of one session. False if they have to wait for a model."""
+        return await self.recorded(records[0].session, partial(self._all_by_model, records))
+
+    async def _all_by_model(self, records: Sequence[PartRecord]) -> bool:
         session_id = records[0].session
         for number, record in enumerate(records):
             await self._quiet.wait()

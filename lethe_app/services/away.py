@@ -11,7 +11,7 @@ from uuid import UUID
 from lethe_app.agents.budget import Budget, Spent
 from lethe_app.agents.ledger import Ledger
 from lethe_app.agents.registry import Known, Registry
-from lethe_app.agents.runtime import LONGEST, Due, Hindrance, Runtime, attempt, fault_in_words, hindrance, tell_fault
+from lethe_app.agents.runtime import LONGEST, Due, Hindrance, Runtime, attempt, hindrance, sees_something
 from lethe_app.agents.task import Need
 from lethe_app.domain.agents import Outcome, TaskRun
 from lethe_app.domain.clock import now
@@ -204,15 +204,14 @@ class Away:
                 await self._note(one, Outcome.NOTHING, summary=NOTHING_TO_DO)
         except LetheError as error:
             await self._note(one, Outcome.FAILED, trouble=error.message)
-        except Exception as error:
-            tell_fault(one.known.task, error)
-            await self._note(one, Outcome.FAILED, trouble=fault_in_words(error))
         return False
 
     async def _observe(self, one: Due) -> bool:
         cast = await self._casting.of_persona(one.persona.unique_name)
-        eyes = Eyes(self._tools, one.known.name, cast, await self._runtime.last_run(one))
-        return bool(await one.known.task.observe(eyes))
+        return await sees_something(one.known.task, Eyes(self._tools, one.known.name, cast, await self._last_run(one)))
+
+    async def _last_run(self, one: Due) -> TaskRun | None:
+        return await self._runtime.last_run(one, now())
 
     async def _note(self, one: Due, outcome: Outcome, summary: str = "", trouble: str = "") -> None:
         """A run that was over before it began."""
@@ -223,7 +222,7 @@ class Away:
         moment = now()
         cast = await self._casting.of_persona(one.persona.unique_name)
         ledger = await self._runtime.ledger(one, moment, is_asked=is_asked)
-        hands = Hands(self._tools, one.known.name, cast, await self._runtime.last_run(one), ledger, self._progress)
+        hands = Hands(self._tools, one.known.name, cast, await self._last_run(one), ledger, self._progress)
         seconds = LONGEST if is_asked else await self._runtime.time_left(one, moment)
         if not is_asked and self.hindrance is not None:
             return  # the user came back while all this was looked up; from here on they are noticed

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import traceback
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from lethe_app.errors import LetheError
+
+LOG = logging.getLogger(__name__)
 
 
 class Background:
@@ -47,6 +51,16 @@ class Background:
         while True:
             self._wanted.clear()
             with suppress(LetheError):  # told by whoever the user is waiting for
-                await self._work()
+                await self._attempt()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._wanted.wait(), self._look_again)
+
+    async def _attempt(self) -> None:
+        """A fault of ours is logged without anything that was said, and the next time it works all the same."""
+        try:
+            await self._work()
+        except LetheError:
+            raise
+        except Exception as error:
+            *_above, place = traceback.extract_tb(error.__traceback__)
+            LOG.warning("work behind broke down with %s at %s:%s", type(error).__name__, place.filename, place.lineno)

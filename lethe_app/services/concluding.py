@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -28,6 +28,12 @@ STILL_ASKED = timedelta(days=7)
 """Of what is over for longer a model is not asked: of a home full of old conversations the facts are enough."""
 LINES_AT_ONCE = 30
 NOT_NOW = (ModelMissing, EngineUnreachable)
+Foretold = Callable[[Sequence[ExtractedFact]], Awaitable[None]]
+"""Told of facts before they are learnt, so that they can be taken back whatever happens in between."""
+
+
+async def _nobody(_facts: Sequence[ExtractedFact]) -> None:
+    return
 
 
 @dataclass(frozen=True)
@@ -46,8 +52,10 @@ class CameTo:
     conclusions: Sequence[Conclusion] = ()
     subject: str = ""
     """What they have in common, where a model found that."""
+    foretold: Sequence[ExtractedFact] = ()
+    """Facts that were to be learnt."""
     learnt: Sequence[ExtractedFact] = ()
-    """Facts that nobody knew before."""
+    """Those of them that nobody knew before."""
 
 
 class Concluding:
@@ -62,13 +70,15 @@ class Concluding:
         may_write = verdict is not None and verdict.may_write_facts and self._preferences.current.fact_retrieval
         return may_write and elapsed(ended, now()) <= STILL_ASKED
 
-    async def came_to(self, reading: Reading) -> CameTo:
+    async def came_to(self, reading: Reading, tell: Foretold = _nobody) -> CameTo:
         """Raises ModelMissing and EngineUnreachable while there is a model to be asked and it does not answer."""
         persona_id, subject = reading.session.persona_id, ""
-        facts, learnt = list[ExtractedFact](), list[ExtractedFact]()
+        facts, foretold, learnt = list[ExtractedFact](), list[ExtractedFact](), list[ExtractedFact]()
         if self.asks(reading.lines[-1].time):
             try:
                 facts, subject = await self._asked(reading)
+                foretold = facts
+                await tell(foretold)
                 learnt = await self._learn(persona_id, facts)
             except NOT_NOW:
                 raise
@@ -80,7 +90,7 @@ class Concluding:
             facts.sort(key=lambda one: one.first_seen)
         forgotten = {stone.digest for stone in await self._facts.tombstones(persona_id)}
         found = [Conclusion(one.fact, one.first_seen.astimezone().date()) for one in facts]
-        return CameTo([one for one in found if digest(one.text) not in forgotten], subject, learnt)
+        return CameTo([one for one in found if digest(one.text) not in forgotten], subject, foretold, learnt)
 
     async def _learn(self, persona_id: str, facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
         """Those that were not known before in any words."""

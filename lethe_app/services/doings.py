@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -25,12 +25,20 @@ class Work:
     name: str
     """For ever: runs are kept under it."""
     title: str
+    counts: bool = True
+    """What it costs is a part of what a persona may spend in a day."""
+    is_shown: bool = True
+    """While it lasts; what is not is told elsewhere."""
+    when_cut_off: Outcome = Outcome.LOST
 
 
+ARCHIVE = Work("archive", "Remembering", counts=False, is_shown=False, when_cut_off=Outcome.GAVE_WAY)
+"""It can be paused elsewhere, and then goes on where it was."""
 RESEARCH = Work("deep_research", "Finding out")
 NOTEBOOKS = Work("notebooks", "Notebooks")
 MOODS = Work("moods", "Moods")
-WORKS = {one.name: one for one in (RESEARCH, NOTEBOOKS, MOODS)}
+WORKS = {one.name: one for one in (ARCHIVE, RESEARCH, NOTEBOOKS, MOODS)}
+NOT_COUNTED = frozenset(one.name for one in WORKS.values() if not one.counts)
 
 
 @dataclass(frozen=True)
@@ -50,8 +58,8 @@ class Underway:
 class Doing:
     """One thing while it is done."""
 
-    def __init__(self, underway: Underway, ledger: Ledger, tell: Callable[[], None]) -> None:
-        self.underway = underway
+    def __init__(self, work: Work, underway: Underway, ledger: Ledger, tell: Callable[[], None]) -> None:
+        self.work, self.underway = work, underway
         self._ledger, self._tell = ledger, tell
         self._task: asyncio.Task[Result] | None = None
         self.is_stopped = False
@@ -74,6 +82,10 @@ class Doing:
     async def note(self, made: Made) -> None:
         """It makes this; noted first, so that it is known even if the program ends in the middle of it."""
         await self._ledger.note(made)
+
+    async def strike(self, made: Collection[Made]) -> None:
+        """It was to make this, and has not."""
+        await self._ledger.strike(made)
 
     async def keep(self) -> None:
         """Store what it cost until now."""
@@ -99,7 +111,7 @@ class Doing:
         except asyncio.CancelledError:
             self._task.cancel()
             await asyncio.wait({self._task})
-            run = await self._ledger.close(Outcome.STOPPED if self.is_stopped else Outcome.LOST)
+            run = await self._ledger.close(Outcome.STOPPED if self.is_stopped else self.work.when_cut_off)
             if not self.is_stopped:
                 raise
             return run
@@ -126,7 +138,7 @@ class Doings:
     @property
     def underway(self) -> list[Underway]:
         """In the order in which they began."""
-        return [doing.underway for doing in self._open.values()]
+        return [doing.underway for doing in self._open.values() if doing.work.is_shown]
 
     @property
     def open(self) -> frozenset[UUID]:
@@ -155,7 +167,7 @@ class Doings:
         persona_id, name = whose
         ledger = Ledger(self._runs, TaskRun(persona_id=persona_id, task=work.name, began=now()))
         shown = Underway(ledger.run, work.title, name, is_asked=is_asked)
-        doing = Doing(shown, ledger, lambda: self.changed.tell(None))
+        doing = Doing(work, shown, ledger, lambda: self.changed.tell(None))
         self._open[doing.run_id] = doing
         self.changed.tell(None)
         try:

@@ -26,6 +26,7 @@ from lethe_app.prompt.errands import Errand
 from lethe_app.services.brain import Brain
 from lethe_app.services.casting import Cast
 from lethe_app.services.clerk import Clerk
+from lethe_app.services.foreign import Foreign
 from lethe_app.services.guidance import Guidance
 from lethe_app.services.knowing import Knowing
 from lethe_app.services.library import Library
@@ -57,6 +58,7 @@ class Tools:
     changes: Changes
     state: HouseState
     preferences: Preferences
+    foreign: Foreign
 
 
 class Eyes:
@@ -150,7 +152,8 @@ class Hands(Eyes):
         return await self._tools.clerk.count(texts)
 
     async def search(self, text: str, most: int = 3) -> list[Recollection]:
-        return await self._tools.brain.search(self._id, text, most)
+        found = await self._tools.brain.search(self._id, text, most)
+        return await self._tools.foreign.fenced(found, {one.guid: one for one in await self.memories()})
 
     async def memorize(self, memory: MemoryUnit) -> MemoryUnit:
         self._check()
@@ -159,11 +162,14 @@ class Hands(Eyes):
             self._refuse(before[memory.guid])
         planned = made_of(memory)
         await self._ledger.note(planned)  # first: what is noted and not there harms nobody, the reverse could not be undone
-        kept = await self._tools.brain.memorize(self._id, memory.model_copy(update={"made_by": memory.made_by or self._task}))
-        if old := before.get(kept.record.guid):
-            await self._changed(EDIT, old, kept.record)
-        await self._ledger.amend(planned, made_of(kept.record))
-        return kept.record
+
+        async def tell(record: MemoryUnit) -> None:
+            if old := before.get(record.guid):
+                await self._changed(EDIT, old, record)
+            await self._ledger.amend(planned, made_of(record))
+
+        made = memory.model_copy(update={"made_by": memory.made_by or self._task})
+        return (await self._tools.brain.memorize(self._id, made, tell=tell)).record
 
     async def edit(self, memory: MemoryUnit) -> None:
         self._check()
@@ -202,6 +208,7 @@ class Hands(Eyes):
         await self._tools.state.set(STATE + self._task, self._id, dict(state) or None)
 
     async def note_made(self, made: Made) -> None:
+        self._check()
         await self._ledger.note(made)
 
     def progress(self, words: str) -> None:

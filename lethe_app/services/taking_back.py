@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from uuid import UUID
 
 from lethe_app.domain.agents import Change, ChangeState, Made, MadeKind, TaskRun
@@ -37,7 +38,7 @@ class TakingBack:
         before = {_guid(change) for change in ours if change.what == EDIT}
         for made in reversed(run.made):
             if made.kind is MadeKind.MEMORY and made.id not in before:
-                await self._forget(UUID(made.id))
+                await self._forget(run.persona_id, UUID(made.id))
             elif made.kind is MadeKind.NOTE:
                 await self._tools.guidance.drop_note(run.persona_id, UUID(made.id))
             elif made.kind in self._takers and made.id not in {str(change.id) for change in ours}:
@@ -76,11 +77,12 @@ class TakingBack:
         except StorageError:
             return  # it is there already, or gone for good
 
-    async def _forget(self, guid: UUID) -> None:
-        try:
+    async def _forget(self, persona_id: str, guid: UUID) -> None:
+        held = next((one for one in await self._tools.brain.memories(persona_id) if one.guid == guid), None)
+        if held is None or not held.made_by:
+            return  # the user was quicker, or has made it their own
+        with suppress(StorageError):
             await self._tools.brain.forget(guid)
-        except StorageError:
-            return  # the user was quicker
 
 
 def _guid(change: Change) -> str:

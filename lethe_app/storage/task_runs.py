@@ -43,10 +43,11 @@ class TaskRuns:
 
         return await self._database.run(work)
 
-    async def of(self, persona_id: str, task: str = "", limit: int = 50) -> list[TaskRun]:
-        """The newest of a persona, of one task unless that is empty."""
+    async def of(self, persona_id: str, task: str = "", limit: int = 50, before: datetime | None = None) -> list[TaskRun]:
+        """The newest of a persona, of one task unless that is empty; `before` leaves out what began at or after a moment."""
         where, values = ("AND task = ?", (persona_id, task)) if task else ("", (persona_id,))
-        return await self._read(f"WHERE persona_id = ? {where} ORDER BY began DESC LIMIT ?", (*values, limit))
+        values = (*values, utc(before) if before is not None else "9999", limit)
+        return await self._read(f"WHERE persona_id = ? {where} AND began < ? ORDER BY began DESC LIMIT ?", values)
 
     async def newest(self, limit: int = 100, before: datetime | None = None) -> list[TaskRun]:
         """Of all personas, newest first; only those that began before a moment, where one is given."""

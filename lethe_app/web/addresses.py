@@ -20,6 +20,8 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 _6TO4 = IPv6Network("2002::/16")
 _CLOSED_4 = (IPv4Network("192.88.99.0/24"), IPv4Network("100.64.0.0/10"), IPv4Network("192.0.0.0/24"))
 """Relays of 6to4, shared addresses of providers, and addresses of protocols: no page lies there."""
+_NAME = re.compile(r"[a-z0-9._-]+")
+"""With anything else in it, such as a letter written as %2f, a proxy might read another name."""
 _NUMERIC = re.compile(r"(0x[0-9a-f]*|\d+)", re.IGNORECASE)
 _TRACKING = re.compile(r"utm_.*|[gf]bclid|gclid|msclkid|mc_[ce]id|igshid|ref_src")
 
@@ -37,7 +39,8 @@ def checked(address: str, *, allow_private: bool = False) -> httpx.URL:
         port = url.port or PORTS.get(url.scheme, 0)
     except (httpx.InvalidURL, ValueError, UnicodeError) as error:
         raise PageUnreadable("This is no address of a page.", "Addresses begin with https://.") from error
-    if url.scheme not in PORTS or not host or len(host) > LONGEST_NAME or port > MOST_PORTS:
+    is_host = literal_of(host) is not None or (_NAME.fullmatch(host) is not None and len(host) <= LONGEST_NAME)
+    if url.scheme not in PORTS or not is_host or port > MOST_PORTS:
         raise PageUnreadable(f"“{address[:80]}” is no page on the internet.", "Only http and https are read.")
     if url.userinfo:
         raise PageUnreadable(f"The address of “{host}” carries a name or password; it is not used.", "Take them out of it.")

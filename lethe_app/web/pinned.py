@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterable
@@ -14,6 +13,10 @@ import httpx
 
 from lethe_app.errors import NotAllowed
 from lethe_app.web.addresses import HOME_ADVICE, is_at_home, literal_of
+from lethe_app.web.threads import NAMES, in_thread
+
+SECONDS = 12.0
+"""For looking up one name."""
 
 Resolve = Callable[[str], Awaitable[list[str]]]
 """Name → addresses; raises OSError for a name that nobody knows."""
@@ -23,9 +26,8 @@ SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple
 
 
 async def looked_up(name: str) -> list[str]:
-    """All addresses of a name, as this system knows them."""
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+    """All addresses of a name, as this system knows them, in a thread for which the end of the program does not wait."""
+    found = await in_thread(lambda: socket.getaddrinfo(name, None, type=socket.SOCK_STREAM), SECONDS, NAMES)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 

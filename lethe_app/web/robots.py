@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
-from urllib.robotparser import RobotFileParser
+from weakref import WeakValueDictionary
 
 import httpx
 
 from lethe_app.errors import PageUnreadable
 from lethe_app.web.addresses import host_of
 from lethe_app.web.fetching import Before, Fetcher
+from lethe_app.web.rules import Rules, read
 
 NAME = "Lethe"
 """What rules for us are addressed to."""
@@ -22,13 +24,16 @@ TROUBLE_STAYS = 120.0
 MOST_SITES = 200
 MOST_DELAY = 10.0
 _LATER = {429}
+PAGES = {"text/html", "application/xhtml+xml"}
+"""What a site sends that has no rules, and says so politely."""
+
+ALL = Rules()
 
 
 @dataclass(frozen=True)
-class _Rules:
+class _Known:
     until: float
-    parser: RobotFileParser | None = None
-    """None where everything is allowed."""
+    rules: Rules = ALL
     is_closed: bool = False
     """The site is in trouble, and wants to be left alone for now."""
 
@@ -37,36 +42,34 @@ class Robots:
     """Remembers the rules of some sites while the program runs."""
 
     def __init__(self) -> None:
-        self._rules: OrderedDict[str, _Rules] = OrderedDict()
+        self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._asking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """By site: who comes while it is being asked waits for the answer."""
 
     async def check(self, url: httpx.URL, fetcher: Fetcher, before: Before, moment: float) -> float:
         """Seconds the site wants between two pages, 0 where it says nothing. Raises NotAllowed and PageUnreadable."""
         site = f"{url.scheme}://{url.netloc.decode('ascii')}"
-        rules = self._rules.get(site)
-        if rules is None or rules.until <= moment:
-            rules = self._rules[site] = await self._ask(site, fetcher, before, moment)
-            self._rules.move_to_end(site)
-            while len(self._rules) > MOST_SITES:
-                self._rules.popitem(last=False)
-        if rules.is_closed:
+        async with self._asking.setdefault(site, asyncio.Lock()):
+            known = self._known.get(site)
+            if known is None or known.until <= moment:
+                known = self._known[site] = await self._ask(site, fetcher, before, moment)
+                self._known.move_to_end(site)
+                while len(self._known) > MOST_SITES:
+                    self._known.popitem(last=False)
+        if known.is_closed:
             raise PageUnreadable(f"“{host_of(url)}” is in trouble and cannot be asked now.", "Try again later.")
-        if rules.parser is None:
-            return 0.0
-        if not rules.parser.can_fetch(NAME, str(url)):
+        if not known.rules.allows(url.raw_path.decode("ascii")):
             raise PageUnreadable(f"“{host_of(url)}” does not want programs to read this page.", "Open it in your browser.")
-        delay = rules.parser.crawl_delay(NAME)
-        return min(float(delay or 0), MOST_DELAY)
+        return min(known.rules.delay, MOST_DELAY)
 
-    async def _ask(self, site: str, fetcher: Fetcher, before: Before, moment: float) -> _Rules:
+    async def _ask(self, site: str, fetcher: Fetcher, before: Before, moment: float) -> _Known:
         """Sites without rules, or whose rules cannot be had, allow everything; those that fail want to be left alone."""
         try:
             answer = await fetcher.fetch(f"{site}/robots.txt", before)
         except PageUnreadable:
-            return _Rules(moment + TROUBLE_STAYS)
+            return _Known(moment + TROUBLE_STAYS)
         if answer.status >= 500 or answer.status in _LATER:
-            return _Rules(moment + TROUBLE_STAYS, is_closed=True)
-        if answer.status != httpx.codes.OK or answer.kind not in {"text/plain", ""}:
-            return _Rules(moment + STAYS)
-        parser = RobotFileParser()
-        parser.parse(answer.body[:LONGEST].decode("utf-8-sig", "replace").splitlines())
-        return _Rules(moment + STAYS, parser)
+            return _Known(moment + TROUBLE_STAYS, is_closed=True)
+        if answer.status != httpx.codes.OK or answer.kind in PAGES:
+            return _Known(moment + STAYS)
+        return _Known(moment + STAYS, read(answer.body[:LONGEST].decode("utf-8-sig", "replace"), NAME))

@@ -15,6 +15,8 @@ from lethe_app.web.text import one_line
 
 LONGEST_QUERY = 200
 LONGEST_TITLE, LONGEST_DESCRIPTION = 200, 600
+LONGEST_READ = 5000
+"""Characters of either that are looked at at all, however much an engine sends."""
 OTHER = "Another search engine can be chosen in the settings."
 _OUTSIDE = re.compile(r"[^\w\s'’.+#-]|_")
 _BEFORE, _AFTER = "'’.+#-", "'’.-"
@@ -60,7 +62,7 @@ def gathered(hits: Iterable[tuple[str, str, str]], count: int) -> list[Found]:
 
 
 def _plain(text: str, most: int) -> str:
-    return one_line(unescape(_TAG.sub("", text)), most)
+    return one_line(unescape(_TAG.sub("", text[:LONGEST_READ])), most)
 
 
 def failed(name: str, error: LetheError) -> SearchFailed:

@@ -98,7 +98,10 @@ def one_line(text: str, most: int) -> str:
 async def words_of(body: bytes, kind: str, charset: str, seconds: float = SECONDS) -> Words:
     """Title and main text of a page, or at least what its head says of it. Runs in a thread and takes no longer than told."""
     if kind == "text/plain":
-        return Words("", unlinked(cleaned(decoded(body, charset)[:LONGEST])))
+        try:
+            return Words("", await in_thread(lambda: unlinked(cleaned(decoded(body, charset)[:LONGEST])), seconds))
+        except TimeoutError:
+            return Words("", "", is_description=True)
     try:
         source, head = await in_thread(lambda: _opened(body, charset), seconds)
     except TimeoutError:

@@ -12,11 +12,13 @@ T = TypeVar("T")
 MOST = 4
 """Threads at once, those included that were given up and still work."""
 _desks = BoundedSemaphore(MOST)
+NAMES = BoundedSemaphore(16)
+"""Desks for looking up names, of which several are wanted at once and each may take its time."""
 
 
-async def in_thread(work: Callable[[], T], seconds: float) -> T:
+async def in_thread(work: Callable[[], T], seconds: float, desks: BoundedSemaphore = _desks) -> T:
     """What `work` returns or raises; TimeoutError after `seconds`, or at once where too many others have not come back."""
-    if not _desks.acquire(blocking=False):
+    if not desks.acquire(blocking=False):
         raise TimeoutError
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Callable[[], T]] = loop.create_future()
@@ -27,7 +29,7 @@ async def in_thread(work: Callable[[], T], seconds: float) -> T:
 
     def run() -> None:
         outcome = _outcome(work)
-        _desks.release()
+        desks.release()
         with suppress(RuntimeError):  # the loop has closed meanwhile: nobody waits
             loop.call_soon_threadsafe(settle, outcome)
 
@@ -41,8 +43,8 @@ def _outcome(work: Callable[[], T]) -> Callable[[], T]:
     """What comes of it, to be returned or raised elsewhere."""
     try:
         result = work()
-    except Exception as error:  # handed to whoever waits
-        raised = error
+    except BaseException as error:  # handed to whoever waits; libraries of other languages raise their panic like this
+        raised = error if isinstance(error, Exception) else RuntimeError(f"{type(error).__name__}: {error}")
 
         def fail() -> T:
             raise raised

@@ -40,6 +40,10 @@ class Quitter(Kites):
     def __init__(self):
         raise SystemExit(3)
 
+class Panicking(Kites):
+    def __init__(self):
+        raise type("Panic", (BaseException,), {})("deep below")
+
 kite = 5
 """
 
@@ -78,6 +82,7 @@ def test_broken_ones_are_told_and_leave_the_good_one_alone(folder: Path):
         gone="kites_of_others:Missing",
         kites="kites_of_others:Kites",
         nameless="kites_of_others:Nameless",
+        panicking="kites_of_others:Panicking",
         quitter="kites_of_others:Quitter",
         unknown="no_such_module_at_all:Kites",
     )
@@ -85,7 +90,7 @@ def test_broken_ones_are_told_and_leave_the_good_one_alone(folder: Path):
     found, faults = plugins.found()
 
     assert [one.task.name for one in found] == ["kites"]
-    assert len(faults) == 6
+    assert len(faults) == 7
     assert "the wind is gone" in next(fault.words for fault in faults if "broken" in fault.words)
 
 

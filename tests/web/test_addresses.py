@@ -110,6 +110,8 @@ def test_names_numbers_and_doors_at_home_are_refused(address: str):
         "http://0177.0.0.1/",
         "http://１２７.0.0.1/",
         "http://" + "a" * 300 + ".com/",
+        "http://127.0.0.1%2f.example.com/",
+        "http://127.0.0.1%00.example.com/",
         "http://example.com/" + "a" * 3000,
     ],
 )

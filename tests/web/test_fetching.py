@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import socket
+import threading
 import zlib
 
 import httpcore
@@ -12,6 +14,7 @@ import pytest
 
 from lethe_app.errors import NotAllowed, PageUnreadable
 from lethe_app.web.fetching import AGENT, LARGEST, Answer, Fetcher, Limits, Meter, Way, media_type
+from lethe_app.web.pinned import looked_up
 from tests.web.net import PUBLIC, Names, Net, way
 from tests.web.server import Reply, Site, moved, nothing, page, serving
 
@@ -322,3 +325,20 @@ def test_the_kind_of_an_answer_is_read_whatever_stands_around_it():
     assert media_type('Text/HTML; Charset="UTF-8"; x=y') == ("text/html", "utf-8")
     assert media_type("") == ("", "")
     assert media_type(";;charset=") == ("", "")
+
+
+async def test_the_end_of_the_program_does_not_wait_for_a_name_that_is_looked_up_for_long(monkeypatch: pytest.MonkeyPatch):
+    may_end = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_asked, **_how: may_end.wait(10) and [])
+    before = set(threading.enumerate())
+    looking = [asyncio.create_task(looked_up(f"{number}.example.org")) for number in range(8)]
+    await asyncio.sleep(0.05)
+    held = set(threading.enumerate()) - before
+    for one in looking:
+        one.cancel()
+    ended = await asyncio.wait_for(asyncio.gather(*looking, return_exceptions=True), 1)
+    may_end.set()
+
+    assert len(held) == 8, "as many as pages are read at once"
+    assert all(thread.daemon for thread in held)
+    assert all(isinstance(one, asyncio.CancelledError) for one in ended)

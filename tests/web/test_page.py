@@ -221,3 +221,18 @@ async def test_a_page_on_the_open_internet_that_moves_home_is_not_followed():
 
     assert site.paths == ["/robots.txt", "/a"]
     assert all("127.0.0.1" not in what for _purpose, what in log.left)
+
+
+async def test_a_site_is_asked_for_its_rules_once_however_many_of_its_pages_are_wanted_at_the_same_time():
+    pages = Pages(Watch().times())
+    async with serving(Site({f"/{name}": Reply(page(name)) for name in "abcd"})) as site:
+        await asyncio.gather(*(pages.read(f"{site.url}/{name}", HOME, Log()) for name in "abcd"))
+
+    assert site.paths.count("/robots.txt") == 1
+
+
+async def test_rules_are_taken_whatever_they_are_called_unless_they_are_a_page():
+    rules = Reply(b"User-agent: *\nDisallow: /\n", kind="application/octet-stream")
+    async with serving(Site({"/robots.txt": rules, "/a": Reply(page())})) as site:
+        with pytest.raises(PageUnreadable, match="does not want"):
+            await Pages(Watch().times()).read(f"{site.url}/a", HOME, Log())

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 import threading
+import time
 from types import ModuleType
 from typing import Any
 
@@ -74,6 +76,14 @@ def test_hits_are_plain_bounded_and_none_comes_twice():
 
 
 # Brave
+
+
+def test_an_engine_that_sends_megabytes_holds_nobody_up():
+    began = time.perf_counter()
+    (hit,) = gathered([("<a" * 900_000, "https://a.example/", "Wind " + "[a](" * 400_000)], 3)
+
+    assert hit.description.startswith("Wind")
+    assert time.perf_counter() - began < 0.5
 
 
 async def test_brave_is_asked_with_the_key_and_nothing_else_of_the_user():
@@ -263,6 +273,36 @@ async def test_the_librarys_troubles_are_told(library: Any, trouble: str, told: 
 
     with pytest.raises(SearchFailed, match=told):
         await DuckDuckGo().search("anything", 3)
+
+
+def test_no_proxy_of_the_environment_is_used_and_the_environment_is_left_as_it_was(
+    library: Any, monkeypatch: pytest.MonkeyPatch
+):
+    library([])
+    names = ("HTTPS_PROXY", "DDGS_PROXY", "PRIMP_PROXY", "NO_PROXY")
+    for name in names[:3]:
+        monkeypatch.setenv(name, "http://proxy.example:3128")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    before, seen = {name: os.environ.get(name) for name in names}, list[dict[str, str | None]]()
+    inside, may_end = threading.Barrier(2), threading.Event()
+
+    def text(_self: object, words: str, **_how: object) -> list[object]:
+        inside.wait(5)
+        if words == "slow":
+            may_end.wait(5)
+        seen.append({name: os.environ.get(name) for name in names[1:]})
+        return []
+
+    sys.modules["ddgs"].DDGS.text = text  # type: ignore[attr-defined]
+    searching = [threading.Thread(target=by_library, args=(words, 3, "")) for words in ("slow", "quick")]
+    for one in searching:
+        one.start()
+    searching[1].join()
+    may_end.set()
+    searching[0].join()
+
+    assert seen == [{"DDGS_PROXY": None, "PRIMP_PROXY": None, "NO_PROXY": "*"}] * 2
+    assert {name: os.environ.get(name) for name in names} == before
 
 
 def test_the_library_finding_nothing_is_no_failure(library: Any):

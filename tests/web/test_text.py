@@ -90,6 +90,15 @@ async def test_a_page_without_text_gives_what_its_head_says():
     assert (words.title, words.text, words.is_description) == ("Ships", "All ships & hours.", True)
 
 
+async def test_a_long_plain_text_does_not_hold_up_the_loop():
+    reading = asyncio.create_task(words_of(("a\u0301 " * 600_000).encode(), "text/plain", "utf-8"))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+
+    assert not reading.done(), "it is made ready elsewhere"
+    assert (await reading).text.startswith("á á")
+
+
 async def test_plain_text_is_taken_as_it_is():
     words = await words_of(b"<b>no tags here</b>\r\nline", "text/plain", "")
 

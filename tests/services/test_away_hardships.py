@@ -1,0 +1,182 @@
+"""Tasks that misbehave and clocks that are put right: whatever happens, it goes on the next time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from lethe_app.agents import runtime
+from lethe_app.agents.task import Result, Scene, Sight
+from lethe_app.domain.agents import Outcome
+from lethe_app.domain.clock import told_by
+from lethe_app.house import House
+from lethe_app.services.background import Background
+from tests.conftest import Silence
+from tests.services.stage import until
+from tests.services.tasks import Clock, Scripted, employ, kept_runs, leave, newest, nothing
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    clock = Clock()
+    with told_by(clock):
+        yield clock
+
+
+class Panic(BaseException):
+    """As libraries of other languages raise it."""
+
+
+def of_itself() -> Exception:
+    return asyncio.CancelledError()  # type: ignore[return-value] - no Exception, which is the point
+
+
+TROUBLES = [SystemExit("good night"), of_itself(), Panic("deep below")]
+NAMES = ["SystemExit", "CancelledError", "Panic"]
+
+
+# code of others
+
+
+@pytest.mark.parametrize("trouble", TROUBLES, ids=NAMES)
+async def test_whatever_a_task_raises_at_work_only_the_task_has_failed(
+    house: House, clock: Clock, quiet_log: Silence, trouble: BaseException
+):
+    async def break_down(_scene: Scene) -> Result:
+        raise trouble
+
+    await employ(house, Scripted(break_down), plugin="lethe-wells")
+    leave(house, clock)
+    house.away.start()
+    await until(lambda: _has_ended(house))
+
+    run = await newest(house)
+    assert run.outcome is Outcome.FAILED
+    assert type(trouble).__name__ in run.trouble
+    assert await _still_looks(house, clock)
+    quiet_log.records.clear()
+
+
+@pytest.mark.parametrize("trouble", TROUBLES, ids=NAMES)
+async def test_whatever_a_task_raises_when_it_looks_only_the_task_has_failed(
+    house: House, clock: Clock, quiet_log: Silence, trouble: BaseException
+):
+    class Blind(Scripted):
+        async def observe(self, sight: Sight) -> bool:
+            raise trouble
+
+    await employ(house, Blind(nothing), plugin="lethe-wells")
+    leave(house, clock)
+    house.away.start()
+    await until(lambda: _has_ended(house))
+
+    assert (await newest(house)).outcome is Outcome.FAILED
+    assert await _still_looks(house, clock)
+    quiet_log.records.clear()
+
+
+async def test_a_task_that_never_ends_looking_holds_nobody_up(
+    house: House, clock: Clock, quiet_log: Silence, monkeypatch: pytest.MonkeyPatch
+):
+    class Dreamer(Scripted):
+        async def observe(self, sight: Sight) -> bool:
+            return await asyncio.Event().wait()
+
+    monkeypatch.setattr(runtime, "LONGEST_LOOK", 0.05)
+    await employ(house, Dreamer(nothing), plugin="lethe-wells")
+    leave(house, clock)
+    await house.away.look()
+
+    run = await newest(house)
+    assert (run.outcome, run.trouble) == (Outcome.FAILED, runtime.TOO_LONG_A_LOOK)
+    quiet_log.records.clear()
+
+
+async def test_a_fault_of_ours_is_logged_and_does_not_end_the_work_behind_for_good(quiet_log: Silence):
+    worked = 0
+
+    async def work() -> None:
+        nonlocal worked
+        worked += 1
+        if worked == 1:
+            raise KeyError("what Tomas said")
+
+    behind = Background(work, 0.01)
+    behind.start()
+    async def goes_on() -> bool:
+        return worked >= 3
+
+    await until(goes_on)
+    await behind.close()
+
+    (record,) = quiet_log.records
+    assert "KeyError" in record.getMessage()
+    assert "Tomas" not in record.getMessage()
+    quiet_log.records.clear()
+
+
+async def _has_ended(house: House) -> bool:
+    return any(run.outcome is not None for run in await kept_runs(house))
+
+
+async def _still_looks(house: House, clock: Clock) -> bool:
+    """Is something else done afterwards by the same loop?"""
+    other = Scripted(nothing, "another")
+    await employ(house, other)
+    clock.go_on(hours=1)
+    house.away._background.wake()
+
+    async def is_done() -> bool:
+        return other.ended == 1
+
+    await until(is_done)
+    return True
+
+
+# clocks
+
+
+async def test_after_a_clock_went_ahead_by_years_and_was_put_right_everything_is_done_at_its_pace(house: House, clock: Clock):
+    task = Scripted(nothing)
+    await employ(house, task)
+    leave(house, clock, timedelta(days=1500))
+    await house.away.look()
+
+    clock.go_on(days=-1500)
+    house.idleness.touch()
+    for _hour in range(13):
+        clock.go_on(hours=1)
+        await house.away.look()
+
+    assert task.began == 1 + 3, "at once, and then every six hours"
+
+
+async def test_what_was_spent_at_a_date_that_has_not_come_is_not_spent_today(house: House, clock: Clock):
+    await house.preferences.set(agent_day_tokens=100)
+    task = Scripted(nothing)
+    await employ(house, task)
+    leave(house, clock, timedelta(days=400))
+    await house.away.look()
+    run = await newest(house)
+    await house.away._runs.put(run.model_copy(update={"tokens": 1000}))
+
+    clock.go_on(days=-399)
+    await house.away.look()
+
+    assert task.began == 2
+
+
+async def test_a_clock_that_is_put_back_by_a_little_repeats_nothing(house: House, clock: Clock):
+    task = Scripted(nothing)
+    await employ(house, task)
+    leave(house, clock)
+    await house.away.look()
+
+    clock.go_on(minutes=-10)
+    house.away._runtime.look_anew()
+    await house.away.look()
+
+    assert task.began == 1

@@ -1,0 +1,205 @@
+"""Whatever was done behind the user can be taken back, also after a kill, and never takes anything of theirs along."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lethe_app.agents.task import Result, Scene
+from lethe_app.domain.agents import MadeKind, Outcome
+from lethe_app.domain.clock import told_by
+from lethe_app.domain.facts import ExtractedFact
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.house import House
+from lethe_app.services.notekeeping import Notekeeping
+from lethe_app.services.unwriting import taken_out
+from tests.conftest import Silence
+from tests.services.past import copy_home, opened
+from tests.services.stage import MIRA
+from tests.services.tasks import Clock, Scripted, employ, kept_runs, leave, newest
+from tests.services.test_doings import BREAD, CONCLUDED, baked
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    clock = Clock()
+    with told_by(clock):
+        yield clock
+
+
+# memories
+
+
+async def remember(scene: Scene) -> Result:
+    await scene.memorize(MemoryUnit(name="The lamp", content="Tomas fears for the lamp."))
+    return Result("Remembered something.")
+
+
+async def test_a_memory_that_the_user_has_made_their_own_stays(house: House, clock: Clock):
+    await employ(house, Scripted(remember))
+    leave(house, clock)
+    await house.away.look()
+    (memory,) = await house.brain.memories(MIRA)
+    await house.brain.edit(memory.model_copy(update={"content": "I fear for the lamp, and for the glass."}))
+
+    await house.away.undo((await newest(house)).id)
+
+    assert [one.content for one in await house.brain.memories(MIRA)] == ["I fear for the lamp, and for the glass."]
+    assert (await newest(house)).undone
+
+
+async def test_a_memory_nobody_has_touched_goes_to_the_trash(house: House, clock: Clock):
+    await employ(house, Scripted(remember))
+    leave(house, clock)
+    await house.away.look()
+
+    await house.away.undo((await newest(house)).id)
+
+    assert list(await house.brain.memories(MIRA)) == []
+
+
+async def test_what_a_memory_said_before_comes_back_even_if_the_end_came_right_after_it_was_written_over(
+    house: House, clock: Clock, quiet_log: Silence, monkeypatch: pytest.MonkeyPatch
+):
+    async def shout(scene: Scene) -> Result:
+        await scene.memorize(MemoryUnit(name="The lamp", content="TOMAS FEARS FOR THE LAMP."))
+        return Result("Remembered something.")
+
+    await employ(house, Scripted(remember, "quiet"))
+    leave(house, clock)
+    await house.away.look()
+    put = house.brain._holdings.put
+
+    async def put_and_end(persona_id: str, *memories: MemoryUnit) -> None:
+        await put(persona_id, *memories)
+        raise SystemExit
+
+    await employ(house, Scripted(shout, "loud"))
+    with monkeypatch.context() as patched:
+        patched.setattr(house.brain._holdings, "put", put_and_end)
+        await house.away.look()
+    (memory,) = await house.brain.memories(MIRA)
+    assert memory.content == "TOMAS FEARS FOR THE LAMP."
+
+    await house.away.undo((await newest(house)).id)
+
+    assert [one.content for one in await house.brain.memories(MIRA)] == ["Tomas fears for the lamp."]
+    quiet_log.records.clear()
+
+
+# notebooks
+
+
+async def test_killed_between_a_notebook_and_its_record_it_stands_in_the_list_and_can_be_taken_back(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    await baked(house, tmp_path, BREAD)
+    known = {one.guid for one in await house.knowing.all(MIRA)}
+    written = asyncio.Event()
+
+    async def wait(_keeping: Notekeeping, _persona: str, _name: str) -> list[str]:
+        written.set()
+        return await asyncio.Event().wait()  # type: ignore[return-value] - never
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Notekeeping, "part_if_long", wait)
+        reading = asyncio.create_task(house.mind.notekeeping.of(MIRA))
+        await written.wait()
+        copy = await copy_home(house, tmp_path / "as it was")
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+
+    async with opened(copy) as again:
+        await again.preferences.set(notebooks=False)
+        await again.mind.notekeeping.catch_up()
+        (run,) = await kept_runs(again)
+        assert run.outcome is Outcome.LOST
+        assert [one.title for one in run.made if one.kind is MadeKind.NOTEBOOK] == ["Baking bread"]
+        assert not {one.guid for one in await again.knowing.all(MIRA)} <= known
+
+        await again.away.undo(run.id)
+
+        assert await again.mind.notebooks.of(MIRA) == []
+        assert {one.guid for one in await again.knowing.all(MIRA)} <= known
+
+
+async def test_ended_in_the_middle_of_writing_it_is_recorded_all_the_same(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    await baked(house, tmp_path, BREAD)
+    written = asyncio.Event()
+
+    async def wait(_keeping: Notekeeping, _persona: str, _name: str) -> list[str]:
+        written.set()
+        return await asyncio.Event().wait()  # type: ignore[return-value] - never
+
+    monkeypatch.setattr(Notekeeping, "part_if_long", wait)
+    reading = asyncio.create_task(house.mind.notekeeping.of(MIRA))
+    await written.wait()
+    (run,) = await kept_runs(house)
+    house.away.stop(run.id)
+    await reading
+
+    (run,) = await kept_runs(house)
+    assert run.outcome is Outcome.STOPPED
+    assert [one.title for one in run.made if one.kind is MadeKind.NOTEBOOK] == ["Baking bread"]
+    await house.away.undo(run.id)
+    assert await house.mind.notebooks.of(MIRA) == []
+
+
+async def test_an_older_run_is_taken_back_out_of_a_notebook_in_which_others_have_written_since(house: House, tmp_path: Path):
+    name = await house.mind.notebooks.create(MIRA, "Baking bread")
+    await house.mind.notebooks.write(MIRA, name, "# Baking bread\n\nThe dough, the cellar, loaves and Sundays.\n", "")
+    await baked(house, tmp_path, BREAD)
+    await house.mind.notekeeping.of(MIRA)
+    (run,) = await kept_runs(house)
+    text = await house.mind.notebooks.text(MIRA, name)
+    mine = text.replace("Tomas bakes on Sundays.", "Tomas bakes on Sundays and feast days.")
+    await house.mind.notebooks.write(MIRA, name, f"{mine}- By hand.\n", text)
+
+    await house.away.undo(run.id)
+
+    left = (await house.mind.notebooks.text(MIRA, name)).splitlines()
+    assert [one.partition(" (")[0] for one in left if one.startswith("-")] == [
+        "- Tomas bakes on Sundays and feast days.",
+        "- By hand.",
+    ]
+    assert "The dough, the cellar, loaves and Sundays." in left
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "after", "left"),
+    [
+        ("# A\n\n- one\n- two\n", "# A\n\n- one\n", "# A\n\n- one\n- two\n", "# A\n\n- one\n"),
+        ("# A\n\n- one\n- two\n- three\n", "# A\n\n- one\n", "# A\n\n- one\n- two\n", "# A\n\n- one\n- three\n"),
+        ("# A\n\n- one\n- two, of mine\n", "# A\n\n- one\n", "# A\n\n- one\n- two\n", "# A\n\n- one\n- two, of mine\n"),
+        ("# A\n\n- two\n", "# A\n\n- one\n", "# A\n\n- one\n- two\n", "# A\n"),
+        ("# A\n\n- one\n", None, "# A\n\n- one\n", None),
+        ("# A\n\n- one\n- mine\n", None, "# A\n\n- one\n", "# A\n\n- mine\n"),
+        ("# A\n\n", None, "# A\n\n- one\n", None),
+        ("# Mine\n\n- one\n", None, "# A\n\n- one\n", "# Mine\n"),
+    ],
+)
+def test_lines_are_taken_out_and_nothing_else(text: str, before: str | None, after: str, left: str | None):
+    assert taken_out(text, before, after) == left
+
+
+# facts
+
+
+async def test_what_a_fact_took_the_place_of_holds_again(house: House, tmp_path: Path):
+    await baked(house, tmp_path, BREAD)
+    await house.mind.notekeeping.of(MIRA)
+    (run,) = await kept_runs(house)
+    learnt = next(one for one in await house.knowing.all(MIRA) if one.fact == CONCLUDED["conclusions"][0]["conclusion"])
+    old = ExtractedFact(fact="Tomas bakes on Mondays.", superseded=True, superseded_by=learnt.guid)
+    await house.knowing._facts.put(MIRA, old)
+
+    await house.away.undo(run.id)
+
+    held = {one.fact: one.superseded for one in await house.knowing.all(MIRA)}
+    assert held["Tomas bakes on Mondays."] is False
+    assert learnt.fact not in held
