@@ -8,32 +8,31 @@ Source: https://huggingface.co/docs/huggingface_hub/package_reference/file_downl
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import re
-import shutil
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 import httpx
 
 from lethe_app.domain.download import DownloadStage, RemoteModel
-from lethe_app.errors import DiskFull, DownloadFailed, StorageError
+from lethe_app.errors import DownloadFailed
+from lethe_app.llm.part_file import STOPPED_ADVICE, Sink, check_room, is_whole, on_disk, opened, settle, size_of
 
 ENDPOINT = "https://huggingface.co"
 STALL = 30.0
 """Seconds without a byte after which the connection counts as broken."""
 TRIES = 6
 """Times in a row that nothing came, after which it is given up; any byte starts the count anew."""
-PIECE = 1 << 20
-SPARE = 256 << 20
-"""Bytes that stay free on the disk."""
+LONGEST_WAIT = 300
+"""Seconds that a server may ask for."""
 MAGIC = b"GGUF"
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
+_WHOLE = re.compile(r"bytes [^/]+/(\d{1,19})$")
 _SHA = re.compile(r'^"?([0-9a-f]{64})"?$')
 
 Told = Callable[[DownloadStage, int, int], None]
@@ -46,13 +45,17 @@ class _Known:
 
     size: int
     sha256: str
+    tag: str = ""
+    """What the server calls this version of it."""
+    begun_anew: bool = False
+    """Was a part thrown away because nothing proved it?"""
 
 
 class Hub:
     """One place to fetch from. Opens a connection only inside `fetch`."""
 
     def __init__(self, endpoint: str = "", proxy: str = "", *, pause: float = 1.0, stall: float = STALL) -> None:
-        """`endpoint` may be a mirror, `proxy` is `http://…` or `socks5://…`; `pause` seconds before the second try, growing."""
+        """`endpoint` may be a mirror, `proxy` is `http://…`; `pause` seconds before the second try, growing."""
         self._endpoint = (endpoint or ENDPOINT).rstrip("/")
         self._proxy = proxy or None
         self._pause, self._stall = pause, stall
@@ -66,43 +69,61 @@ class Hub:
         Raises DownloadFailed, DiskFull, StorageError. Cancel it to stop.
         """
         target, part = folder / model.file, folder / f"{model.file}.part"
-        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+        with on_disk(folder):
+            await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
         known = _Known(0, model.sha256)
         tries = 0
         while True:
-            before = _size(part)
+            before = size_of(part)
             told(DownloadStage.WAITING, before, known.size)
             try:
                 await self._load(model, part, known, told)
                 break
-            except httpx.HTTPError as error:
-                tries = 0 if _size(part) > before else tries + 1
-                if tries >= TRIES:
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                tries = 0 if size_of(part) > before else tries + 1
+                if tries >= TRIES or not isinstance(error, WORTH_ANOTHER_TRY):
                     raise DownloadFailed(f"“{model.name}” did not come: {_reason(error)}.", STOPPED_ADVICE) from error
-                await asyncio.sleep(self._pause * 2**tries)
+                await asyncio.sleep(max(self._pause * 2**tries, getattr(error, "seconds", 0.0)))
         told(DownloadStage.CHECKING, known.size, known.size)
-        await self._check(model, part, known)
-        await asyncio.to_thread(part.replace, target)
+        with on_disk(part):
+            await self._check(model, part, known)
+            await asyncio.to_thread(settle, part, target)
         return target
 
     async def _load(self, model: RemoteModel, part: Path, known: _Known, told: Told) -> None:
         """Everything that is still missing; raises httpx.HTTPError where it is worth another try."""
-        async with self._answer(model, _size(part)) as answer:
-            start = _start_of(model, answer, _size(part))
-            if start is None:  # there is no more than we have: the check will tell whether it is the file
+        async with self._answer(model, size_of(part)) as answer:
+            have = size_of(part)
+            start = _start_of(model, answer, have)
+            if start is None:  # the server says that there is no more than we have
+                await self._believe(model, answer, part, known)
                 return
             self._learn(model, answer, start, known)
-            _check_room(part, known.size - start)
-            with _opened(part, start) as file:
-                done = await self._take(model, answer, _Sink(file, start), known, told)
+            check_room(part, known.size - start)
+            with opened(part, start) as file:
+                done = await self._take(model, answer, Sink(file, start), known, told)
             if known.size and done < known.size:
                 raise httpx.ReadError(f"the connection ended {known.size - done} bytes too early")
 
-    async def _take(self, model: RemoteModel, answer: httpx.Response, sink: _Sink, known: _Known, told: Told) -> int:
+    async def _believe(self, model: RemoteModel, answer: httpx.Response, part: Path, known: _Known) -> None:
+        """The server says that there is no more than what is here, or less: is that proved, or can it be by the hash?"""
+        have, whole = size_of(part), _whole_size(answer)
+        if known.size > have:
+            raise DownloadFailed(f"“{model.name}” is shorter than was announced; nothing of it is trusted.")
+        if have == whole or (known.sha256 and have >= whole):
+            known.size = known.size or whole
+            return
+        await asyncio.to_thread(part.unlink, missing_ok=True)
+        if known.begun_anew:
+            raise DownloadFailed(f"The server does not say how long “{model.name}” is; nothing of it is trusted.")
+        known.begun_anew = True
+        raise httpx.ReadError("the server has less of it than was there already")
+
+    async def _take(self, model: RemoteModel, answer: httpx.Response, sink: Sink, known: _Known, told: Told) -> int:
         """Write what comes, whatever ends it; returns how much is there then."""
         try:
             async for piece in answer.aiter_raw():
-                if sink.done == 0 and not piece.startswith(MAGIC):
+                if sink.done < len(MAGIC) and not sink.begins_with(MAGIC, piece):
                     raise DownloadFailed(f"What came for “{model.name}” is no GGUF file.", "Is there a page to log in to?")
                 if known.size and sink.done + len(piece) > known.size:
                     raise DownloadFailed(f"“{model.name}” is longer than was announced; nothing of it is trusted.")
@@ -128,10 +149,14 @@ class Hub:
             linked.update({name: value for name, value in response.headers.items() if name.startswith("x-linked-")})
 
         hooks: dict[str, list[Callable[..., Any]]] = {"request": [check], "response": [look]}
-        async with (
-            httpx.AsyncClient(
+        try:
+            made = httpx.AsyncClient(
                 proxy=self._proxy, timeout=limits, follow_redirects=True, max_redirects=5, event_hooks=hooks
-            ) as client,
+            )
+        except (ValueError, ImportError, httpx.InvalidURL) as error:
+            raise DownloadFailed(f"“{self._proxy}” is no proxy that can be used.", "It stands in the settings.") from error
+        async with (
+            made as client,
             client.stream("GET", self.url_of(model), headers=headers) as answer,
         ):
             answer.headers.update(linked)
@@ -145,10 +170,13 @@ class Hub:
 
     def _learn(self, model: RemoteModel, answer: httpx.Response, start: int, known: _Known) -> None:
         """How large the file is and what its hash must be, as the hub says. A second answer may not say otherwise."""
-        length = int(answer.headers.get("content-length") or 0)
-        size = int(answer.headers.get("x-linked-size") or 0) or (start + length if length else 0)
-        if known.size and size and size != known.size:
+        length = _number(answer, "content-length")
+        size = _number(answer, "x-linked-size") or _whole_size(answer) or (start + length if length else 0)
+        tag = answer.headers.get("etag", "")
+        is_another = bool(tag and known.tag and tag != known.tag and not known.sha256)
+        if is_another or (known.size and size and size != known.size):
             raise DownloadFailed(f"“{model.name}” was changed while it was being loaded.", "Load it once more.")
+        known.tag = known.tag or tag
         known.size = known.size or size
         found = _SHA.match(answer.headers.get("x-linked-etag", ""))
         if found and known.sha256 and found[1] != known.sha256:
@@ -157,9 +185,9 @@ class Hub:
 
     async def _check(self, model: RemoteModel, part: Path, known: _Known) -> None:
         """Throws away what is not the file that was announced."""
-        wrong = known.size and _size(part) != known.size
-        if not wrong and known.sha256:
-            wrong = await asyncio.to_thread(_sha256, part) != known.sha256
+        wrong = bool(known.size) and size_of(part) != known.size
+        if not wrong:
+            wrong = not await asyncio.to_thread(is_whole, part, known.sha256)
         if wrong:
             await asyncio.to_thread(part.unlink, missing_ok=True)
             raise DownloadFailed(
@@ -167,7 +195,16 @@ class Hub:
             )
 
 
-STOPPED_ADVICE = "What came so far is kept; the next try goes on from there."
+class _Later(httpx.HTTPError):
+    """The server asks for patience of so many seconds."""
+
+    def __init__(self, words: str, seconds: float) -> None:
+        super().__init__(words)
+        self.seconds = seconds
+
+
+WORTH_ANOTHER_TRY = (_Later, httpx.TimeoutException, httpx.NetworkError, httpx.ProtocolError, httpx.ProxyError)
+"""What may pass. An address that is none, or one that leads round in circles, stays so."""
 
 
 def _start_of(model: RemoteModel, answer: httpx.Response, have: int) -> int | None:
@@ -185,67 +222,25 @@ def _start_of(model: RemoteModel, answer: httpx.Response, have: int) -> int | No
     if status == httpx.codes.NOT_FOUND:
         raise DownloadFailed(f"“{model.name}” is not there any more.", "It may have been renamed.")
     if status >= 500 or status in {408, 429}:
-        raise httpx.RemoteProtocolError(f"the server answered {status}")
+        raise _Later(f"the server answered {status}", min(_number(answer, "retry-after"), LONGEST_WAIT))
     if status != httpx.codes.OK:
         raise DownloadFailed(f"The server answered {status} for “{model.name}”.")
     return 0
 
 
-def _check_room(part: Path, missing: int) -> None:
-    free = shutil.disk_usage(part.parent).free
-    if missing > 0 and free < missing + SPARE:
-        needed = f"{(missing + SPARE) / 1e9:.1f} GB"
-        raise DiskFull(f"There is not enough room in {part.parent}: {needed} are needed, {free / 1e9:.1f} GB are free.")
+def _number(answer: httpx.Response, header: str) -> int:
+    """What a header says; 0 where it is not there, or is no number."""
+    told = answer.headers.get(header, "").strip()
+    return int(told) if told.isdecimal() and len(told) < 20 else 0
 
 
-@contextmanager
-def _opened(part: Path, start: int) -> Iterator[BinaryIO]:
-    """The file from `start` on: what stands behind it is cut off."""
-    try:
-        file = part.open("r+b" if part.exists() else "w+b")
-    except OSError as error:
-        raise StorageError(f"{part} cannot be written: {(error.strerror or str(error)).lower()}.") from error
-    with file:
-        file.truncate(start)
-        file.seek(start)
-        yield file
+def _whole_size(answer: httpx.Response) -> int:
+    """Bytes of the whole file, as an answer to a question for a part of it tells; 0 where it does not."""
+    found = _WHOLE.match(answer.headers.get("content-range", ""))
+    return int(found[1]) if found else 0
 
 
-class _Sink:
-    """Gathers what comes into pieces worth a write, and loses none of it."""
-
-    def __init__(self, file: BinaryIO, start: int) -> None:
-        self._file, self._held = file, bytearray()
-        self.done = start
-
-    def take(self, piece: bytes) -> bool:
-        """Is it time to write?"""
-        self._held += piece
-        self.done += len(piece)
-        return len(self._held) >= PIECE
-
-    def flush(self) -> None:
-        """Raises DiskFull."""
-        held, self._held = self._held, bytearray()
-        try:
-            self._file.write(held)
-        except OSError as error:
-            raise DiskFull(f"The download stopped: {(error.strerror or str(error)).lower()}.", STOPPED_ADVICE) from error
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _reason(error: httpx.HTTPError) -> str:
+def _reason(error: Exception) -> str:
     """What happened, without addresses and numbers of sockets."""
     if isinstance(error, httpx.TimeoutException):
         return "the server did not answer in time"

@@ -56,6 +56,12 @@ def plan(cached: list[int], wanted: list[int], shortest: int = SHORTEST) -> list
     return [beginning, *_with_context(prefix, [run for run in chain if run.length >= shortest])]
 
 
+def moves(runs: Sequence[Run]) -> list[Run]:
+    """Those that move down go first, from the front, then those that move up, from the back: so none meets another."""
+    down = [run for run in runs if run.wanted < run.cached]
+    return [*down, *(run for run in reversed(runs) if run.wanted > run.cached)]
+
+
 def common_prefix(one: list[int], other: list[int]) -> int:
     """How many tokens two lists share from the start; halving keeps the comparison in C."""
     low, high = 0, min(len(one), len(other))

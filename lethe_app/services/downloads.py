@@ -51,7 +51,8 @@ class Downloads:
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-            self._tell(DownloadProgress(self.progress[file].model, DownloadStage.STOPPED))
+            if not self.progress[file].is_over:  # it may have come to its end at this very moment
+                self._tell(DownloadProgress(self.progress[file].model, DownloadStage.STOPPED))
 
     async def discard(self, file: str) -> None:
         """Stop it, and throw away what came of it."""

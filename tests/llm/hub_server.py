@@ -28,6 +28,14 @@ class HubServer:
     ranges: bool = True
     location: str = ""
     """Where it sends people first."""
+    statuses: list[int] = field(default_factory=list)
+    """Answer the next ones with these, before it behaves."""
+    more: str = ""
+    """Header lines besides, each with its end of line."""
+    dribbles: bool = False
+    """The first bytes come one by one."""
+    reach: bool = True
+    """Does it tell with a 416 how long the file is?"""
     asked: list[dict[str, str]] = field(default_factory=list)
     url: str = ""
     over: asyncio.Event = field(default_factory=asyncio.Event)
@@ -46,8 +54,9 @@ class HubServer:
             writer.write(f"HTTP/1.1 302 Found\r\n{where}Content-Length: 0\r\nConnection: close\r\n\r\n".encode())
             await writer.drain()
             return
-        if self.status:
-            writer.write(f"HTTP/1.1 {self.status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
+        status = self.statuses.pop(0) if self.statuses else self.status
+        if status:
+            writer.write(f"HTTP/1.1 {status} No\r\n{self.more}Content-Length: 0\r\nConnection: close\r\n\r\n".encode())
             await writer.drain()
             return
         await self._send(writer, headers)
@@ -55,7 +64,8 @@ class HubServer:
     async def _send(self, writer: asyncio.StreamWriter, headers: dict[str, str]) -> None:
         start = int(headers["range"].removeprefix("bytes=").rstrip("-")) if self.ranges and "range" in headers else 0
         if start >= len(self.content):
-            writer.write(b"HTTP/1.1 416 Range Not Satisfiable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            whole = f"Content-Range: bytes */{len(self.content)}\r\n" if self.reach else ""
+            writer.write(f"HTTP/1.1 416 No\r\n{whole}Content-Length: 0\r\nConnection: close\r\n\r\n".encode())
             await writer.drain()
             return
         body = self.content[start:]
@@ -65,7 +75,12 @@ class HubServer:
             head += f"Content-Range: bytes {start}-{len(self.content) - 1}/{len(self.content)}\r\n"
         if self.etag:
             head += f'X-Linked-Etag: "{self.etag}"\r\n'
-        writer.write(f"{head}\r\n".encode())
+        writer.write(f"{head}{self.more}\r\n".encode())
+        for byte in body[:6] if self.dribbles else b"":
+            writer.write(bytes([byte]))
+            await writer.drain()
+            await asyncio.sleep(0.01)
+        body = body[6:] if self.dribbles else body
         if self.stalls:
             self.stalls -= 1
             writer.write(body[: len(body) // 2])

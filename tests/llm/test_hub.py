@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from lethe_app.domain.download import DownloadStage, RemoteModel
-from lethe_app.errors import DiskFull, DownloadFailed
+from lethe_app.errors import DiskFull, DownloadFailed, StorageError
 from lethe_app.llm import hub as hub_module
+from lethe_app.llm import part_file
 from lethe_app.llm.hub import Hub
+from tests.llm.gguf_factory import chat_settings, write_model
 from tests.llm.hub_server import MODEL, SHA, HubServer, serving
 
 WANTED = RemoteModel(name="Tiny", repository="somebody/tiny-GGUF", file="tiny.gguf")
@@ -139,7 +143,7 @@ async def test_nobody_is_followed_to_an_open_connection_elsewhere(tmp_path: Path
 
 
 async def test_a_disk_too_small_is_told_before_anything_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(hub_module, "SPARE", 1 << 62)
+    monkeypatch.setattr(part_file, "SPARE", 1 << 62)
     async with serving(HubServer()) as server:
         with pytest.raises(DiskFull, match="not enough room"):
             await fetch(server, tmp_path)
@@ -159,7 +163,7 @@ async def test_stopping_keeps_what_came(tmp_path: Path):
         await asyncio.gather(loading, return_exceptions=True)
 
     kept = part.read_bytes()
-    assert len(kept) >= hub_module.PIECE
+    assert len(kept) >= part_file.PIECE
     assert MODEL.startswith(kept)
 
 
@@ -171,3 +175,112 @@ async def test_behind_a_proxy_nobody_else_is_asked(tmp_path: Path):
             await hub.fetch(WANTED, tmp_path, lambda *_news: None)
 
     assert {asked["path"] for asked in proxy.asked} == {"only-the-proxy-knows.example.com:443"}
+
+
+# what a server may say that is not so
+
+
+@pytest.mark.parametrize("reach", [True, False])
+async def test_half_a_file_is_not_taken_for_the_whole_because_the_server_says_there_is_no_more(tmp_path: Path, reach: bool):
+    (tmp_path / "tiny.gguf.part").write_bytes(MODEL + b"left over from something longer")
+    async with serving(HubServer(reach=reach)) as server:
+        await fetch(server, tmp_path)
+
+    assert [asked.get("range") for asked in server.asked] == [f"bytes={len(MODEL) + 31}-", None]
+
+
+async def test_a_server_that_never_says_how_long_it_is_does_not_make_it_go_round_in_circles(tmp_path: Path):
+    (tmp_path / "tiny.gguf.part").write_bytes(MODEL[:1000])
+    async with serving(HubServer(status=416)) as server:
+        with pytest.raises(DownloadFailed):
+            await fetch(server, tmp_path)
+
+    assert not (tmp_path / "tiny.gguf").exists()
+    assert len(server.asked) <= 3
+
+
+async def test_where_no_hash_is_told_the_file_itself_says_whether_it_is_whole(tmp_path: Path):
+    whole = write_model(tmp_path / "whole.gguf", settings=chat_settings()).read_bytes()
+    (tmp_path / "models").mkdir()
+    told = lambda *_news: None  # noqa: E731 - nobody listens
+    async with serving(HubServer(content=whole, etag="")) as server:
+        path = await Hub(server.url, pause=0.01).fetch(WANTED, tmp_path / "models", told)
+        assert path.read_bytes() == whole
+        path.unlink()
+        server.content = whole[: len(whole) - 40]  # as long as it is said to be, and yet not all of it
+        with pytest.raises(DownloadFailed, match="not the file that was announced"):
+            await Hub(server.url, pause=0.01).fetch(WANTED, tmp_path / "models", told)
+
+    assert list((tmp_path / "models").iterdir()) == []
+
+
+async def test_bytes_that_come_one_by_one_are_a_model_all_the_same(tmp_path: Path):
+    async with serving(HubServer(dribbles=True)) as server:
+        await fetch(server, tmp_path)
+
+
+async def test_numbers_that_are_none_are_passed_over(tmp_path: Path):
+    async with serving(HubServer(more="X-Linked-Size: lots\r\n")) as server:
+        await fetch(server, tmp_path)
+
+
+async def test_whoever_asks_for_patience_gets_it(tmp_path: Path):
+    async with serving(HubServer(statuses=[429], more="Retry-After: 1\r\n")) as server:
+        began = time.monotonic()
+        await fetch(server, tmp_path)
+
+    assert len(server.asked) == 2
+    assert time.monotonic() - began >= 1
+
+
+async def test_a_file_that_changes_between_two_breaks_is_given_up(tmp_path: Path):
+    async with serving(HubServer(breaks=[400_000, 300_000], etag="", more='ETag: "one"\r\n')) as server:
+
+        def told(stage: DownloadStage, done: int, _total: int) -> None:
+            if stage is DownloadStage.WAITING and done:
+                server.more = 'ETag: "two"\r\n'
+
+        with pytest.raises(DownloadFailed, match="was changed"):
+            await Hub(server.url, pause=0.01).fetch(WANTED, tmp_path, told)
+
+
+async def test_whoever_leads_round_in_circles_is_not_followed_for_long(tmp_path: Path):
+    async with serving(HubServer()) as server:
+        server.location = f"{server.url}/somebody/else.gguf"
+        with pytest.raises(DownloadFailed):
+            await fetch(server, tmp_path)
+
+    assert len(server.asked) <= 6
+
+
+@pytest.mark.parametrize(("endpoint", "proxy"), [("https://[::1", ""), ("", "socks4://here"), ("", "socks5://here")])
+async def test_an_address_that_is_none_is_told_at_once(tmp_path: Path, endpoint: str, proxy: str):
+    with pytest.raises(DownloadFailed):
+        await Hub(endpoint, proxy, pause=60).fetch(WANTED, tmp_path, lambda *_news: None)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such limit there")
+@pytest.mark.parametrize("limit", [1_500_000, len(MODEL) - 100])
+async def test_a_disk_that_fills_up_meanwhile_keeps_what_came(tmp_path: Path, limit: int):
+    import resource  # noqa: PLC0415 - not on every system
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    async with serving(HubServer()) as server:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+        try:
+            with pytest.raises(DiskFull, match="download stopped"):
+                await fetch(server, tmp_path)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        kept = (tmp_path / "tiny.gguf.part").read_bytes()
+        assert len(kept) == limit
+        await fetch(server, tmp_path)
+
+    assert MODEL.startswith(kept)
+    assert server.asked[-1]["range"] == f"bytes={limit}-"
+
+
+async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path):
+    (tmp_path / "models").write_text("a file, where a folder should be", encoding="utf-8")
+    with pytest.raises(StorageError, match="cannot be written"):
+        await Hub("http://127.0.0.1:9").fetch(WANTED, tmp_path / "models", lambda *_news: None)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lethe_app.domain.model import LoadOptions
 from lethe_app.llm.llama_weights import NativeFlag, Weights
-from lethe_app.llm.retokenize import Retokenizer, shared_length
+from lethe_app.llm.retokenize import Retokenizer, any_of, shared_length
 
 PIECES = st.sampled_from(
     [
@@ -73,6 +73,28 @@ def test_without_control_tokens_everything_is_asked_for(weights: Weights):
     remembering.tokens("Hello there")
 
     assert remembering.tokens("Hello there, you") == weights.tokenize("Hello there, you")
+
+
+BLANKS = {" " * length: -length for length in (2, 4, 8)}
+"""Tokens for several spaces, of which longer ones begin with shorter ones, as in the vocabularies of some families."""
+
+
+def blanks_apart(text: str, _begins: bool) -> list[int]:
+    """A tokenizer that knows these and single letters."""
+    spellings, tokens, place = any_of(BLANKS), list[int](), 0
+    assert spellings is not None
+    for match in spellings.finditer(text):
+        tokens += [*map(ord, text[place : match.start()]), BLANKS[match[0]]]
+        place = match.end()
+    return [*tokens, *map(ord, text[place:])]
+
+
+@given(st.lists(st.text("a ", max_size=30), min_size=2, max_size=5))
+def test_a_token_that_goes_on_where_the_texts_part_is_another_token(texts: list[str]):
+    remembering = Retokenizer(blanks_apart, BLANKS)
+
+    for text in texts:
+        assert remembering.tokens(text) == blanks_apart(text, True)
 
 
 @given(st.text("ab", max_size=30), st.text("ab", max_size=30))

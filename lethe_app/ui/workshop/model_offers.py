@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Signal, SignalInstance
+from PySide6.QtCore import Signal, SignalInstance
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.download import DownloadProgress, DownloadStage, RemoteModel
@@ -19,6 +19,8 @@ class Offer(QFrame):
 
     wanted = Signal(object)
     stopped = Signal(object)
+    unwanted = Signal(object)
+    """What came of it is only in the way."""
     use_wanted = Signal(object)
 
     def __init__(self, model: RemoteModel, free: int, parent: QWidget | None = None) -> None:
@@ -44,6 +46,11 @@ class Offer(QFrame):
         self.bar.setAccessibleName(self.tr("Download of {name}").format(name=model.name))
         self.button = QPushButton()
         self.button.clicked.connect(self._press)
+        self.drop = QPushButton(self.tr("Throw away"))
+        self.drop.setToolTip(self.tr("What came of it so far"))
+        self.drop.setAccessibleName(self.tr("Throw away what came of {name}").format(name=model.name))
+        self.drop.setProperty("filled", True)
+        self.drop.clicked.connect(lambda: self.unwanted.emit(model))
         words = QVBoxLayout()
         words.setSpacing(SPACE_2)
         words.addLayout(title)
@@ -57,7 +64,12 @@ class Offer(QFrame):
         row.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
         row.setSpacing(SPACE_4)
         row.addLayout(words, 1)
-        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
+        buttons = QVBoxLayout()
+        buttons.setSpacing(SPACE_2)
+        buttons.addWidget(self.button)
+        buttons.addWidget(self.drop)
+        buttons.addStretch(1)
+        row.addLayout(buttons)
 
     def show_news(self, news: DownloadProgress | None, *, is_here: bool, kept: int) -> None:
         """How it fares: `is_here` on this disk, or `kept` bytes of it."""
@@ -72,6 +84,7 @@ class Offer(QFrame):
         self.state.setVisible(bool(told))
         self.state.setProperty("complaint", news is not None and news.stage is DownloadStage.FAILED)
         self.state.style().polish(self.state)
+        self.drop.setVisible(bool(kept) and not is_here and not running)
         if is_here:
             self._offer(self.tr("Use it"), self.use_wanted, primary=True)
         elif running:

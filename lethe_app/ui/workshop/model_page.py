@@ -12,6 +12,7 @@ from lethe_app.domain.download import DownloadProgress, RemoteModel
 from lethe_app.domain.model import KvType, ModelFile
 from lethe_app.services.events import Ready
 from lethe_app.services.fitting import Fit, Verdict, fit, free_memory
+from lethe_app.ui.dialogs import Question, answered
 from lethe_app.ui.gear_menu import add_model_folder, asked_for_file, asked_for_folder
 from lethe_app.ui.palette import SPACE_1, SPACE_4
 from lethe_app.ui.words import rounded, size_in_words
@@ -118,6 +119,7 @@ class ModelPage(Page):
             offer.wanted.connect(self._house.downloads.begin)
             offer.stopped.connect(lambda one: self._spawn(self._house.downloads.stop(one.file)))
             offer.use_wanted.connect(self._use)
+            offer.unwanted.connect(lambda one: self._spawn(self.throw_away(one), "discard"))
             self._offers[model.file] = offer
             self.offers.add(offer)
         words = self.tr("Loaded from Hugging Face, or from the mirror in the settings, when you ask for it.")
@@ -170,6 +172,19 @@ class ModelPage(Page):
         for file, offer in self._offers.items():
             here = downloads.has(offer.model) is not None
             offer.show_news(downloads.progress.get(file), is_here=here, kept=downloads.kept(offer.model))
+
+    async def throw_away(self, model: RemoteModel) -> None:
+        """What came of a download that is not wanted any more."""
+        kept = size_in_words(self._house.downloads.kept(model))
+        question = Question(
+            self._place.window,
+            self.tr("Throw away what came of it?"),
+            self.tr("{kept} of it are here. A later download would begin anew.").format(kept=kept),
+            self.tr("Throw away {kept} of “{name}”").format(kept=kept, name=model.name),
+        )
+        if await answered(question):
+            await self._house.downloads.discard(model.file)
+            self._show_offers()
 
     def _use(self, model: RemoteModel) -> None:
         path = self._house.downloads.has(model)
