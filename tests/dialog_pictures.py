@@ -26,7 +26,7 @@ from lethe_app.ui.workshop.mind_reminders import ReminderDialog
 from lethe_app.ui.workshop.notebook_text import Titling
 from lethe_app.ui.workshop.objection_replies import Reason
 from lethe_app.ui.workshop.persona_dialogs import Leaving
-from lethe_app.ui.workshop.session_insert import InsertMessage
+from lethe_app.ui.workshop.session_insert import InsertMessage, RewordMessage
 from lethe_app.ui.workshop.world_remember import Remember
 from tests.life_pictures import JOURNAL
 from tests.ui.window_scene import Scene, until
@@ -64,6 +64,10 @@ async def insert(scene: Scene) -> QDialog:
     dialog.field.set_text("“And the twelfth lemon?”")
     dialog.primary.setEnabled(True)
     return dialog
+
+
+async def reword(scene: Scene) -> QDialog:
+    return RewordMessage(scene.window, "Mira", REPLY)
 
 
 async def new_fact(scene: Scene) -> QDialog:
@@ -152,6 +156,7 @@ DIALOGS: dict[str, Make] = {
     "leaving": leaving,
     "crop": crop,
     "insert-message": insert,
+    "reword-message": reword,
     "new-fact": new_fact,
     "one-fact-of-several": one_of_several,
     "reminder": reminder,

@@ -71,10 +71,12 @@ PERSONAS = ("mira", "edmund", "ines", "aiko", "linden")
 PRESENT = datetime(2026, 3, 17, 21, 12, tzinfo=UTC)
 """A Tuesday evening, on which all pictures are taken."""
 OTHER_MODELS = {
-    ".lmstudio/models/mistralai/Mistral-Nemo-Instruct-2407-Q4_K_M.gguf": 7_480_000_000,
-    ".lmstudio/models/qwen/Qwen2.5-7B-Instruct-Q4_K_M.gguf": 4_680_000_000,
+    ".lmstudio/models/mistralai/Mistral-Nemo-Instruct-2407-Q4_K_M.gguf": (7_480_000_000, (131_072, 40, 4_096, 32, 8)),
+    ".lmstudio/models/qwen/Qwen2.5-7B-Instruct-Q4_K_M.gguf": (4_680_000_000, (32_768, 28, 3_584, 28, 4)),
 }
-"""What another program has downloaded to the made-up disk: sparse files with a true header and nothing behind it."""
+"""What another program has downloaded to the made-up disk: sparse files with a true header and nothing behind it. Bytes, and
+context, layers, width, heads, and heads of the cache.
+"""
 
 THOUGHTS = (
     "They want names by date. The day a photo was taken is in its EXIF block, which the standard library does not read; the "
@@ -254,9 +256,16 @@ def message(session_id: UUID, day: str, line: Line, names: dict[str, str]) -> Me
 
 
 def furnish_disk(home: Path) -> None:
-    for name, size in OTHER_MODELS.items():
-        path = write_model(home / name, settings=chat_settings(general__name=""))
-        os.truncate(path, size)
+    for name, (size, (context, layers, width, heads, kv_heads)) in OTHER_MODELS.items():
+        settings = chat_settings(
+            general__name="",
+            llama__context_length=context,
+            llama__block_count=layers,
+            llama__embedding_length=width,
+            llama__attention__head_count=heads,
+            llama__attention__head_count_kv=kv_heads,
+        )
+        os.truncate(write_model(home / name, settings=settings), size)
 
 
 def settle_in(paths: Paths, **settings: object) -> None:

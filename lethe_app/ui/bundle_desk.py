@@ -56,11 +56,12 @@ class BundleDesk(QObject):
         self._place.bridge.spawn(self._meet(file))
 
     def _look(self) -> None:
-        """Was a file handed over? Whoever is here for the first time is greeted first."""
+        """Were we called, or was a file handed over? Whoever is here for the first time is greeted first."""
+        if handing.was_called(self._paths):
+            self._place.window.come_forward()
         if self._place.house.preferences.current.welcomed:
             for file in handing.take(self._paths):
-                self._place.window.raise_()
-                self._place.window.activateWindow()
+                self._place.window.come_forward()
                 self.meet(file)
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:

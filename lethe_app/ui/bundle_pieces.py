@@ -14,6 +14,7 @@ from lethe_app.domain.bundle import Holds
 from lethe_app.ui.avatars import draw_letter
 from lethe_app.ui.luggage import Luggage
 from lethe_app.ui.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6, Palette
+from lethe_app.ui.tall import Tall, fitting_height, room_for
 from lethe_app.ui.words import counted, memories_in_words, messages_in_words
 
 T = TypeVar("T")
@@ -105,15 +106,19 @@ class BundleDialog(QDialog):
     def __init__(self, parent: QWidget, title: str) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
-        self.column.setSpacing(SPACE_4)
+        self._tall = Tall(SPACE_4, self.fit)
+        self.column = self._tall.column
+        """Where all goes but the buttons."""
+        self._whole = QVBoxLayout(self)
+        self._whole.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
+        self._whole.setSpacing(SPACE_4)
+        self._whole.addWidget(self._tall, 1)
 
     def fit(self) -> None:
-        """As wide as reads well, and as high as the words then need, which Qt does not find out by itself."""
+        """As wide as reads well, and as high as the words then need, where the screen has so much."""
         self.ensurePolished()
-        width = self.fontMetrics().averageCharWidth() * WIDTH + 2 * SPACE_6
-        self.setFixedSize(width, max(self.column.totalHeightForWidth(width), self.column.totalMinimumSize().height()))
+        width = min(self.fontMetrics().averageCharWidth() * WIDTH + 2 * SPACE_6, room_for(self).width())
+        self.resize(width, fitting_height(self, self._tall, width))
 
     def showEvent(self, event: QShowEvent) -> None:
         self.fit()
@@ -149,7 +154,7 @@ class BundleDialog(QDialog):
         row.addStretch(1)
         row.addWidget(self.cancel)
         row.addWidget(self.primary)
-        self.column.addLayout(row)
+        self._whole.addLayout(row)
 
 
 class Waiting(BundleDialog):

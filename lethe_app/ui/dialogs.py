@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 
-from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt, qVersion
+from PySide6.QtCore import QCoreApplication, QSize, Qt, qVersion
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QFormLayout,
@@ -22,6 +23,7 @@ from PySide6.QtWidgets import (
 from lethe_app.ui.icons import application_icon
 from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
 from lethe_app.ui.shortcuts import WISHES, Wish, keys_of, title_of
+from lethe_app.ui.tall import Tall, fitting_height, room_for
 
 COLUMNS_OF_KEYS, WIDEST_WISH = 3, 180
 
@@ -52,14 +54,14 @@ class Asking(QDialog):
         self.buttons.addStretch(1)
         self.buttons.addWidget(self.cancel)
         self.buttons.addWidget(self.primary)
-        self.column = QVBoxLayout()
+        self._tall = Tall(spacing, self._grow)
+        self.column = self._tall.column
         """Where what is asked goes."""
-        self.column.setSpacing(spacing)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
         whole.setSpacing(spacing)
         whole.addWidget(titled(title))
-        whole.addLayout(self.column)
+        whole.addWidget(self._tall, 1)
         whole.addLayout(self.buttons)
 
     def say(self, text: str) -> None:
@@ -70,15 +72,16 @@ class Asking(QDialog):
         words.setMinimumWidth(372)  # not the dialog itself: its own minimum would hide that of its buttons
         self.column.addWidget(words)
 
-    def event(self, event: QEvent) -> bool:
-        """Grow with what is inside: a dialog does not know by itself how high wrapped words are in its width."""
-        done = super().event(event)
-        if event.type() in {QEvent.Type.Show, QEvent.Type.LayoutRequest}:
-            layout = self.layout()
-            needed = layout.totalMinimumHeightForWidth(self.width()) if layout is not None else 0
-            if self.height() < needed:
-                self.resize(self.width(), needed)
-        return done
+    def showEvent(self, event: QShowEvent) -> None:
+        self.adjustSize()
+        self._grow()
+        super().showEvent(event)
+
+    def _grow(self) -> None:
+        """With what is inside: a dialog does not know by itself how high wrapped words are in its width."""
+        needed = fitting_height(self, self._tall, self.width())
+        if self.height() < needed:
+            self.resize(self.width(), needed)
 
 
 class Question(Asking):
@@ -141,8 +144,7 @@ class Keys(QDialog):
         column.addWidget(headline)
         column.addWidget(_scrolled(inside), 1)
         column.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
-        room = parent.screen().availableSize() - QSize(SPACE_6, SPACE_6)
-        self.resize(self.sizeHint().boundedTo(room))
+        self.resize(self.sizeHint().boundedTo(room_for(parent)))
 
 
 def titled(words: str) -> QLabel:

@@ -40,7 +40,7 @@ class FirstStart(QObject):
     async def run(self) -> None:
         """Show the screen and fill it; what takes longest, looking for models, comes last."""
         self.page.dress()
-        self._window.show_page(self.page)
+        self._window.greet(self.page)
         self.page.name.setFocus()
         personas = await self._house.library.personas()
         self.page.set_personas([self._conversations.row_of(persona) for persona in personas])
@@ -79,7 +79,7 @@ class FirstStart(QObject):
 
     async def _begin(self, name: str, model: Path | None, persona_id: str) -> None:
         try:
-            await self._become(name or self.tr("You"))
+            await self._become(name or self.tr("Friend"))  # “You” could not be told of in any sentence
             await self._house.preferences.set(welcomed=True, last_persona=persona_id)
         except LetheError:
             self.page.again()

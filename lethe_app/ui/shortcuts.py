@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 from PySide6.QtGui import QAction, QKeySequence
@@ -74,6 +75,15 @@ WISHES = (
 )
 
 
+LEADS_BACK = frozenset({"new", "search", "focus_sidebar", "focus_chat", "focus_composer"})
+"""Asked for on a page, these go back to the conversation first."""
+BESIDE_IT = frozenset(
+    {"stop", "regenerate", "proceed", "previous_reply", "next_reply"}
+    | {"sidebar", "memory_panel", "next_pane", "hidden", "models"}
+)
+"""These are there only while the conversation can be seen: nobody repeats a reply or stops one unseen."""
+
+
 def title_of(name: str) -> str:
     """The translated title of the wish called `name`."""
     return next(QCoreApplication.translate("Wish", wish.title) for wish in WISHES if wish.name == name)
@@ -95,6 +105,8 @@ class Actions:
 
     def __init__(self, window: QWidget) -> None:
         self._actions: dict[str, QAction] = {}
+        self.lead_back: Callable[[Callable[[], object]], None] = _at_once
+        """Does something in the conversation, from wherever the user is."""
         for wish in WISHES:
             if wish.is_local:
                 continue
@@ -113,4 +125,19 @@ class Actions:
     def connect(self, **slots: Callable[[], object]) -> None:
         """Do `slots[name]` whenever the wish `name` is asked for."""
         for name, slot in slots.items():
-            self._actions[name].triggered.connect(lambda _checked=False, slot=slot: slot())
+            do = partial(self._do_there, slot) if name in LEADS_BACK else slot
+            self._actions[name].triggered.connect(lambda _checked=False, do=do: do())
+
+    def _do_there(self, slot: Callable[[], object]) -> None:
+        self.lead_back(slot)
+
+    def follow(self, *, conversation: bool, greeting: bool) -> None:
+        """What is on display: the conversation, the greeting of the first start, or a page."""
+        for name in BESIDE_IT:
+            self._actions[name].setVisible(conversation)
+        for name in LEADS_BACK:
+            self._actions[name].setVisible(not greeting)
+
+
+def _at_once(do: Callable[[], object]) -> None:
+    do()

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from lethe_app.brain.said import Said
+from lethe_app.brain.statements import extract
+from lethe_app.domain.chat import Role
+from lethe_app.domain.clock import now
 from lethe_app.domain.model import ModelFile
 from lethe_app.ui.sidebar_model import PersonaRow
 from lethe_app.ui.welcome import Welcome
@@ -131,3 +136,16 @@ async def test_the_first_start_leads_into_a_conversation(tmp_path, echo_model, w
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
         assert scene.words[2] == "Welcome, Tomas."
+
+
+async def test_who_gives_no_name_can_be_remembered_all_the_same(tmp_path, echo_model, wardrobe):
+    async with opened(tmp_path, welcomed=False) as scene:
+        page = scene.window.pages
+        await until(lambda: isinstance(page.currentWidget(), Welcome) and page.currentWidget()._persona_cards)
+
+        QTest.keyClick(page.currentWidget().name, Qt.Key.Key_Return)
+        await until(lambda: page.currentWidget() is scene.window.panes and scene.words)
+
+        (own,) = await scene.house.library.user_personas()
+        line = Said(uuid4(), Role.USER, own.name, "I have a dog called Rex.", now())
+        assert [one.text for one in extract([line])] == [f"{own.name} has a dog called Rex."]

@@ -180,7 +180,8 @@ def connect(place: Place) -> None:
 
 
 def enter(place: Place, make: Callable[[Place], Page]) -> None:
-    """Put the page on the desk, unless it lies on top already."""
-    made = place.desk.made_by
-    if made is not make:
+    """Put the page on the desk, or go back to it where it lies under others."""
+    if place.desk.holds(make):
+        place.bridge.spawn(place.desk.go_back_to(make), lane="leave")
+    else:
         place.desk.open(lambda: make(place), made_by=make)

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPlainTextEdit, QTabBar, QVBoxLayout, QWidget
 
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
@@ -22,18 +22,17 @@ from lethe_app.ui.workshop.form import Form
 from lethe_app.ui.workshop.page import Page, explanation, headline
 from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.preset_fields import GROUPS
+from lethe_app.ui.workshop.preset_panes import PresetPanes
 from lethe_app.ui.workshop.preset_suited import suited
 from lethe_app.ui.workshop.preset_taste import Taste
 from lethe_app.ui.workshop.rows import Column, Rows
 from lethe_app.ui.workshop.sheet import Sheet, made_card
-from lethe_app.ui.workshop.split import side_by_side
 from lethe_app.ui.workshop.table import Table
 
 Kept = KeptPreset[Any]
 KINDS: list[type[Any]] = [SamplerPreset, InstructPreset, SystemPreset]
 CHOICES: dict[type[Any], str] = {SamplerPreset: "sampler", InstructPreset: "instruct", SystemPreset: "system_preset"}
 """Which setting chooses a preset of this kind."""
-WITH_ASIDE = 800  # pixels from which on there is room for more than the list and the fields
 REST_MS = 500
 """After the last change, until it is written."""
 
@@ -60,15 +59,13 @@ class PresetPage(Page):
         self.sheet = Sheet()
         self._build_preview()
         self.taste = Taste(place)
-        split = side_by_side(self.table, self.sheet, grows=1)
-        split.addWidget(self._aside)
-        split.addWidget(self.taste)
-        split.setSizes([220, 560, 400, 400])
+        self.panes = PresetPanes(self.table, self.sheet, [self.taste, self._aside])
         row = QHBoxLayout()
         row.setContentsMargins(SPACE_4, 0, SPACE_4, 0)
         row.addWidget(self.tabs, 1, Qt.AlignmentFlag.AlignLeft)
+        row.addWidget(self.panes.button)
         self.body.addLayout(row)
-        self.body.addWidget(split, 1)
+        self.body.addWidget(self.panes, 1)
         self.use = self.add_button(self.tr("Use it"), self._use, "check", primary=True)
         self.add_button(self.tr("Duplicate"), lambda: self._bridge(self._duplicate()), "copy")
         self.drop = self.add_button(self.tr("Delete"), lambda: self._bridge(self._delete()), "trash")
@@ -100,15 +97,11 @@ class PresetPage(Page):
         self.preview.setAccessibleName(self.tr("What the model reads"))
         column.addWidget(self.preview, 1)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._make_room()
-
-    def _make_room(self) -> None:
-        """What a preset does is told beside it only where its fields can still be read."""
-        has_room = self.width() >= WITH_ASIDE
-        self._aside.setVisible(has_room and self._kind is not SamplerPreset)
-        self.taste.setVisible(has_room and self._kind is SamplerPreset)
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.panes.is_turned:
+            self.panes.button.setChecked(False)
+        else:
+            super().keyPressEvent(event)
 
     def first_focus(self) -> QWidget:
         return self.table
@@ -129,7 +122,7 @@ class PresetPage(Page):
         await self.may_leave()
         self._kind, self._kept = kind, None
         self.undo.clear()
-        self._make_room()
+        self.panes.show_aside(self.taste if kind is SamplerPreset else self._aside)
         if kind is SamplerPreset:
             self.taste.begin()
         else:

@@ -1,0 +1,76 @@
+"""The pages are made ready in small steps while nobody waits, so that none of them is slow when it is first opened."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QApplication
+
+from lethe_app.ui.ahead import Ahead
+from tests.ui.window_scene import opened, until
+
+LOOK = """
+import json, sys
+import lethe_app.ui.host
+from lethe_app.ui.ahead import PREFIX, steps
+
+def there():
+    return {name for name in sys.modules if name.startswith(PREFIX)}
+
+told, before = [], there()
+for _ in steps():
+    told.append(sorted(there() - before))
+    before = there()
+print(json.dumps({"steps": told, "there": sorted(before)}))
+"""
+
+
+def test_each_step_brings_little_and_together_they_bring_every_page():
+    done = subprocess.run([sys.executable, "-c", LOOK], capture_output=True, text=True, check=True, timeout=120)
+    told = json.loads(done.stdout)
+
+    assert max(len(new) for new in told["steps"]) <= 2
+    folder = Path("lethe_app/ui/workshop")
+    assert {name.rpartition(".")[2] for name in told["there"]} == {path.stem for path in folder.glob("[a-z]*.py")}
+
+
+async def test_it_waits_as_long_as_somebody_does_something(qapp: QApplication):
+    parent, asked = QObject(), [0]
+    is_free = [False]
+
+    def may_go_on() -> bool:
+        asked[0] += 1
+        return is_free[0]
+
+    ahead = Ahead(may_go_on, parent, begin=0, step=0)
+    await until(lambda: asked[0] > 3)
+    assert not ahead.is_over
+    is_free[0] = True
+    await until(lambda: ahead.is_over)
+
+
+@pytest.mark.usefixtures("wardrobe")
+async def test_nothing_is_made_ready_while_the_user_writes_or_somebody_replies(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        idleness = scene.house.idleness
+
+        def is_left_alone() -> bool:
+            assert idleness._last is not None
+            idleness._last -= timedelta(seconds=60)
+            return scene.host.nobody_waits()
+
+        assert is_left_alone()
+        scene.draft.setPlainText("I was")
+        assert not is_left_alone()
+        scene.draft.clear()
+        assert not scene.host.nobody_waits()  # a moment ago there was a key
+        assert is_left_alone()
+        scene.host.turns.send("Hello")
+        assert not is_left_alone()
+        await until(lambda: not scene.is_replying)

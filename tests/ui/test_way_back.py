@@ -1,0 +1,140 @@
+"""From wherever one is, Esc leads back by one step; what belongs to the conversation happens where it can be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from lethe_app.ui.shortcuts import BESIDE_IT, LEADS_BACK, WISHES
+from lethe_app.ui.welcome import Welcome
+from lethe_app.ui.workshop.preset_page import PresetPage
+from lethe_app.ui.workshop.settings_page import SettingsPage
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+def press(scene: Scene, key: Qt.Key, how: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    """Where the keyboard is, as the user would."""
+    scene.window.activateWindow()
+    QApplication.processEvents()
+    QTest.keyClick(QApplication.focusWidget() or scene.window, key, how)
+    QApplication.processEvents()
+
+
+async def test_the_greeting_is_still_there_after_a_look_at_the_settings(tmp_path: Path):
+    async with opened(tmp_path, welcomed=False) as scene:
+        await until(lambda: isinstance(scene.window.pages.currentWidget(), Welcome))
+        greeting = scene.window.pages.currentWidget()
+        scene.window.actions_["settings"].trigger()
+        assert isinstance(scene.host.workshop.page, SettingsPage)
+
+        press(scene, Qt.Key.Key_Escape)
+        await until(lambda: scene.host.workshop.page is None)
+
+        assert scene.window.pages.currentWidget() is greeting
+        assert greeting.name.hasFocus()
+
+
+async def test_at_the_greeting_no_key_reaches_the_conversation_that_is_not_there(tmp_path: Path):
+    async with opened(tmp_path, welcomed=False) as scene:
+        await until(lambda: isinstance(scene.window.pages.currentWidget(), Welcome))
+        off = {name for name in LEADS_BACK | BESIDE_IT if not scene.window.actions_[name].isEnabled()}
+        assert off == LEADS_BACK | BESIDE_IT
+
+        scene.window.pages.currentWidget().begin.click()
+        await until(lambda: scene.window.pages.currentWidget() is scene.window.panes and scene.words)
+
+        assert all(scene.window.actions_[name].isEnabled() for name in (LEADS_BACK | BESIDE_IT) - {"stop"})
+
+
+async def test_a_page_that_was_opened_while_the_greeting_ended_stays(tmp_path: Path):
+    async with opened(tmp_path, welcomed=False) as scene:
+        await until(lambda: isinstance(scene.window.pages.currentWidget(), Welcome))
+        scene.window.pages.currentWidget().begin.click()
+        scene.window.actions_["settings"].trigger()
+        await until(lambda: scene.words)
+        page = scene.window.pages.currentWidget()
+        assert isinstance(page, SettingsPage)
+        assert page.isAncestorOf(QApplication.focusWidget())  # and what is typed does not go to the hidden field
+
+        press(scene, Qt.Key.Key_Escape)
+        await until(lambda: scene.window.pages.currentWidget() is scene.window.panes)
+
+
+async def test_esc_on_a_page_leaves_the_page_and_not_the_reply(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path, echo_model("word " * 2000, delay=0.01)) as scene:
+        await until(lambda: scene.window.chat.status.words.startswith("●"))
+        scene.host.turns.send("Hello")
+        await until(lambda: len(scene.words) == 3 and len(scene.words[2]) > 20)
+        scene.window.actions_["settings"].trigger()
+
+        press(scene, Qt.Key.Key_Escape)
+        await until(lambda: scene.host.workshop.page is None)
+        assert scene.is_replying
+
+        press(scene, Qt.Key.Key_Escape)
+        await until(lambda: not scene.is_replying)
+        assert len(scene.words[2]) < 9000
+
+
+async def test_on_a_page_no_reply_is_asked_for_unseen(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path, echo_model("Once more.")) as scene:
+        scene.window.actions_["settings"].trigger()
+
+        press(scene, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
+
+        assert not scene.is_replying
+        assert isinstance(scene.host.workshop.page, SettingsPage)
+
+
+async def test_a_new_conversation_is_begun_where_it_can_be_seen(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path, echo_model("Hm.")) as scene:
+        before = scene.host.conversations.current
+        scene.host.turns.send("Hello")  # one that is empty would be gone on with
+        await until(lambda: not scene.is_replying and scene.words[-1] == "Hm.")
+        scene.window.actions_["settings"].trigger()
+
+        press(scene, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+        await until(lambda: scene.host.conversations.current is not before)
+
+        assert scene.host.workshop.page is None
+        assert scene.window.pages.currentWidget() is scene.window.panes
+
+
+async def test_a_page_that_lies_under_others_is_gone_back_to(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        scene.window.actions_["settings"].trigger()
+        settings = scene.host.workshop.page
+        scene.window.actions_["presets"].trigger()
+        assert isinstance(scene.host.workshop.page, PresetPage)
+
+        scene.window.actions_["settings"].trigger()
+        await until(lambda: scene.host.workshop.page is settings)
+
+        press(scene, Qt.Key.Key_Escape)
+        await until(lambda: scene.window.pages.currentWidget() is scene.window.panes)
+
+
+async def test_back_on_a_page_the_keyboard_is_where_it_was(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        scene.window.actions_["presets"].trigger()
+        page = scene.host.workshop.page
+        assert isinstance(page, PresetPage)
+        page.tabs.setFocus()
+        scene.window.actions_["settings"].trigger()
+
+        press(scene, Qt.Key.Key_Escape)
+        await until(lambda: scene.host.workshop.page is page)
+
+        assert page.tabs.hasFocus()
+
+
+def test_every_wish_that_needs_the_conversation_is_a_wish():
+    assert {wish.name for wish in WISHES} >= LEADS_BACK | BESIDE_IT
+    assert not LEADS_BACK & BESIDE_IT
