@@ -7,6 +7,7 @@ window imports no Qt.
 from __future__ import annotations
 
 import sys
+import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from lethe_app.paths import Paths
     from lethe_app.ui.main_window import MainWindow
 
+PATIENCE = 5.0
+"""Seconds that a window has to come to the front when Lethe is started again."""
+FIRST_PAINT_S = 0.5
+"""Seconds that a desktop may take to put the window on the screen: only then it can be painted."""
 TURN_S = 0.001
 """Seconds another thread keeps Python when the window asks for it. Qt asks for every row it lays out: with Python's own five
 milliseconds, reading a long list in the storage's thread would hold the window up for a fifth of a second."""
@@ -65,7 +70,12 @@ def first_window(paths: Paths) -> tuple[QApplication, MainWindow]:
     application.setApplicationName("Lethe")
     application.setDesktopFileName("lethe")
     window = MainWindow(paths, furnished=False)
+    window.keep_within(window.screen().availableSize())
     window.show()
+    on_screen = time.monotonic() + FIRST_PAINT_S
+    while not window.windowHandle().isExposed() and time.monotonic() < on_screen:
+        application.processEvents()
+        time.sleep(0.002)
     application.processEvents()
     return application, window
 
@@ -79,7 +89,22 @@ def open_window(paths: Paths) -> int:
     speak(application, [paths.translations, paths.own_translations])
     window.furnish()
     close_on_signals(window)
-    return run(application, window, lambda: build(paths))
+    return run(application, window, lambda: build_once(paths))
+
+
+async def build_once(paths: Paths) -> House | None:
+    """A second start shows the window of the first one, and has no house of its own: None."""
+    import asyncio
+
+    from lethe_app.errors import DatabaseLocked
+    from lethe_app.services import handing
+
+    try:
+        return await build(paths)
+    except DatabaseLocked:
+        if await asyncio.to_thread(handing.call, paths, PATIENCE):
+            return None
+        raise
 
 
 def close_on_signals(window: MainWindow) -> None:
@@ -122,7 +147,7 @@ def keep_log(paths: Paths) -> None:
         logging.getLogger().setLevel(logging.WARNING)
 
 
-def run(application: QApplication, window: MainWindow, make_house: Callable[[], Awaitable[House]]) -> int:
+def run(application: QApplication, window: MainWindow, make_house: Callable[[], Awaitable[House | None]]) -> int:
     """One event loop for Qt and asyncio; the house closes before the loop does."""
     import asyncio
 
@@ -142,8 +167,11 @@ def run(application: QApplication, window: MainWindow, make_house: Callable[[], 
         sweeper.close()
 
 
-async def live(window: MainWindow, make_house: Callable[[], Awaitable[House]]) -> int:
-    """From an empty frame to a closed house. A home that cannot be opened is told in the window, which stays until closed."""
+async def live(window: MainWindow, make_house: Callable[[], Awaitable[House | None]]) -> int:
+    """From an empty frame to a closed house. A home that cannot be opened is told in the window, which stays until closed.
+
+    Where another window has the house, None is made, and this one goes.
+    """
     import asyncio
 
     from lethe_app.errors import LetheError
@@ -156,6 +184,10 @@ async def live(window: MainWindow, make_house: Callable[[], Awaitable[House]]) -
         window.notifier.report(error)
         await closed.wait()
         return 1
+    if house is None:
+        window.hide()
+        window.deleteLater()
+        return 0
     try:
         window.attach(house)
         house.wake()

@@ -90,6 +90,7 @@ def _introduced(made: Wiring, away: AwayWiring) -> AwayWiring:
     made.remembering.look_up = away.looking_up.of_turn
     made.chat.tooling, made.prompting.offered = away.tooling, away.tooling.offered
     made.frames.explained = ToolNote(made.prompting, made.preferences, (made.paths.own_prompts, made.paths.prompts)).of
+    made.archiving.recorded = away.archive_log.carry_out
     made.models.changed.add(lambda state: made.archiving.model_changed() if isinstance(state, Ready) else None)
     made.frames.renewed.add(made.warmth.forget_persona)
     made.holdings.forgotten.add(made.warmth.forget_persona)

@@ -51,7 +51,7 @@ class Settings(AwaySettings):
         pattern=r"^(https?://\S+)?$",
     )
     proxy: str = setting(
-        Section.MODEL, "", "Proxy", "For downloads, such as http://localhost:8080; empty is none.", pattern=r"^((https?|socks5)://\S+)?$"
+        Section.MODEL, "", "Proxy", "For all that is fetched, e.g. http://localhost:8080; empty is none.", pattern=r"^(https?://\S+)?$"
     )
     embedder_path: str = setting(
         Section.MODEL, "", "Embedding model", "The GGUF file by which memories are found; empty takes the one Lethe comes with."
@@ -103,7 +103,7 @@ class Settings(AwaySettings):
         True,
         "Cut out of what was read",
         "When old messages leave the prompt, cut them out of what the model has read instead of having the rest read again at"
-        " once; it is read again while you write.",
+        " once; where it may read ahead, it is read again while you write.",
     )
 
     model_choices: dict[str, ModelChoices] = setting(

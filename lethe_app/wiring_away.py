@@ -13,13 +13,15 @@ from lethe_app.agents.research import ActiveResearchTask, ResearchTask
 from lethe_app.agents.runtime import Runtime
 from lethe_app.agents.task import Need, Task
 from lethe_app.agents.thoughts import Thoughts
+from lethe_app.brain.matters import read as read_matters
 from lethe_app.domain.agents import MadeKind
 from lethe_app.house import Mind
 from lethe_app.services import tool_plugins
+from lethe_app.services.archive_log import ArchiveLog
 from lethe_app.services.away import Away
 from lethe_app.services.clerk import Clerk
 from lethe_app.services.concluding import Concluding
-from lethe_app.services.doings import WORKS, Doings
+from lethe_app.services.doings import NOT_COUNTED, WORKS, Doings
 from lethe_app.services.dreams import DreamDesk, Dreams
 from lethe_app.services.failing import Failing
 from lethe_app.services.feedback import Feedbacks
@@ -47,6 +49,7 @@ from lethe_app.services.wishes import Wishes
 from lethe_app.services.workbench import Workbench
 from lethe_app.storage.changes import Changes
 from lethe_app.storage.feedback import FeedbackRows
+from lethe_app.storage.parts import Parts
 from lethe_app.storage.reminders import ReminderRows
 from lethe_app.storage.task_runs import TaskRuns
 from lethe_app.storage.workbench import BenchRows
@@ -96,20 +99,25 @@ class AwayWiring:
             changes=self.changes,
             state=made.house_state,
             preferences=made.preferences,
+            foreign=made.foreign,
         )
 
     @cached_property
     def runtime(self) -> Runtime:
         registry = Registry(self.tasks, reserved=WORKS)
-        return Runtime(registry, self.runs, lambda: self.made.preferences.current, self.provides)
+        return Runtime(registry, self.runs, lambda: self.made.preferences.current, self.provides, NOT_COUNTED)
 
     @cached_property
     def doings(self) -> Doings:
         return Doings(self.runs, self.runtime)
 
     @cached_property
+    def archive_log(self) -> ArchiveLog:
+        return ArchiveLog(self.doings, self.made.chats, Parts(self.made.database))
+
+    @cached_property
     def unwriting(self) -> Unwriting:
-        return Unwriting(self.changes, self.made.notebooks, self.made.knowing)
+        return Unwriting(self.changes, self.made.notebooks, self.made.knowing, self.runs)
 
     @cached_property
     def away(self) -> Away:
@@ -221,6 +229,7 @@ class AwayWiring:
             made.preferences,
             made.library,
             made.sessions_changed,
+            read_matters([made.paths.resources / "subjects", made.paths.home / "subjects"]),
         )
 
     @cached_property
@@ -233,8 +242,9 @@ class AwayWiring:
         made = self.made
         clerk = Clerk(made.client, made.errands, made.loaded, made.prompting.form, made.counting.count, lambda: False)
         plugged, faults = tool_plugins.found()
+        mind = (self.mind.reminders, self.mind.week)
         ours = (
-            MemoryTools(made.brain, made.chats, self.mind.reminders, self.mind.week, made.foreign).tool_set(),
+            MemoryTools(made.brain, made.chats, *mind, made.foreign, self.workbench).tool_set(),
             time_set(),
             dice_set(),
             BenchTools(self.workbench, self.made.foreign.quoter).tool_set(),

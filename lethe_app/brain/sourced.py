@@ -91,14 +91,15 @@ def same_topic(one: str, other: str) -> bool:
 
 def _taken(page: PageText, wanted: Collection[str]) -> list[str]:
     sentences = [one.strip() for line in cleaned(page.text).split("\n") for one in _SENTENCE.findall(line)]
-    fair = [one for one in sentences if SHORTEST <= len(one) <= LONGEST and not _is_foul(one)]
+    fair = [one for one in sentences if SHORTEST <= len(one) <= LONGEST and not is_foul(one)]
     fair = list(dict.fromkeys(fair))
     hits = {one: len(content_words(one) & frozenset(wanted)) for one in fair}
     chosen = sorted((one for one in fair if hits[one]), key=lambda one: -hits[one])[:MOST_OF_ONE]
     return [one for one in fair if one in chosen]
 
 
-def _is_foul(sentence: str) -> bool:
+def is_foul(sentence: str) -> bool:
+    """Does it hold orders or addresses?"""
     return gives_orders(sentence) or _ADDRESS.search(sentence) is not None
 
 
@@ -112,7 +113,7 @@ class _Said:
 
 
 def _holds(sentence: str, said: _Said) -> bool:
-    if _is_foul(sentence) or not _numbers(sentence) <= said.numbers:
+    if is_foul(sentence) or not _numbers(sentence) <= said.numbers:
         return False
     own = content_words(_CITED.sub("", sentence))
     is_known = len(own & said.content) >= len(own) * LEAST_KNOWN

@@ -30,7 +30,7 @@ class MemoryLine(NamedTuple):
     words: str
     """How the content begins, in one line."""
     searched: str
-    """Name, content, reason and keywords, casefolded."""
+    """Name, content, reason, keywords, and where it is filed, casefolded."""
     priority: int
     added: float
     last: float
@@ -45,13 +45,14 @@ class MemoryLine(NamedTuple):
     @classmethod
     def of(cls, memory: MemoryUnit) -> MemoryLine:
         """The line of a memory that is at hand."""
+        words = (*memory.keywords_main, *memory.keywords_secondary, memory.filed_under, *memory.tags)
         return cls(
             str(memory.guid),
             memory.category,
             memory.insertion,
             memory.name,
             beginning(memory.content),
-            folded(memory.name, memory.content, memory.reason, *memory.keywords_main, *memory.keywords_secondary),
+            folded(memory.name, memory.content, memory.reason, *words),
             memory.priority,
             memory.added.timestamp(),
             memory.last_trigger.timestamp(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from uuid import UUID
 
 from lethe_app.brain import memorizing
@@ -67,10 +67,18 @@ class Brain:
         """All that are neither sessions nor in the trash, newest first."""
         return list(await self._holdings.of(persona_id))
 
-    async def memorize(self, persona_id: str, memory: MemoryUnit, *, check: bool = True) -> Kept:
+    async def memorize(
+        self,
+        persona_id: str,
+        memory: MemoryUnit,
+        *,
+        check: bool = True,
+        tell: Callable[[MemoryUnit], Awaitable[None]] | None = None,
+    ) -> Kept:
         """Keep a memory. One that says what is known already takes the place of that, with its guid, sources and counts.
 
         With `check=False` it is put beside whatever is there. What a task or a tool made never takes the place of the user's.
+        `tell` hears what is about to be kept.
         """
         if memory.category is MemoryType.CHAT_SESSION:
             raise LetheError("A conversation is remembered by being held.", "Archive it instead.")
@@ -84,6 +92,8 @@ class Brain:
             if nearest is not None and says_another_thing(nearest[0], memory, nearest[1], limits):
                 nearest = None
             kept = memorizing.settle(memory, self._namesake(memory, held), nearest, limits.same_memory)
+        if tell is not None:
+            await tell(kept.record)
         await self._holdings.put(persona_id, kept.record)
         await self._indexing.follow()
         return kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -119,8 +120,10 @@ class Browsing:
         """One of them whole; of a conversation its record. Raises StorageError where it is gone."""
         try:
             return await self._memories.get(guid)
-        except StorageError:
-            return await self._chats.session(guid)
+        except StorageError as gone:
+            with suppress(StorageError):
+                return await self._chats.session(guid)
+            raise gone from None
 
     async def forget(self, persona_id: str, guids: Sequence[UUID]) -> None:
         """Move memories to the trash, all at once."""

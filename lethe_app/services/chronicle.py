@@ -38,6 +38,8 @@ class Reshaped:
     """Those that are there now."""
     gone: tuple[UUID, ...] = ()
     """Those that are in others now: in the first of `sessions`."""
+    reworded: tuple[UUID, ...] = ()
+    """Messages that say something else now."""
 
 
 class Chronicle:
@@ -195,15 +197,15 @@ class Chronicle:
             return message.time
         return (await self._chats.message(above)).time if above is not None else session.added
 
-    async def retold(self, guids: Sequence[UUID], gone: Sequence[UUID] = ()) -> None:
-        """These hold other messages than before: nothing that was read or told of them stands any more."""
+    async def retold(self, guids: Sequence[UUID], gone: Sequence[UUID] = (), reworded: Sequence[UUID] = ()) -> None:
+        """These hold other messages or words than before: nothing that was read or told of them stands any more."""
         for guid in (*guids, *gone):
             self._warmth.forget_session(guid)
         for guid in guids:
             await self._frames.drop(guid)
         persona_id = (await self._chats.session(guids[0])).persona_id
         await self._changed(persona_id)
-        self.reshaped.tell(Reshaped(persona_id, tuple(guids), tuple(gone)))
+        self.reshaped.tell(Reshaped(persona_id, tuple(guids), tuple(gone), tuple(reworded)))
 
     async def _changed(self, persona_id: str) -> None:
         await self._archiving.renew(persona_id)

@@ -141,7 +141,8 @@ class Finding:
             kind = HitKind.FACT
             with suppress(StorageError):
                 when = (await self._facts.get(one.memory)).last_seen
-        return [_made(kind, one.memory, persona_id, None, one.title, "", when, one.text, wanted)] if when else []
+        text = f"{one.title}: {one.text}" if one.title and kind is HitKind.MEMORY else one.text
+        return [_made(kind, one.memory, persona_id, None, one.title, "", when, text, wanted)] if when else []
 
     async def _lead(self, session: ChatSession, lead: Lead, wanted: Wanted) -> Hit:
         kind, when, speaker, text = KINDS.get(lead.kind, HitKind.SUMMARY), session.added, "", lead.text

@@ -1,4 +1,4 @@
-"""Hands a file to the window of this home, whether it is open already or about to open, by a note laid into the home."""
+"""Reaches the window of this home from another start, by a note laid into the home: hands it a file, or calls it forward."""
 
 from __future__ import annotations
 
@@ -44,6 +44,21 @@ def was_taken(note: Path, patience: float) -> bool:
         return True
     note.unlink(missing_ok=True)
     return False
+
+
+def call(paths: Paths, patience: float) -> bool:
+    """Does the window that has this home come to the front within so many seconds? Raises StorageError."""
+    note = paths.inbox / f"{secrets.token_hex(8)}.call"
+    write_atomically(note, b"")
+    return was_taken(note, patience)
+
+
+def was_called(paths: Paths) -> bool:
+    """Does another start want to see the window? It is told once."""
+    notes = list(paths.inbox.glob("*.call")) if paths.inbox.is_dir() else []
+    for note in notes:
+        note.unlink(missing_ok=True)
+    return bool(notes)
 
 
 def take(paths: Paths) -> list[Path]:

@@ -115,14 +115,21 @@ class Knowing:
         return fact
 
     async def restore(self, guid: UUID, *, instead: bool = False) -> None:
-        """Let a superseded fact hold again, beside what took its place or `instead` of it; or bring back a forgotten one."""
+        """Let a superseded fact hold again, beside what took its place or `instead` of it; or bring back a forgotten one.
+
+        Raises LetheError, with everything as it was, where all it was learnt from lies in the trash: it would not be known.
+        """
         persona_id = await self._facts.owner(guid)
         async with self._changing(persona_id):
             gone = next((fact for fact in await self._facts.of(persona_id, deleted=True) if fact.guid == guid), None)
             if gone is not None:
                 await self._facts.restore(persona_id, guid, digest(gone.fact))
             everything = await self._facts.of(persona_id)
-            fact = next(fact for fact in everything if fact.guid == guid)
+            fact = next((fact for fact in everything if fact.guid == guid), None)
+            if fact is None:
+                if gone is not None:
+                    await self._facts.forget(persona_id, [guid], [ledger.tombstone(gone)])
+                raise LetheError("What this was learnt from lies in the Trash itself.", "Restore that conversation first.")
             records = ledger.restore(fact, everything, instead=instead) if gone is None else [fact]
             for record in records[1:]:
                 await self._facts.put(persona_id, record)

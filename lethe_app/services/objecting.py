@@ -15,6 +15,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.recollection import NotRecalled, Recollection
 from lethe_app.errors import StorageError
 from lethe_app.services.events import Listeners
+from lethe_app.services.reminding import without
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.state import HouseState
 from lethe_app.storage.turns import TurnMemories
@@ -64,12 +65,19 @@ class Objecting:
 
     async def _told(self, persona_id: str, one: Objection) -> Objected:
         taken, turn = await self._taken(persona_id, one.memory, one.message), await self._turns.get(one.message)
-        named = next((held.title for held in turn.blocked if held.memory == one.memory), "") if turn else ""
-        what = (taken.title, taken.text) if taken is not None else (named, "")
+        held = next((held for held in turn.blocked if held.memory == one.memory), None) if turn else None
+        named = held.title if held is not None and (held.world or not await self._turns.forgotten([held.memory])) else ""
+        left = await self._left(taken) if taken is not None else None
+        what = (left.title, left.text) if left is not None else ("" if taken is not None else named, "")
         with suppress(StorageError):
             message = await self._chats.message(one.message)
             return Objected(one, *what, message.content, message.session_id)
         return Objected(one, *what, "", None)
+
+    async def _left(self, taken: Recollection) -> Recollection | None:
+        """What of it was not forgotten since; None where all of it was."""
+        named = [taken.memory, *(lead.origin for lead in taken.leads)]
+        return without(taken, await self._turns.forgotten(named))
 
     async def make(self, persona_id: str, memory: UUID, asked: Message) -> None:
         """This memory had nothing to do with that message of the user's: another wording of the reply does without it."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession, Message, Role
@@ -27,6 +28,9 @@ from lethe_app.storage.memories import Memories
 from lethe_app.storage.state import SessionState
 from lethe_app.storage.turns import TurnMemories
 
+TakeBack = Callable[[], Awaitable[None]]
+WORDING = ("fact", "made_by", "last_seen")
+"""What becomes another of a fact that is put in other words."""
 LOOK_BACK = 8
 """Messages above a reply among which the words it answers are looked for; as `chat.py` does."""
 
@@ -116,14 +120,26 @@ class Reconsidering:
             case Kind.WORLD:
                 raise LetheError("An entry of a world is pinned in its world.")
 
-    async def write(self, one: Surfaced, text: str) -> None:
-        """Put a fact or memory in the user's own words."""
+    async def write(self, one: Surfaced, text: str) -> TakeBack:
+        """Put a fact or memory in the user's own words; returns what gives it back its words, and to whoever wrote them."""
         if one.kind is Kind.FACT:
-            await self._knowing.edit(one.subject, text)
-        elif text.strip():
-            await self._brain.edit((await self._memories.get(one.subject)).model_copy(update={"content": text.strip()}))
-        else:
+            fact = await self._facts.get(one.subject)
+            return partial(self._unwrite, fact, await self._knowing.edit(one.subject, text))
+        if not text.strip():
             raise LetheError("A memory needs words.", "Forget it instead.")
+        memory = await self._memories.get(one.subject)
+        await self._brain.edit(memory.model_copy(update={"content": text.strip()}))
+        return partial(self._put_back, memory)
+
+    async def _unwrite(self, before: ExtractedFact, after: ExtractedFact) -> None:
+        """What was heard of the fact since then stays."""
+        present = await self._facts.get(before.guid)
+        names = [name for name in WORDING if getattr(present, name) == getattr(after, name)]
+        await self._knowing.put_back([present.model_copy(update={name: getattr(before, name) for name in names})])
+
+    async def _put_back(self, before: MemoryUnit) -> None:
+        present = await self._memories.get(before.guid)
+        await self._brain.edit(present.model_copy(update={"content": before.content}), by=before.made_by)
 
     async def forget(self, one: Surfaced, persona_id: str) -> None:
         """Nothing brings it up from now on; `restore` takes that back."""

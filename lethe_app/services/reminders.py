@@ -95,7 +95,7 @@ def reminder(text: str, when: datetime | date) -> MemoryUnit:
     begins = when if isinstance(when, datetime) else at_midnight(when)
     last = begins if isinstance(when, datetime) else begins + timedelta(days=1)
     if last <= now():
-        raise LetheError("That day is over.", "Choose one that is still to come.")
+        raise LetheError("That time is over.", "Choose one that is still to come.")
     first_line = words.splitlines()[0]
     return MemoryUnit(
         category=MemoryType.REMINDER,

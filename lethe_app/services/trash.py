@@ -91,6 +91,11 @@ class Trash:
             await self._restore_row(item)
         self.changed.tell(None)
 
+    async def restore_message(self, guid: UUID) -> None:
+        """Put a message back, with the hidden lines that went with it. Raises LetheError where it is not there any more."""
+        await self._chats.restore_message(*map(UUID, await self._listing.with_notes(str(guid))))
+        await self._chronicle.retold([(await self._chats.message(guid)).session_id])
+
     async def erase(self, items: Sequence[Trashed]) -> None:
         """Gone for good; with a persona of whom there is no other file, all that was said with, remembered and done by them."""
         files = [item for item in items if item.kind in FILES]
@@ -122,8 +127,7 @@ class Trash:
             case TrashKind.FACT:
                 await self._knowing.restore(guid)
             case _:
-                await self._chats.restore_message(*map(UUID, await self._listing.with_notes(item.id)))
-                await self._chronicle.retold([(await self._chats.message(guid)).session_id])
+                await self.restore_message(guid)
 
     async def _restore_file(self, item: Trashed) -> None:
         path = Path(item.id)

@@ -9,6 +9,7 @@ from uuid import UUID
 from lethe_app.domain.clock import now
 from lethe_app.domain.tools import BenchEntry
 from lethe_app.errors import LetheError
+from lethe_app.retrieval.words import EVERYDAY, cut, fold
 from lethe_app.services.background import Background
 from lethe_app.storage.workbench import BenchRows
 
@@ -79,6 +80,12 @@ class Workbench:
         scored = [(sum(word in _text(entry) for word in wanted), entry) for entry in await self.of(namespace)]
         found = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
         return [entry for _score, entry in found[:most]]
+
+    async def spoken_of(self, namespace: str, message: str) -> list[BenchEntry]:
+        """Those in which at least half of the words that carry a message occur; of one without such words, none."""
+        wanted = {fold(word) for word in cut(message)} - EVERYDAY
+        texts = [(entry, _text(entry)) for entry in await self.of(namespace)] if wanted else []
+        return [entry for entry, text in texts if 2 * sum(word in text for word in wanted) >= len(wanted)]
 
     async def inventory(self, namespace: str) -> str:
         """What lies there and for how long, without what it says; empty where nothing does."""

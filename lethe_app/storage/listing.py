@@ -12,8 +12,8 @@ from lethe_app.storage.database import Database
 
 # The index by persona would have everything sorted before the first row comes.
 LINES = """
-SELECT rowid, guid, category, insertion, name, content, reason, keywords_main, keywords_secondary, priority, added,
-    last_trigger, trigger_count, end_time, enabled, sticky, protected
+SELECT rowid, guid, category, insertion, name, content, reason, keywords_main, keywords_secondary, filed_under, tags, priority,
+    added, last_trigger, trigger_count, end_time, enabled, sticky, protected
 FROM memories NOT INDEXED WHERE rowid < ? AND persona_id = ? AND deleted_at IS NULL ORDER BY rowid DESC LIMIT ?
 """
 TYPES = {kind.value: kind for kind in MemoryType}
@@ -39,7 +39,8 @@ class Listing:
 
 
 def _line(row: tuple[str, ...]) -> MemoryLine:
-    _row, guid, category, insertion, name, content, reason, main, secondary, priority, added, last, times, until, *flags = row
+    _row, guid, category, insertion, name, content, reason, *words = row[:11]
+    priority, added, last, times, until, *flags = row[11:]
     enabled, sticky, protected = map(bool, flags)
     try:
         return MemoryLine(
@@ -48,7 +49,7 @@ def _line(row: tuple[str, ...]) -> MemoryLine:
             INSERTIONS[insertion],
             name,
             beginning(content),
-            folded(name, content, reason, main, secondary),
+            folded(name, content, reason, *words),
             int(priority),
             _moment(added),
             _moment(last),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lethe_app.domain.trash import Trashed, TrashKind
-from lethe_app.storage import trash
+from lethe_app.storage import leftovers, trash
 from lethe_app.storage.database import Database
 
 FIRST_WORDS = 160
@@ -105,6 +105,7 @@ class TrashListing:
                 ids = [row[0] for row in connection.execute(NOTES, (message,))]
                 dead = "SELECT id FROM messages WHERE deleted_at IS NOT NULL AND id IN (SELECT value FROM json_each(?))"
                 trash.erase_messages(connection, [row[0] for row in connection.execute(dead, (json.dumps(ids),)).fetchall()])
+            leftovers.clear(connection)
 
         await self._database.run(work)
 
@@ -134,6 +135,9 @@ class TrashListing:
 
         def work(connection: sqlite3.Connection) -> int:
             facts = connection.execute("DELETE FROM facts WHERE deleted_at < ?", (before,)).rowcount
-            return facts + trash.purge(connection, before)
+            count = facts + trash.purge(connection, before)
+            if count:
+                leftovers.clear(connection)
+            return count
 
         return await self._database.run(work)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, QSize, Q
 from PySide6.QtGui import QAction, QColor, QKeyEvent, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QFrame,
+    QLabel,
     QLineEdit,
     QListView,
     QStyledItemDelegate,
@@ -59,10 +60,14 @@ class CommandPalette(QFrame):
         self.list.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.clicked.connect(lambda index: self._do(index.row()))
+        self.nothing = QLabel(self.tr("No command is called that."))
+        self.nothing.setProperty("quiet", True)
+        self.nothing.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_2)
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE_3, SPACE_3, SPACE_3, SPACE_2)
         column.setSpacing(SPACE_2)
         column.addWidget(self.field)
+        column.addWidget(self.nothing)
         column.addWidget(self.list, 1)
         self.hide()
 
@@ -121,6 +126,7 @@ class CommandPalette(QFrame):
             item.setData(f"{command.title} {command.keys}".strip(), Qt.ItemDataRole.AccessibleTextRole)
             self._model.appendRow(item)
         self.list.setCurrentIndex(self._model.index(0, 0))
+        self.nothing.setVisible(not self._shown)
 
     def _do(self, row: int) -> None:
         if 0 <= row < len(self._shown):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QToolButton, QToolTip, QWidget
 
 from lethe_app.ui.icons import icon
 from lethe_app.ui.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
@@ -109,6 +109,11 @@ class Composer(QWidget):
         self._tell_note("")
         self.dress()
 
+    def write_on(self, words: str) -> None:
+        """Somebody writes without having gone to the field first."""
+        self.text.setFocus()
+        self.text.put_in(words)
+
     def give_back(self, session: str, text: str) -> None:
         """A message that could not be kept becomes the draft again, unless the user has begun another."""
         if session == self._session and not self.text.toPlainText():
@@ -172,6 +177,8 @@ class Composer(QWidget):
             title = self.tr("Let {name} speak").format(name=self._name) if self._name else hint("send")
         else:
             title = hint("send")
+        if title != self.button.toolTip() and self.button.underMouse():
+            QToolTip.hideText()  # it says what the button was for a moment ago
         self.button.setToolTip(title)
         self.button.setAccessibleName(title)
 
@@ -241,8 +248,12 @@ class DraftField(QPlainTextEdit):
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         if source.hasText():
-            self.insertPlainText(source.text().replace("\r\n", "\n").replace("\u2029", "\n"))
-            self.ensureCursorVisible()
+            self.put_in(source.text())
+
+    def put_in(self, words: str) -> None:
+        """Where the cursor is."""
+        self.insertPlainText(words.replace("\r\n", "\n").replace("\u2029", "\n"))
+        self.ensureCursorVisible()
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
         return source.hasText()

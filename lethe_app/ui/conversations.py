@@ -137,7 +137,7 @@ class Conversations(QObject):
     def _give_way(self) -> None:
         """The sidebar has done its part; now it is the user's turn to write."""
         self._window.panes.close_drawer()
-        self._window.chat.composer.text.setFocus()
+        self._window.go_to_field()
 
     async def _delete(self, guid: str) -> None:
         row = self._sidebar.model.session(guid)

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QDesktopServices
 
+from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.chat import Role
 from lethe_app.services.events import NoModel
+from lethe_app.ui.ahead import Ahead
 from lethe_app.ui.background_desk import BackgroundDesk
 from lethe_app.ui.bridge import Bridge
-from lethe_app.ui.bundle_desk import BundleDesk
+from lethe_app.ui.bundle_desk import BundleDesk, give
 from lethe_app.ui.command_palette import CommandPalette
 from lethe_app.ui.conversations import Conversations
-from lethe_app.ui.dialogs import Question, answered
 from lethe_app.ui.feedback_desk import FeedbackDesk
 from lethe_app.ui.first_start import FirstStart
 from lethe_app.ui.gear_menu import GearMenu
 from lethe_app.ui.herald import Herald
 from lethe_app.ui.look import Look
 from lethe_app.ui.memory_desk import MemoryDesk
+from lethe_app.ui.message_deletion import MessageDeletion
 from lethe_app.ui.model_desk import ModelDesk
 from lethe_app.ui.outgoing_desk import OutgoingDesk
 from lethe_app.ui.presence import Presence
@@ -29,6 +32,7 @@ from lethe_app.ui.tool_desk import ToolDesk
 from lethe_app.ui.transcript.model import ChatModel
 from lethe_app.ui.transcript.view import ChatView
 from lethe_app.ui.turns import Turns
+from lethe_app.ui.unanswered import Unanswered
 from lethe_app.ui.voice_desk import VoiceDesk
 from lethe_app.ui.workshop import doors
 from lethe_app.ui.workshop.desk import Desk
@@ -36,8 +40,14 @@ from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.session_follow import Follower
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lethe_app.domain.persona import Persona
     from lethe_app.house import House
     from lethe_app.ui.main_window import MainWindow
+
+REST = timedelta(seconds=2)
+"""Without a key or a click, after which something may be made ready."""
 
 
 class Host(QObject):
@@ -63,17 +73,22 @@ class Host(QObject):
             window, house, self.bridge, self.workshop, lambda: self.conversations.current, self._go_to, self.background.luggage
         )
         doors.connect(self.place)
+        window.actions_.lead_back = self._lead_back
         window.sidebar.edit_wanted.connect(lambda persona_id: doors.edit_persona(self.place, persona_id))
         window.sidebar.duplicate_wanted.connect(lambda persona_id: doors.duplicate_persona(self.place, persona_id))
+        window.sidebar.give_wanted.connect(self._give)
         window.sidebar.add.clicked.connect(window.actions_["new_persona"].trigger)
         self.palette = CommandPalette(window.theme, window.actions_, window)
         window.actions_.connect(palette=self.palette.open)
         self.follower = Follower(house, self.conversations, self.turns, self.messages, self.bridge)
+        self.deletion = MessageDeletion(window, house, self.view, self.turns, self.bridge)
         self.memory = MemoryDesk(self.place, self.view, self.messages)
+        self.unanswered = Unanswered(window.chat, self.turns, self.messages)
         self.tools = ToolDesk(window.chat, self.turns)
         self.feedback = FeedbackDesk(self.place, self.view, self.messages)
         self.presence = Presence(window.windowHandle(), window.chat.composer, house.idleness, self)
         self.bundles = BundleDesk(self.place)
+        self.ahead = Ahead(self.nobody_waits, self)
         self.voice = VoiceDesk(self.place, self.desk)
         self.conversations.opened.connect(self.voice.meet)
         self._connect_view()
@@ -88,19 +103,33 @@ class Host(QObject):
             if message is not None:
                 self.view.go_to_message(message)
 
+    def nobody_waits(self) -> bool:
+        """Has the user not touched anything for a moment, nor begun to write, and is nobody replying?"""
+        idle = self._house.idleness.idle
+        return idle is not None and idle >= REST and not self.turns.is_replying
+
+    def _lead_back(self, do: Callable[[], object]) -> None:
+        """Do it in the conversation, from wherever the user is."""
+        if self.workshop.page is None:
+            do()
+        else:
+            self.bridge.spawn(self._leave_and(do), lane="leave")
+
+    async def _leave_and(self, do: Callable[[], object]) -> None:
+        if await self.workshop.clear():
+            do()
+
     def _connect_view(self) -> None:
         view, turns = self.view, self.turns
         view.edited.connect(turns.edit)
         view.regenerate_requested.connect(turns.regenerate)
         view.continue_requested.connect(turns.proceed)
-        view.delete_requested.connect(lambda message_id: self.bridge.spawn(self._delete(message_id), lane="delete"))
         view.alternative_requested.connect(turns.show_alternative)
         view.link_activated.connect(QDesktopServices.openUrl)
+        view.written.connect(self._window.chat.composer.write_on)
         view.set_avatars(self.conversations.face)
         self.conversations.faces_changed.connect(lambda: view.set_avatars(self.conversations.face))
-        view.set_empty_words(
-            self.tr("Nothing has been said yet."), self.tr("Write the first line, or press Send and let them begin.")
-        )
+        self.conversations.opened.connect(self._invite)  # not before: what is still being read is not empty
         self.messages.load_failed.connect(self._window.notifier.report)
         self._window.chat.composer.edit_last_wanted.connect(self._edit_last)
         self._window.chat.put_view(view)
@@ -118,6 +147,7 @@ class Host(QObject):
 
     async def close(self) -> None:
         """Half a reply is kept, every task has ended, and nobody listens to the services any more."""
+        self.ahead.close()
         self.workshop.close()
         self.bundles.close()
         await self.turns.stop_all()
@@ -130,6 +160,14 @@ class Host(QObject):
             part.close()
         self.outgoing.close()
 
+    def _give(self, persona_id: str) -> None:
+        self.bridge.spawn(give(self.place, persona_id, BundleScope.PERSONA), lane="give")
+
+    def _invite(self, persona: Persona) -> None:
+        """What stands in a conversation without a word."""
+        words = self.tr("Write the first line, or press Send and let {name} begin.").format(name=persona.name)
+        self.view.set_empty_words(self.tr("Nothing has been said yet."), words)
+
     def _edit_last(self) -> None:
         """Open the newest message of the user's own for editing."""
         for row in range(self.messages.rowCount() - 1, -1, -1):
@@ -137,15 +175,3 @@ class Host(QObject):
             if outline.role is Role.USER:
                 self.view.edit_message(outline.id)
                 return
-
-    async def _delete(self, message_id: UUID) -> None:
-        message = await self._house.sessions.message(message_id)
-        words = " ".join(message.content.split())
-        question = Question(
-            self._window,
-            self.tr("Delete this message?"),
-            words if len(words) <= 200 else f"{words[:199]}…",
-            self.tr("Delete the message by {name}").format(name=message.speaker_name or self.tr("nobody")),
-        )
-        if await answered(question):
-            self.turns.delete(message_id)

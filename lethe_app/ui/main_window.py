@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QSettings, Qt, Signal
+from PySide6.QtCore import QByteArray, QSettings, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from lethe_app.ui.shortcuts import Actions
     from lethe_app.ui.sidebar import Sidebar
     from lethe_app.ui.theme import Theme
+
+
+FRAME = QSize(16, 48)
+"""Pixels that a desktop's frame and title may take; how many they are is not known before the window is there."""
 
 
 class MainWindow(QMainWindow):
@@ -49,14 +53,14 @@ class MainWindow(QMainWindow):
         self._paths = paths
         self._memory = QSettings(str(paths.window), QSettings.Format.IniFormat)
         self._host: Host | None = None
+        self._greetings: list[QWidget] = []
         self._is_furnished = False
         self._is_first_start = str(self._memory.value("welcomed")).lower() != "true"
         self.setWindowTitle("Lethe")
         self.setMinimumSize(420, 420)
         self.resize(1280, 800)
         geometry = self._memory.value("geometry")
-        if isinstance(geometry, QByteArray):
-            self.restoreGeometry(geometry)
+        self._is_placed = isinstance(geometry, QByteArray) and self.restoreGeometry(geometry)
         light = QApplication.styleHints().colorScheme() == Qt.ColorScheme.Light
         palette = chosen_palette(str(self._memory.value("theme", "system")), system_is_light=light)
         self.setCentralWidget(Skeleton(palette, outlines=not self._is_first_start))
@@ -98,8 +102,9 @@ class MainWindow(QMainWindow):
         panes = self._memory.value("panes")
         if isinstance(panes, QByteArray):
             self.panes.restore(panes)
+        self.pages.currentChanged.connect(lambda _number: self._follow_page())
         if self._is_first_start:  # it greets; no empty lists before that
-            self.show_page(QWidget())
+            self.greet(QWidget())
         self.setCentralWidget(self.pages)
         self.panes.sidebar_shown.connect(self._sidebar_shown)
         self.chat.header.menu.clicked.connect(self.panes.toggle_sidebar)
@@ -146,21 +151,50 @@ class MainWindow(QMainWindow):
         """Keep something that the next first paint needs before the settings are read."""
         self._memory.setValue(key, value)
 
+    def come_forward(self) -> None:
+        """Somebody wants to see this window."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def keep_within(self, room: QSize) -> None:
+        """At the first start, be no larger than the screen, of which title and frame take some; later the user decides."""
+        if not self._is_placed:
+            self.resize(self.size().boundedTo(room - FRAME))
+
     def set_persona(self, name: str, tagline: str) -> None:
         self.setWindowTitle(f"{name} — Lethe" if name else "Lethe")
         self.chat.set_persona(name, tagline)
 
     def show_page(self, page: QWidget) -> None:
-        """Show `page` instead of the conversation; `show_conversation` takes it away again."""
+        """Show `page` instead of the conversation."""
         self.pages.addWidget(page)
         self.pages.setCurrentWidget(page)
 
+    def greet(self, page: QWidget) -> None:
+        """Show `page` where there is no conversation yet; `show_conversation` takes it away again."""
+        self._greetings.append(page)
+        self.show_page(page)
+
     def show_conversation(self) -> None:
-        for page in [self.pages.widget(number) for number in range(self.pages.count())]:
-            if page is not None and page is not self.panes:
-                self.pages.removeWidget(page)
-                page.deleteLater()
-        self.chat.composer.text.setFocus()
+        """The greeting is over. A page that was opened meanwhile stays on top."""
+        for page in self._greetings:
+            if self.pages.currentWidget() is page:
+                self.pages.setCurrentWidget(self.panes)
+            self.pages.removeWidget(page)
+            page.deleteLater()
+        self._greetings.clear()
+        self._follow_page()
+        self.go_to_field()
+
+    def go_to_field(self) -> None:
+        """The keyboard goes where the user writes, unless they are on a page: what they type there is not for the field."""
+        if self.pages.currentWidget() is self.panes:
+            self.chat.composer.text.setFocus()
+
+    def _follow_page(self) -> None:
+        self.actions_.follow(conversation=self.pages.currentWidget() is self.panes, greeting=bool(self._greetings))
 
     # panes and focus
 

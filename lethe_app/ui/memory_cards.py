@@ -15,7 +15,7 @@ from lethe_app.services.behind import Kind, Surfaced, Trace, Whence
 from lethe_app.ui import memory_words
 from lethe_app.ui.chat_panel import ElidedLabel
 from lethe_app.ui.icons import picture
-from lethe_app.ui.memory_pieces import Fold, Link, Tool, wrapped
+from lethe_app.ui.memory_pieces import Fold, Link, Tool, breakable, wrapped
 from lethe_app.ui.memory_words import tr
 from lethe_app.ui.palette import ICON, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.phrases import REASONS
@@ -115,7 +115,8 @@ class MemoryCard(QFrame):
     def _show_text(self) -> None:
         whole = memory_words.body(self.one)
         is_long = len(whole) > SHORT + 40
-        self.text.setText(whole if self._is_whole or not is_long else memory_words.shortened(whole, SHORT))
+        shown = whole if self._is_whole or not is_long else memory_words.shortened(whole, SHORT)
+        self.text.setText(breakable(shown))
         self._more.setVisible(is_long)
         self._more.rename(tr("Show less") if self._is_whole else tr("Show all of it"))
 

@@ -49,12 +49,14 @@ class MemoryDeeds(QObject):
         await self._changed()
 
     async def _write(self, one: Surfaced, text: str) -> None:
-        await self._rewrite(one, text)
-        self._tell(self.tr("The memory has your words now."), lambda: self._rewrite(one, one.text))
-
-    async def _rewrite(self, one: Surfaced, text: str) -> None:
-        await self._service.write(one, text)
+        give_back = await self._service.write(one, text)
         await self._changed()
+
+        async def back() -> None:
+            await give_back()
+            await self._changed()
+
+        self._tell(self.tr("The memory has your words now."), back)
 
     async def _ask_to_forget(self, one: Surfaced) -> None:
         """A whole conversation is asked about; anything else goes at once and can be taken back."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
@@ -11,6 +12,8 @@ from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QToolButton, QWi
 from lethe_app.ui.icons import BEFORE_WORDS, icon, icon_before_words
 from lethe_app.ui.palette import ICON, SPACE_1
 from lethe_app.ui.theme import Theme
+
+_ENDLESS, _PIECE = re.compile(r"\S{32,}"), re.compile(r"\S{16}")
 
 
 class Link(QPushButton):
@@ -87,7 +90,7 @@ class Tool(QToolButton):
 
 def wrapped(words: str, **marks: bool) -> QLabel:
     """A label of as many lines as it needs, whose words can be selected; `marks` are the style sheet's."""
-    label = QLabel(words)
+    label = QLabel(breakable(words))
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -96,3 +99,8 @@ def wrapped(words: str, **marks: bool) -> QLabel:
     for name, value in marks.items():
         label.setProperty(name, value)
     return label
+
+
+def breakable(words: str) -> str:
+    """With unseen places to break in what is as long as a line, such as an address, which else is cut off or widens a page."""
+    return _ENDLESS.sub(lambda found: _PIECE.sub("\\g<0>\u200b", found[0]), words)

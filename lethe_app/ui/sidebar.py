@@ -44,7 +44,8 @@ class Sidebar(QFrame):
     delete_wanted = Signal(str)
     edit_wanted = Signal(str)
     duplicate_wanted = Signal(str)
-    """Of a persona, both."""
+    give_wanted = Signal(str)
+    """Of a persona, all three."""
 
     def __init__(self, theme: Theme, clock: Callable[[], datetime], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -226,6 +227,7 @@ class Sidebar(QFrame):
             menu.addAction(icon("edit", palette.muted), self.tr("Edit…"), lambda: self.edit_wanted.emit(row.persona_id))
             duplicate = partial(self.duplicate_wanted.emit, row.persona_id)
             menu.addAction(icon("copy", palette.muted), self.tr("Duplicate"), duplicate)
+            menu.addAction(icon("export", palette.muted), self.tr("Give away…"), partial(self.give_wanted.emit, row.persona_id))
         return menu
 
     def _remember_place(self) -> None:

@@ -20,7 +20,7 @@ class StatusLine(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._resting = self.tr("Opening …")
-        self._passing = self._background = self._outgoing = ""
+        self._passing = self._background = self._outgoing = self._meaning = ""
         self._thinking = QElapsedTimer()
         self._second = QTimer(self, interval=1000)
         self._second.timeout.connect(self._tell_thinking)
@@ -45,7 +45,16 @@ class StatusLine(QPushButton):
     def show_ready(self, name: str, used: int, context: int) -> None:
         room = rounded(context)
         words = f"{rounded(used)} / {room}" if used else self.tr("{room} context").format(room=room)
-        self._rest(f"● {name} · {words}")
+        self._rest(f"● {name} · {words}", self._in_plain_words(name, used, context))
+
+    def _in_plain_words(self, name: str, used: int, context: int) -> str:
+        locale = QLocale()
+        if used:
+            words = self.tr("This conversation takes {used} of the {room} tokens that {name} can see at once.")
+        else:
+            words = self.tr("{name} can see {room} tokens at once.")
+        told = words.format(name=name, used=locale.toString(used), room=locale.toString(context))
+        return f"{told}\n{self.tr('A token is a short word or a piece of a longer one.')}"
 
     def show_background(self, words: str) -> None:
         """What goes on behind the conversation; empty when nothing does."""
@@ -96,8 +105,8 @@ class StatusLine(QPushButton):
         self._passing = self.tr("Thinking… {seconds} s").format(seconds=self._thinking.elapsed() // 1000)
         self._tell()
 
-    def _rest(self, words: str) -> None:
-        self._resting = words
+    def _rest(self, words: str, meaning: str = "") -> None:
+        self._resting, self._meaning = words, meaning
         self._tell()
 
     def _pass(self, words: str) -> None:
@@ -113,7 +122,9 @@ class StatusLine(QPushButton):
         if not self.icon().isNull():
             parts.append(self.tr("The internet may be used."))
             lines.append(parts[-1])
+        lines += [self._meaning, self.tr("Click to choose another model.") if self._meaning else ""]
         self.setAccessibleName(". ".join(parts))
+        self.setAccessibleDescription(self._meaning.replace("\n", " "))
         self.setToolTip("\n".join(line for line in lines if line))
         self.updateGeometry()
         self._elide()

@@ -21,7 +21,8 @@ from lethe_app.ui.icons import icon, picture
 from lethe_app.ui.palette import ICON, MOTION_MS, SPACE_2, SPACE_3
 from lethe_app.ui.theme import Theme
 
-STAYS_MS = 6000
+STAYS_MS, OFFER_STAYS_MS = 6000, 10_000
+"""What can be taken back or answered stays longer: the button has to be read and reached."""
 
 
 class Toast(QFrame):
@@ -80,6 +81,7 @@ class Toast(QFrame):
         button.clicked.connect(action)
         button.clicked.connect(self.dismiss)
         self._words.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        self._clock.setInterval(OFFER_STAYS_MS)
 
     def dress(self) -> None:
         palette = self._theme.palette

@@ -42,6 +42,8 @@ class Turn:
         self.is_draft_safe = not draft
         """Are the user's words stored, or must the composer get them back if this fails?"""
         self.has_begun = False
+        self.is_stopped = False
+        """Did the user end it?"""
         self.latest: TurnEvent | None = None
         self.began: Message | None = None
         self.said: list[str] = []

@@ -37,6 +37,8 @@ class Turns(QObject):
     """The conversation that is on display now."""
     replied = Signal(str, str)
     """Who has said what; only what is complete."""
+    ended = Signal(object)
+    """This `Turn` is over, however it ended."""
 
     def __init__(self, window: MainWindow, house: House, messages: ChatModel, desk: ModelDesk, bridge: Bridge) -> None:
         super().__init__(window)
@@ -123,9 +125,9 @@ class Turns(QObject):
 
     def stop(self) -> None:
         """End the reply on display; what was said of it stays."""
-        task = self._tasks.get(self._session.guid) if self._session is not None else None
-        if task is not None:
-            task.cancel()
+        if self._session is not None and self.is_busy:
+            self._running[self._session.guid].is_stopped = True
+            self._tasks[self._session.guid].cancel()
 
     async def stop_in(self, session_id: UUID) -> None:
         """End the reply of `session_id`, wherever the reader is, and wait until it is stored."""
@@ -141,10 +143,6 @@ class Turns(QObject):
     def edit(self, message_id: UUID, text: str) -> None:
         self._bridge.spawn(self._edit(message_id, text))
 
-    def delete(self, message_id: UUID) -> None:
-        if self._session is not None:
-            self._bridge.spawn(self._delete(self._session.guid, message_id))
-
     def show_alternative(self, message_id: UUID, index: int) -> None:
         self._bridge.spawn(self._show_alternative(message_id, index), lane="alternative")
 
@@ -152,7 +150,7 @@ class Turns(QObject):
         """The wording before or after the one on display; after the last a new one is written."""
         row = self._messages.row_of(message_id)
         message = self._messages.message(row) if row is not None else None
-        if message is None or self._is_busy:
+        if message is None or self.is_busy:
             return
         wanted = message.shown + step
         if wanted >= len(message.alternatives):
@@ -168,12 +166,13 @@ class Turns(QObject):
     # how it is done
 
     @property
-    def _is_busy(self) -> bool:
+    def is_busy(self) -> bool:
+        """Is there a reply under way in the conversation on display?"""
         return self._session is not None and self._session.guid in self._running
 
     def _with_last_reply(self, act: Callable[[UUID], None]) -> None:
         row = self._messages.rowCount() - 1
-        if row >= 0 and not self._is_busy and self._messages.outline(row).role is Role.ASSISTANT:
+        if row >= 0 and not self.is_busy and self._messages.outline(row).role is Role.ASSISTANT:
             act(self._messages.outline(row).id)
 
     def _run(self, turn: Turn, events: AsyncGenerator[TurnEvent]) -> None:
@@ -217,6 +216,7 @@ class Turns(QObject):
                 self._messages.stop_waiting()
                 self._status.show_rest()
             self._mark()
+        self.ended.emit(turn)
 
     def _take(self, turn: Turn, event: TurnEvent) -> None:
         if isinstance(event, Moved):
@@ -284,7 +284,7 @@ class Turns(QObject):
     async def _edit(self, message_id: UUID, text: str) -> None:
         self._messages.replace(await self._chat.edit(message_id, text))
 
-    async def _delete(self, session_id: UUID, message_id: UUID) -> None:
+    async def delete(self, session_id: UUID, message_id: UUID) -> None:
         await self._chat.delete(session_id, message_id)
         if self._is_shown(session_id):
             self._messages.refresh(await self._sessions.outline(session_id))

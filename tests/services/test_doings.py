@@ -17,11 +17,12 @@ from lethe_app.choices import SearchProvider
 from lethe_app.domain.agents import MadeKind, Outcome, TaskRun
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import told_by
+from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.research import InquiryState
 from lethe_app.errors import LetheError
 from lethe_app.house import House
 from lethe_app.services.doings import NOTEBOOKS, RESEARCH, WORKS, Doing
-from tests.services.past import NUTS, copy_home, hold, opened, trusted
+from tests.services.past import NUTS, answers, copy_home, hold, opened, trusted
 from tests.services.stage import MIRA, until
 from tests.services.tasks import Clock, Scripted, kept_runs, nothing
 from tests.web.server import Reply, Site, page, serving
@@ -310,3 +311,58 @@ async def test_with_a_persona_who_is_deleted_her_work_ends(house: House, tmp_pat
         await found_out(house)
 
     assert [run.outcome for run in await kept_runs(house)] == [Outcome.STOPPED]
+
+
+# the archive
+
+
+async def archived_by_model(house: House, tmp_path: Path) -> ChatSession:
+    """A conversation is over, and a model that may be believed sums it up."""
+    session = await hold(house, *NUTS)
+    await trusted(house, tmp_path / "model.json", answers=answers())
+    assert await house.archiving.begin(session.guid)
+    await house.archiving.finish()
+    return session
+
+
+async def test_what_a_model_did_for_the_archive_is_told_with_its_cost_and_counts_for_no_day(house: House, tmp_path: Path):
+    await archived_by_model(house, tmp_path)
+
+    (run,) = await kept_runs(house)
+    assert (run.task, run.outcome, house.away.title_of(run.task)) == ("archive", Outcome.MADE, "Remembering")
+    assert run.summary == "“Peanuts and Porto” was summed up by the model. That does not count for the day."
+    assert run.tokens > 0
+    assert run.ended is not None
+    assert (await house.away.spent_today(MIRA)).tokens == 0
+
+
+async def test_what_rules_alone_archive_costs_nothing_and_is_not_listed(house: House):
+    await over(house, *NUTS)
+
+    assert await kept_runs(house) == []
+
+
+async def test_no_conversation_is_refused_where_nothing_is_left_for_today(house: House, tmp_path: Path):
+    await house.preferences.set(agent_day_tokens=100)
+    await spend(house, 200)
+
+    session = await archived_by_model(house, tmp_path)
+
+    parts = (await house.archiving.parts(session.guid)).values()
+    assert {one.made_by for one in parts} == {MadeBy.MODEL}
+
+
+async def test_an_archive_that_is_paused_made_way_and_is_not_shown_twice_while_it_lasts(house: House, tmp_path: Path):
+    session = await hold(house, *NUTS)
+    await trusted(house, tmp_path / "model.json", answers=["x " * 4000], delay=0.01)
+    house.archiving.start()
+    assert await house.archiving.begin(session.guid)
+
+    async def is_at_it() -> bool:
+        return bool(await house.away._runs.newest()) and house.archiving.progress.session is not None
+
+    await until(is_at_it)
+    assert house.away.everything_underway == []
+    await house.archiving.pause()
+
+    assert (await kept_runs(house))[0].outcome is Outcome.GAVE_WAY

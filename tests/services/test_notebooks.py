@@ -91,6 +91,17 @@ async def test_fewer_than_three_are_kept_as_facts_and_make_no_notebook(house: Ho
     assert len(await house.knowing.all(MIRA)) == 1
 
 
+async def test_a_conversation_about_two_things_fills_two_notebooks(house: House):
+    name = await cooking(house)
+    kin = ("My sister is called Ines.", "Nice.", "My brother Otto lives in Porto.", "Oh.", "My aunt is a nurse.", "I see.")
+    await over(house, *RICE, *kin)
+
+    await house.mind.notekeeping.of(MIRA)
+
+    assert sorted(await titles(house)) == ["Cooking", "Family"]
+    assert not [line for line in await lines_of(house, name) if "Otto" in line or "aunt" in line]
+
+
 async def test_what_belongs_to_a_notebook_is_added_to_it(house: House):
     name = await cooking(house)
     await over(house, *RICE)
@@ -131,7 +142,7 @@ async def test_a_trusted_model_says_what_a_conversation_came_to_and_only_what_wa
     ]
     await trusted(house, tmp_path / "model.json", answers=[{"conclusions": concluded, "subject": "Baking bread"}])
 
-    name = await house.mind.notekeeping.digest(session.guid)
+    (name,) = await house.mind.notekeeping.digest(session.guid)
 
     assert await titles(house) == ["Baking bread"]
     assert await lines_of(house, name) == [concluded[place]["conclusion"] for place in (0, 2, 3)]

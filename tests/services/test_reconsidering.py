@@ -261,3 +261,72 @@ async def test_a_conversation_she_reads_nothing_of_is_not_named(house: House, se
     following = await house.sessions.new(MIRA)
 
     assert (await behind(house, await say(house, following, "What is it called?"))).word_for_word == ()
+
+
+async def test_what_was_forgotten_elsewhere_is_not_read_out_among_what_did_not_belong(house: House, session: ChatSession):
+    memory = await keep(house, keywords_main=["lighthouse"])
+    played = await say(house, session, ASKED)
+    await house.reconsidering.object_to(memory.guid, await behind(house, played))
+
+    await house.browsing.forget(MIRA, [memory.guid])
+    (gone,) = await house.objecting.told(MIRA)
+    await house.browsing.restore(MIRA, [memory.guid])
+    (back,) = await house.objecting.told(MIRA)
+
+    assert (gone.title, gone.text) == ("", "")
+    assert "dark since May" in back.text
+
+
+async def test_nothing_holds_the_words_of_what_was_deleted_for_good(house: House, session: ChatSession):
+    await learnt(house)
+    memory = await keep(house, keywords_main=["lighthouse"])
+    first, second = await say(house, session, GRANDFATHER), await say(house, session, ASKED)
+    again = await say(house, session, "And the lighthouse, does it burn?")
+    await house.reconsidering.object_to(memory.guid, await behind(house, second))
+    (fact,) = (one for one in await house.knowing.all(MIRA) if one.fact == KNOWN)
+
+    await house.knowing.forget(fact.guid)
+    await house.browsing.forget(MIRA, [memory.guid])
+    kept = await everything(house)
+    assert KNOWN in kept
+    assert "dark since May" in kept
+    await house.trash.erase(await house.trash.all())
+
+    kept = await everything(house)
+    assert KNOWN not in kept
+    assert "dark since May" not in kept
+    assert all(KNOWN not in one.text for one in (await behind(house, first)).surfaced)
+    assert (await behind(house, again)).forgotten == 1
+
+
+async def everything(house: House) -> str:
+    """All that is kept of turns and of the house."""
+    question = "SELECT value FROM house_state UNION ALL SELECT value FROM turn_memories"
+    return "\n".join(value for (value,) in await house._database.run(lambda c: c.execute(question).fetchall()))
+
+
+async def test_a_fact_whose_words_are_taken_back_is_whose_it_was(house: House, session: ChatSession):
+    await learnt(house)
+    (before,) = await house.knowing.all(MIRA)
+    one = await only(house, await say(house, session, GRANDFATHER))
+
+    take_back = await house.reconsidering.write(one, "Tomas's grandfather kept bees.")
+    (written,) = await house.knowing.all(MIRA)
+    await house.knowing.pin(written.guid, pinned=True)
+    await take_back()
+
+    (after,) = await house.knowing.all(MIRA)
+    assert after == before.model_copy(update={"pinned": True})
+    assert await house.knowing._facts.tombstones(MIRA) == []
+
+
+async def test_a_memory_whose_words_are_taken_back_is_whose_it_was(house: House, session: ChatSession):
+    memory = await keep(house, keywords_main=["lighthouse"], made_by="journal")
+    one = await only(house, await say(house, session, ASKED))
+
+    take_back = await house.reconsidering.write(one, "It burns again.")
+    assert (await house.browsing.memory(memory.guid)).content == "It burns again."
+    await take_back()
+
+    after = await house.browsing.memory(memory.guid)
+    assert (after.content, after.made_by) == (memory.content, "journal")

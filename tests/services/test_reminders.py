@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -144,6 +145,19 @@ async def test_today_is_no_past_day(house: House):
         ("in a month", date(2026, 12, 22), None),
         ("day after tomorrow", date(2026, 11, 24), None),
         ("in 45 minutes", date(2026, 11, 22), 14),
+        ("2026-12-24T18:30", date(2026, 12, 24), 18),
+        ("2026-12-24T18:30:00Z", date(2026, 12, 24), 18),
+        ("in half an hour", date(2026, 11, 22), 14),
+        ("in 2 hours and 30 minutes", date(2026, 11, 22), 16),
+        ("in an hour and a half", date(2026, 11, 22), 15),
+        ("in 1.5 hours", date(2026, 11, 22), 15),
+        ("in a couple of days", date(2026, 11, 24), None),
+        ("tomorrow at quarter to nine", date(2026, 11, 23), 8),
+        ("9 o'clock", date(2026, 11, 23), 9),
+        ("today at 6", date(2026, 11, 22), 18),
+        ("tonight at 9", date(2026, 11, 22), 21),
+        ("this evening at 8", date(2026, 11, 22), 20),
+        ("tomorrow morning at 8", date(2026, 11, 23), 8),
     ],
 )
 def test_days_ahead_are_understood(words: str, day: date, hour: int | None):
@@ -157,6 +171,23 @@ def test_days_ahead_are_understood(words: str, day: date, hour: int | None):
 @pytest.mark.parametrize("words", ["", "hello", "yesterday", "3 march 2020", "32 december", "25:99", "in 9999 years"])
 def test_what_names_no_day_to_come_is_not_understood(words: str):
     assert read(words, SUNDAY) is None
+
+
+def test_hours_from_now_are_so_many_hours_whatever_the_clocks_do():
+    before_winter = datetime(2026, 10, 24, 10, tzinfo=ZoneInfo("Europe/Berlin"))
+    when = read("in 24 hours", before_winter)
+
+    assert when is not None
+    assert isinstance(moment := when.moment(), datetime)
+    assert moment - before_winter.astimezone(UTC) == timedelta(hours=24)
+    assert when.hour == time(9)
+
+
+def test_a_moment_with_its_zone_is_that_moment():
+    when = read("2026-12-24T18:30+05:30", SUNDAY)
+
+    assert when is not None
+    assert when.moment() == datetime(2026, 12, 24, 13, tzinfo=UTC)
 
 
 def test_the_end_of_a_month_is_the_end_of_a_shorter_one():

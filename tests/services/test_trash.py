@@ -9,6 +9,7 @@ import pytest
 from lethe_app.app import build
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.domain.trash import Trashed, TrashKind
@@ -176,3 +177,22 @@ async def test_after_the_days_the_user_chose_things_go_by_themselves(house: Hous
     await house.trash._purge()
 
     assert (await only(house)).kind is TrashKind.FACT
+
+
+async def test_a_fact_comes_back_only_with_the_conversation_it_was_learnt_in(house: House):
+    session = await conversation(house, "I keep bees.")
+    (message,) = await house.sessions.page(session.guid, 0, 1)
+    fact = ExtractedFact(fact="Tomas keeps bees.", source_memories=[session.guid], source_messages=[message.id])
+    await house.knowing.learn(MIRA, [fact])
+    await house.knowing.forget(fact.guid)
+    await house.sessions.delete(session.guid)
+    items = {item.kind: item for item in await house.trash.all()}
+
+    with pytest.raises(LetheError, match="lies in the Trash"):
+        await house.trash.restore(items[TrashKind.FACT])
+    assert {item.kind for item in await house.trash.all()} == {TrashKind.FACT, TrashKind.CONVERSATION}
+
+    await house.trash.restore(items[TrashKind.CONVERSATION])
+    assert await house.knowing.all(MIRA) == []
+    await house.trash.restore(items[TrashKind.FACT])
+    assert [one.fact for one in await house.knowing.all(MIRA)] == [fact.fact]

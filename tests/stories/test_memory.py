@@ -223,6 +223,43 @@ async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_when_the_tal
     assert after == known.keys() - {secret.fact}
 
 
+async def test_what_came_out_of_the_trash_and_was_forgotten_again_stays_away_whatever_is_made_anew(
+    home: Path, echo_model: Callable[..., Path]
+):
+    house = await opened(home, echo_model)
+    session = await talked(house)
+    await house.archiving.begin(session.guid)
+    secret = next(fact for fact in await house.knowing.all("mira-test") if "walnuts" in fact.fact)
+    memory = MemoryUnit(name="The pistachio tin", content="It stands behind the flour.", keywords_main=["tin"])
+    await house.brain.memorize("mira-test", memory, check=False)
+
+    for _time in range(2):
+        await house.knowing.forget(secret.guid)
+        await house.brain.forget(memory.guid)
+        for item in await house.trash.all():
+            await house.trash.restore(item)
+    assert secret.fact in {fact.fact for fact in await house.knowing.all("mira-test")}
+    await house.knowing.forget(secret.guid)
+    await house.brain.forget(memory.guid)
+    await house.trash.erase(await house.trash.all())
+    await house.archiving.update(session.guid)
+    await house.archiving.finish()
+    await house.brain.rebuild()
+    await house.close()
+
+    house = await opened(home, echo_model)
+    friday = await house.sessions.new("mira-test")
+    recalled, _note = await say(house, friday, "Where is the pistachio tin?")
+    found = [one.text for one in await house.brain.search("mira-test", "pistachio tin behind the flour", 9)]
+    places = [hit.text async for hits in house.finding.by_words("pistachio flour") for hit in hits]
+    known = {fact.fact for fact in await house.knowing.all("mira-test")}
+    await house.close()
+    assert secret.fact not in known
+    assert known
+    assert "The pistachio tin" not in titles(recalled)
+    assert not any("behind the flour" in text for text in (*found, *places))
+
+
 async def test_a_world_entry_wakes_stays_and_cools_down(house: House):
     session = await house.sessions.new("mira-test")
     came = []

@@ -128,7 +128,7 @@ async def test_reminders_and_plans_are_made_from_words(tmp_path: Path, echo_mode
     async with talking(tmp_path, script) as (house, session):
         done, asked, _played = await say(house, session, "Plan it all.", Verdict.ALLOW)
         assert [one.outcome for one in done] == [Outcome.DONE, Outcome.FAILED, Outcome.DONE, Outcome.DONE]
-        assert [question.call.name for question in asked] == ["week_set"]
+        assert [(question.call.name, question.about) for question in asked] == [("week_set", "Friday: She mends nets.")]
         (reminder,) = await house.mind.reminders.of(MIRA)
         assert (reminder.category, reminder.insertion) == (MemoryType.REMINDER, MemoryInsertion.USER_RETURN)
         assert (reminder.added.date() - now().astimezone().date()).days == 3

@@ -36,7 +36,26 @@ def test_a_picture_shows_faintly(tmp_path: Path):
     backdrop.draw(painter)
     painter.end()
 
-    assert abs(ground.toImage().pixelColor(50, 30).red() - round(255 * STRENGTH)) <= 2
+    assert abs(ground.toImage().pixelColor(50, 5).red() - round(255 * STRENGTH)) <= 2
+
+
+def test_it_reaches_every_part_of_the_place_and_fades_away_at_the_lower_edge(tmp_path: Path):
+    place = QWidget()
+    place.resize(100, 160)
+    strip = QWidget(place)
+    strip.setGeometry(90, 0, 10, 160)
+    backdrop = Backdrop(place)
+    backdrop.show_picture(str(painted(tmp_path, "#ffffff")))
+    ground = QPixmap(10, 160)
+    ground.fill(QColor("#000000"))
+
+    painter = QPainter(ground)
+    backdrop.draw(painter, strip)
+    painter.end()
+
+    shades = [ground.toImage().pixelColor(5, height).red() for height in (20, 136, 159)]
+    assert abs(shades[0] - round(255 * STRENGTH)) <= 2
+    assert shades[0] > shades[1] > shades[2]
 
 
 def test_what_is_no_picture_is_no_trouble(tmp_path: Path):

@@ -314,3 +314,16 @@ def at_work(scene: Scene) -> list[ActivityRow]:
 
 def titles(scene: Scene) -> list[str]:
     return [row.title.text() for row in at_work(scene)]
+
+
+async def test_a_persona_is_given_away_from_her_menu_in_the_list(tmp_path: Path):
+    async with opened(tmp_path / "home") as scene:
+        sidebar = scene.window.sidebar
+        await until(lambda: sidebar.model.index_of("persona edmund").isValid())
+
+        menu = sidebar.menu_for(sidebar.model.index_of("persona edmund"))
+        next(action for action in menu.actions() if action.text() == "Give away…").trigger()
+
+        dialog = await shown(scene, GivingDialog)
+        assert "Edmund" in dialog.windowTitle()
+        dialog.reject()

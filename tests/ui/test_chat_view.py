@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QContextMenuEvent, QGuiApplication, QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QToolTip
 
 from lethe_app.domain.chat import Alternative, Role
 from lethe_app.ui.palette import DAY
@@ -238,6 +238,7 @@ async def test_actions_appear_below_the_pointer_and_tell_which_message(qtbot):
     reply = messages[1].id
     assert told == [("alternative 1", reply), ("regenerate", reply), ("continue", reply), ("delete", reply)]
     assert copied() == "a"
+    assert QToolTip.text() == "Copied"
 
 
 async def test_only_the_last_reply_can_be_written_again(qtbot):

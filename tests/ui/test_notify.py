@@ -53,6 +53,15 @@ def test_news_fades_by_itself(place, notifier, theme, qtbot):
     qtbot.waitUntil(lambda: not toasts(place))
 
 
+def test_news_with_a_button_stay_longer_than_those_without(place, notifier):
+    notifier.tell("Saved.")
+    notifier.tell("Deleted.", button="Take it back", action=lambda: None)
+
+    plain, offer = sorted(toasts(place), key=lambda toast: toast.text, reverse=True)
+    assert (plain.text, offer.text) == ("Saved.", "Deleted.")
+    assert offer._clock.remainingTime() > plain._clock.interval() + 2000
+
+
 def test_a_known_error_offers_its_remedy(place, notifier):
     pressed = []
     notifier.offer(ModelCrashed, "Restart", lambda: pressed.append(True))

@@ -1,15 +1,20 @@
-"""The second start: the last conversation is there while the model still loads, and the window is where it was."""
+"""The second start: the last conversation is there while the model loads, the window is where it was, and there is only one."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtTest import QTest
 
+from lethe_app import app
+from lethe_app.errors import DatabaseLocked
+from lethe_app.paths import Paths
 from lethe_app.services.events import Ready
+from lethe_app.ui.main_window import MainWindow
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -38,3 +43,44 @@ async def test_the_window_is_as_large_as_it_was(tmp_path: Path):
 
     async with opened(tmp_path) as again:
         assert (again.window.width(), again.window.height()) == (770, 650)
+
+
+async def test_a_start_beside_an_open_window_brings_that_to_the_front_and_has_none_of_its_own(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        scene.window.showMinimized()
+        other = MainWindow(scene.house.paths)
+        other.show()
+
+        start = asyncio.ensure_future(app.live(other, lambda: app.build_once(scene.house.paths)))
+        await until(start.done)
+
+        assert start.result() == 0
+        assert not scene.window.isMinimized()
+        assert not list(scene.house.paths.inbox.iterdir())
+
+
+async def test_it_says_so_where_lethe_runs_without_a_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(app, "PATIENCE", 0.1)
+    house = await app.build(Paths.standard(tmp_path), engine="echo")
+    try:
+        with pytest.raises(DatabaseLocked, match="already running"):
+            await app.build_once(house.paths)
+        assert not list(house.paths.inbox.iterdir())
+    finally:
+        await house.close()
+
+
+def test_the_first_window_fits_on_a_small_screen_with_its_title(tmp_path: Path, qtbot):
+    window = MainWindow(Paths.standard(tmp_path))
+    qtbot.addWidget(window)
+
+    window.keep_within(QSize(1280, 800))
+    assert window.height() <= 760
+    assert window.width() > 1200
+
+    window.close()
+    again = MainWindow(Paths.standard(tmp_path))
+    qtbot.addWidget(again)
+    again.resize(700, 700)
+    again.keep_within(QSize(600, 600))
+    assert again.size() == QSize(700, 700)  # which is how the user left it

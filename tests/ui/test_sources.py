@@ -91,7 +91,7 @@ async def test_a_search_that_found_nothing_is_told_in_one_line(tmp_path: Path):
 
         assert sources is not None
         assert sources.told == LookedUp("the tower")
-        assert sources._heading() == "Searched for “the tower”, but nothing could be found"
+        assert sources._heading() == "Searched for “the tower”, but nothing came back"
 
 
 async def test_other_replies_have_no_list(tmp_path: Path):

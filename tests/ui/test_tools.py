@@ -102,6 +102,20 @@ async def test_a_question_stands_above_the_composer_and_takes_no_focus(tmp_path:
         assert scene.host.tools.card is None
 
 
+async def test_what_is_to_be_kept_is_asked_in_words_and_can_be_read_to_its_end(tmp_path: Path, echo_model: Script):
+    long = f"Tomas fears deep water, and {'very ' * 120}<b>long</b> stairs."
+    script = echo_model(call("memory_save", title="Fears", content=long, filed_under="fears"), "Noted.", template=HERMES)
+    async with opened(tmp_path / "home", script) as scene:
+        await with_tools(scene)
+        await say(scene, "I fear deep water.")
+        question = await card(scene)
+        assert question.details.text().startswith("“Fears: Tomas fears deep water")
+        assert len(question.details.text()) < 420
+        assert "&lt;b&gt;long&lt;/b&gt; stairs." in question.details.toolTip()
+        question.refuse.click()
+        await reply(scene)
+
+
 async def test_the_keyboard_answers_it(tmp_path: Path, echo_model: Script):
     script = echo_model(call("dice_roll", dice="2d6"), "Then not.", template=HERMES)
     async with opened(tmp_path / "home", script) as scene:

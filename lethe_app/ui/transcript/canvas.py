@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QPaintEvent, QRegion, QResizeEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QRegion, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QScrollBar, QWidget
 
 from lethe_app.ui.palette import NIGHT
+from lethe_app.ui.transcript.backdrop import Backdrop
 from lethe_app.ui.transcript.column import AVATAR_ROOM, column_in
 from lethe_app.ui.transcript.layout import ChatLayout, Placed
 from lethe_app.ui.transcript.message_sheet import MessageSheet
@@ -24,7 +25,13 @@ Index = QModelIndex | QPersistentModelIndex
 class _QuietBar(QScrollBar):
     """Keeps its room for good, so that no word moves when it appears, and shows nothing while there is nothing to scroll."""
 
+    behind: Backdrop | None = None
+
     def paintEvent(self, event: QPaintEvent) -> None:
+        if self.behind is not None:
+            painter = QPainter(self)
+            self.behind.draw(painter, self)
+            painter.end()
         if self.maximum() > self.minimum():
             super().paintEvent(event)
 
@@ -50,7 +57,8 @@ class ChatCanvas(QListView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollBar(_QuietBar(self))
+        self.bar = _QuietBar(self)
+        self.setVerticalScrollBar(self.bar)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setAutoScroll(False)
         self.setMinimumWidth(280)

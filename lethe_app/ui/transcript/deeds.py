@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint, QUrl
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QMenu
+from PySide6.QtCore import QObject, QPoint, QRect, QUrl
+from PySide6.QtGui import QCursor, QGuiApplication
+from PySide6.QtWidgets import QMenu, QToolTip
 
 from lethe_app.ui.icons import icon
 from lethe_app.ui.transcript.actions import deeds_for, fill_menu
 
 if TYPE_CHECKING:
     from lethe_app.ui.transcript.view import ChatView
+
+COPIED_MS = 1500
 
 
 class ChatDeeds(QObject):
@@ -30,6 +32,7 @@ class ChatDeeds(QObject):
         match deed:
             case "copy":
                 self.put_on_clipboard(view.chat.text_of(row)[0])
+                self._say_copied()
             case "edit":
                 view.edit_requested.emit(message)
                 view.overlays.edit(row, message)
@@ -55,6 +58,12 @@ class ChatDeeds(QObject):
     def put_on_clipboard(self, text: str) -> None:
         if text:
             QGuiApplication.clipboard().setText(text)
+
+    def _say_copied(self) -> None:
+        """Nothing else shows that something has happened."""
+        actions = self._view.overlays.actions
+        at = actions.mapToGlobal(QPoint(0, actions.height() // 2)) if actions.isVisible() else QCursor.pos()
+        QToolTip.showText(at, self.tr("Copied"), self._view, QRect(), COPIED_MS)
 
     def copy_selection(self) -> None:
         """The selected words, or else the message that has the focus."""

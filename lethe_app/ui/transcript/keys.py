@@ -1,11 +1,11 @@
-"""What the keyboard does in a conversation: scrolls, walks from message to message, copies, opens the menu of a message."""
+"""What the keyboard does in a conversation: scrolls, walks from message to message, copies, and hands on what is written."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, Qt
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 
 if TYPE_CHECKING:
     from lethe_app.ui.transcript.view import ChatView
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 _ENTER = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Menu}
 _THUMBS = {"+": "good", "-": "bad"}
 _STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
+_ALT_GR = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+_COMMANDING = _ALT_GR | Qt.KeyboardModifier.MetaModifier
 
 
 class ChatKeys(QObject):
@@ -38,8 +40,19 @@ class ChatKeys(QObject):
         elif key in _STEPS:
             self._step(_STEPS[key])
         else:
-            return self._scroll(key)
+            return self._scroll(key) or self._write(event)
         return True
+
+    def _write(self, event: QKeyEvent) -> bool:
+        """Nothing is written here: letters and what is pasted belong to the draft, wherever the reader has clicked before."""
+        if event.matches(QKeySequence.StandardKey.Paste):
+            words = QGuiApplication.clipboard().text()
+        else:
+            held = event.modifiers() & _COMMANDING
+            words = event.text() if event.text().isprintable() and held in {Qt.KeyboardModifier.NoModifier, _ALT_GR} else ""
+        if words:
+            self._view.written.emit(words)
+        return bool(words)
 
     def _scroll(self, key: Qt.Key) -> bool:
         view = self._view

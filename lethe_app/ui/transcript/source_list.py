@@ -61,7 +61,7 @@ class SourceList:
         words = (
             QCoreApplication.translate("SourceList", "Sources for “{topic}”")
             if self.told.sources
-            else QCoreApplication.translate("SourceList", "Searched for “{topic}”, but nothing could be found")
+            else QCoreApplication.translate("SourceList", "Searched for “{topic}”, but nothing came back")
         )
         return words.format(topic=self.told.topic)
 

@@ -57,6 +57,8 @@ class ChatView(ChatCanvas):
     message_pressed = Signal(UUID)
     """Somewhere on this message, and on nothing in particular."""
     link_activated = Signal(QUrl)
+    written = Signal(str)
+    """Words for the draft."""
 
     def __init__(self, model: ChatModel, parent: QWidget | None = None) -> None:
         super().__init__(model, parent)
@@ -66,7 +68,7 @@ class ChatView(ChatCanvas):
         self._chosen: UUID | None = None
         self._dots = 3
         self.message_painter = MessagePainter(self.sheets.style, self._avatars)
-        self.backdrop = Backdrop(self.viewport())
+        self.backdrop = self.bar.behind = Backdrop(self)
         self.setObjectName("chatView")
         self.setAccessibleName(self.tr("Conversation"))
         self.setAccessibleDescription(self.tr("Messages, oldest first. Tab goes to a message, Enter shows what can be done."))

@@ -10,6 +10,9 @@ from lethe_app.ui.workshop.deeds import Deeds
 from lethe_app.ui.workshop.page import Page
 from lethe_app.ui.workshop.place import Place
 
+Changed = tuple[ExtractedFact, ExtractedFact | None]
+"""A fact before something was done, and after it; None where it was forgotten."""
+
 
 class FactEdits:
     """Every change of the page goes through here and onto its undo stack."""
@@ -82,17 +85,31 @@ class FactEdits:
         self, persona: str, title: str, forth: Callable[[], Awaitable[object]], made: Sequence[ExtractedFact] = ()
     ) -> None:
         """`made` holds, once it was done, the fact that was not there before."""
-        knowing, changed, new = self._place.house.knowing, list[ExtractedFact](), list[UUID]()
+        knowing, changed, new = self._place.house.knowing, list[Changed](), list[UUID]()
 
         async def noting() -> None:
             before = {fact.guid: fact for fact in await knowing.all(persona)}
             await forth()
             after = {fact.guid: fact for fact in await knowing.all(persona)}
-            changed[:] = [fact for fact in before.values() if after.get(fact.guid) != fact]
+            changed[:] = [(fact, after.get(fact.guid)) for fact in before.values() if after.get(fact.guid) != fact]
             new[:] = [fact.guid for fact in made if fact.guid not in before]
 
-        self._deeds.do(title, noting, lambda: knowing.put_back(changed, new))
+        async def back() -> None:
+            present = {fact.guid: fact for fact in await knowing.all(persona)}
+            await knowing.put_back([undone(*both, present.get(both[0].guid)) for both in changed], new)
+
+        self._deeds.do(title, noting, back)
 
     def _done(self) -> None:
         wanted, self._wanted = self._wanted, None
         self._after(wanted)
+
+
+def undone(before: ExtractedFact, after: ExtractedFact | None, present: ExtractedFact | None) -> ExtractedFact:
+    """What was done to it taken back, and nothing else: what others have made of it since, such as the talk itself, stays."""
+    if after is None or present is None:
+        return before
+    names = [name for name in ExtractedFact.model_fields if getattr(before, name) != getattr(after, name)]
+    return present.model_copy(
+        update={name: getattr(before, name) for name in names if getattr(present, name) == getattr(after, name)}
+    )

@@ -182,6 +182,11 @@ class FactPage(Page):
     def _follow_selection(self) -> None:
         self.merge_button.setEnabled(len(self.table.selected) > 1)
 
+    def show_fact(self, persona: str, guid: UUID) -> None:
+        """Go to a fact of that persona's as soon as it is read."""
+        self._wanted = guid
+        self.whose.choose(persona)
+
     def go_to(self, guid: UUID) -> None:
         """Put the cursor on that fact, in a view in which it is listed."""
         if not self.table.go_to(guid) and (fact := self._known.get(guid)) is not None:

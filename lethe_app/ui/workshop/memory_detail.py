@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedWidget, 
 
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.errors import StorageError
+from lethe_app.ui.memory_pieces import breakable
 from lethe_app.ui.palette import SPACE_2, SPACE_4, SPACE_6
 from lethe_app.ui.workshop.memory_form import MemoryForm
 from lethe_app.ui.workshop.memory_recall import RecallView
@@ -30,9 +31,10 @@ class Detail(QStackedWidget):
     duplicate_wanted = Signal()
     forget_wanted = Signal()
 
-    def __init__(self, place: Place, parent: QWidget | None = None) -> None:
+    def __init__(self, place: Place, is_unsaved: Callable[[UUID], bool], parent: QWidget | None = None) -> None:
+        """`is_unsaved` tells of a memory whether what was typed is newer than what is stored."""
         super().__init__(parent)
-        self._place = place
+        self._place, self._is_unsaved = place, is_unsaved
         self.memory: MemoryUnit | None = None
         """What is shown, with the user's changes."""
         self._wanted: UUID | None = None
@@ -75,6 +77,8 @@ class Detail(QStackedWidget):
         if self._wanted != guid:
             return
         same = self.memory is not None and memory is not None and self.memory.guid == memory.guid
+        if same and self._is_unsaved(guid):
+            return  # somebody typed on while it was read
         self.memory = memory
         if not (same and self.currentWidget() is self._recall_sheet):
             self.show_current()
@@ -126,10 +130,10 @@ class Detail(QStackedWidget):
         if memory.category is not MemoryType.CHAT_SESSION:
             self.form.show_memory(memory)
             return
-        self._title.setText(memory.name or self.tr("A conversation without a title"))
+        self._title.setText(breakable(memory.name or self.tr("A conversation without a title")))
         self._when.setText(moment_in_words(memory.added))
-        self._summary.setText(memory.content[:LONGEST] or self.tr("It has not been summed up yet."))
-        self._keywords.setText(" · ".join(memory.keywords_main))
+        self._summary.setText(breakable(memory.content[:LONGEST] or self.tr("It has not been summed up yet.")))
+        self._keywords.setText(breakable(" · ".join(memory.keywords_main)))
         self._keywords.setVisible(bool(memory.keywords_main))
 
     # building

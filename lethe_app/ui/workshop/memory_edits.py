@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer
 from lethe_app.domain.clock import now
 from lethe_app.domain.listing import MemoryLine
 from lethe_app.domain.memory import MemoryUnit
+from lethe_app.errors import StorageError
 from lethe_app.ui.workshop.deeds import Deeds, FieldChange
 from lethe_app.ui.workshop.memory_form import title_of_field
 from lethe_app.ui.workshop.memory_rows import title_of
@@ -32,6 +33,8 @@ class MemoryEdits(QObject):
         self._wanted: UUID | None = None
         self._deeds = Deeds(page.undo, place.bridge, self._done)
         self._unsaved: dict[UUID, dict[str, object]] = {}
+        self._underway: dict[UUID, dict[str, object]] = {}
+        """What is being stored just now."""
         self._saving = asyncio.Lock()
         self.is_open = True
         """Is there still a page, with a stack to undo on?"""
@@ -51,15 +54,36 @@ class MemoryEdits(QObject):
         self._page.undo.push(FieldChange(title, f"{guid} {name}", getattr(memory, name), value, put))
 
     def is_unsaved(self, guid: UUID) -> bool:
-        return guid in self._unsaved
+        return guid in self._unsaved or guid in self._underway
 
     async def save(self) -> None:
-        """Store what was changed: only these fields, for others may have changed behind the page."""
+        """Store what was changed: only these fields, for others may have changed behind the page.
+
+        What cannot be stored is told. It waits for another try, unless the memory itself is gone; so does what was not come to
+        because somebody ended this, as a click on the next row does.
+        """
         async with self._saving:
-            unsaved, self._unsaved = self._unsaved, {}
-            for guid, changes in unsaved.items():
-                memory = await self._place.house.browsing.memory(guid)
-                await self._place.house.brain.edit(memory.model_copy(update=changes))
+            self._underway, self._unsaved = self._unsaved, {}
+            try:
+                for guid, changes in list(self._underway.items()):
+                    if await self._store(guid, changes):
+                        del self._underway[guid]
+            finally:
+                for guid, changes in self._underway.items():
+                    self._unsaved[guid] = {**changes, **self._unsaved.get(guid, {})}
+                self._underway = {}
+
+    async def _store(self, guid: UUID, changes: dict[str, object]) -> bool:
+        """Is it done with, stored or never to be stored?"""
+        house, is_there = self._place.house, False
+        try:
+            memory = await house.browsing.memory(guid)
+            is_there = True
+            await house.brain.edit(memory.model_copy(update=changes))
+        except StorageError as error:
+            self._place.window.notifier.report(error)
+            return not is_there
+        return True
 
     def add(self, persona: str, memory: MemoryUnit, title: str) -> None:
         """A memory that was not there."""

@@ -64,7 +64,7 @@ class MemoryPage(Page):
         empty = self.tr("No memories yet. They come by talking, and you can write the first one yourself.")
         self.table: Table[MemoryLine] = Table(self.rows, self.theme, self.tr("Memories"), empty)
         self.table.setColumnHidden(DISTANCE, True)
-        self.detail = Detail(self._place, self)
+        self.detail = Detail(self._place, self.edits.is_unsaved, self)
         self.search.below = self.table
         self._lay_out()
 
@@ -141,6 +141,8 @@ class MemoryPage(Page):
         self.chips.offer(self.reader.counts)
         self._place.bridge.spawn(self._offer_filed(self.whose.persona), lane="memory categories")
         self._tell_count()
+        if self._distances:
+            self._typed.start()  # another content lies elsewhere
         wanted, self._wanted = self._wanted, None
         if wanted is not None and not self.table.go_to(str(wanted)):
             self._show_all()

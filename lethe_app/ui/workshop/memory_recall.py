@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.recollection import NotRecalled, Recollection, TurnMemory
+from lethe_app.ui.memory_pieces import breakable
 from lethe_app.ui.memory_words import kept_back_words
 from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.phrases import OBSTACLES
@@ -46,7 +47,8 @@ class RecallView(QWidget):
             self._column.removeWidget(card)
             card.hide()
             card.deleteLater()
-        self._title.setText(self.tr("“{text}” would bring to mind").format(text=text if len(text) <= 80 else f"{text[:79]}…"))
+        asked = text if len(text) <= 80 else f"{text[:79]}…"
+        self._title.setText(breakable(self.tr("“{text}” would bring to mind").format(text=asked)))
         self._cards = [self._card(one, is_listed) for one in memory.recalled]
         if not memory.recalled:
             self._cards.append(explanation(self.tr("Nothing. {name} would answer without a memory.").format(name=name)))
@@ -58,14 +60,14 @@ class RecallView(QWidget):
     def _card(self, one: Recollection, is_listed: Callable[[str], bool]) -> QWidget:
         card, column = made_card()
         column.setSpacing(SPACE_2)
-        title = QLabel(f"◆ {one.title or _beginning(one.text)}")
+        title = QLabel(breakable(f"◆ {one.title or _beginning(one.text)}"))
         title.setProperty("memory", True)
-        words = QLabel(_beginning(one.text, 400))
-        why = explanation(reasons_in_words(one))
+        words = QLabel(breakable(_beginning(one.text, 400)))
+        why = explanation(breakable(reasons_in_words(one)))
         for label in (title, words):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
-        card.setAccessibleName(title.text())
+        card.setAccessibleName(one.title or _beginning(one.text))
         for widget in (title, words, why):
             column.addWidget(widget)
         told = [self.tr("from the world {world}").format(world=one.world)] if one.world else []
@@ -88,7 +90,7 @@ class RecallView(QWidget):
         column.setSpacing(SPACE_1)
         for one in blocked:
             told = (one.title, one.world, kept_back_words(one), OBSTACLES.in_words(one.detail))
-            column.addWidget(explanation(" · ".join(part for part in told if part)))
+            column.addWidget(explanation(breakable(" · ".join(part for part in told if part))))
         return card
 
 

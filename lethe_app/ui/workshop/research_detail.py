@@ -136,10 +136,11 @@ class ResearchDetail(QStackedWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(SPACE_1)
         words = source_in_words(finding)
-        button = QPushButton(self.fontMetrics().elidedText(words, Qt.TextElideMode.ElideMiddle, LEAST_WIDTH * 2))
+        short = self.fontMetrics().elidedText(words, Qt.TextElideMode.ElideMiddle, LEAST_WIDTH * 2)
+        button = QPushButton(short.replace("&", "&&"))  # else it would be taken for the sign before a key
         button.setProperty("link", True)
         button.setMinimumWidth(1)  # a long title gives way
-        button.setToolTip(finding.address)
+        button.setToolTip(finding.address.replace("<", "%3C"))  # else a stranger's tag would be obeyed
         button.setAccessibleName(words)
         button.setAccessibleDescription(finding.address)
         button.clicked.connect(lambda _on=False: self._open(finding.address))

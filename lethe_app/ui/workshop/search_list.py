@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +10,18 @@ from typing import Any
 from uuid import UUID
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QPointF, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QTextCharFormat, QTextLayout
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QTextCharFormat,
+    QTextLayout,
+    QTextOption,
+)
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from lethe_app.domain.finding import Hit
@@ -221,10 +233,12 @@ class _Painter(QStyledItemDelegate):
         mark.setFontWeight(QFont.Weight.DemiBold)
         text, metrics = hit.text, QFontMetrics(prose)
         layout = QTextLayout(text, prose)
+        layout.setTextOption(_direction(text))
         formats = []
         for start, length in hit.marks:
             span = QTextLayout.FormatRange()
-            span.start, span.length, span.format = start, length, mark
+            begin = _units(text[:start])
+            span.start, span.length, span.format = begin, _units(text[: start + length]) - begin, mark
             formats.append(span)
         layout.setFormats(formats)
         layout.beginLayout()
@@ -234,10 +248,14 @@ class _Painter(QStyledItemDelegate):
                 break
             row.setLineWidth(area.width())
             row.setPosition(QPointF(0, number * self._line_height(font)))
-            if number == LINES - 1 and row.textStart() + row.textLength() < len(text):
-                row.setLineWidth(area.width() - metrics.horizontalAdvance("…"))
-                end = row.position() + QPointF(row.naturalTextWidth(), metrics.ascent())
+            if number == LINES - 1 and row.textStart() + row.textLength() < _units(text):
+                dots = metrics.horizontalAdvance("…")
+                row.setLineWidth(area.width() - dots)
+                is_leftward = layout.textOption().textDirection() == Qt.LayoutDirection.RightToLeft
+                row.setPosition(QPointF(dots if is_leftward else 0, row.y()))
+                words = row.naturalTextRect()
                 painter.setFont(prose)
+                end = QPointF(words.left() - dots if is_leftward else words.right(), row.y() + metrics.ascent())
                 painter.drawText(QPointF(area.topLeft()) + end, "…")
         layout.endLayout()
         layout.draw(painter, QPointF(area.topLeft()))
@@ -253,3 +271,18 @@ class _Painter(QStyledItemDelegate):
 
     def _line_height(self, font: QFont) -> int:
         return QFontMetrics(self._prose(font)).height() + 1
+
+
+def _direction(text: str) -> QTextOption:
+    """Lines of a script that runs leftward begin at the right edge."""
+    strong = next((way for character in text if (way := unicodedata.bidirectional(character)) in {"L", "R", "AL"}), "L")
+    if strong == "L":
+        return QTextOption()
+    option = QTextOption(Qt.AlignmentFlag.AlignRight)
+    option.setTextDirection(Qt.LayoutDirection.RightToLeft)
+    return option
+
+
+def _units(text: str) -> int:
+    """How long Qt takes a text to be: an emoji counts twice."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -138,7 +138,9 @@ class SearchPage(Page):
         hits: list[Hit] = []
         persona = str(self.whose.currentData() or "")
         if self.by_meaning.isChecked() and text.strip():
-            hits = await self._house.finding.by_meaning(text, [persona] if persona else list(self._names))
+            here = self._here.persona_id if self._here is not None else ""
+            everybody = sorted(self._names, key=lambda name: name != here)  # whom the user talks with is asked first
+            hits = await self._house.finding.by_meaning(text, [persona] if persona else everybody)
             self._show(hits)
         elif text.strip():
             session = self._here.guid if self.here.isChecked() and self._here is not None else None
@@ -182,7 +184,7 @@ class SearchPage(Page):
     def _group(self, persona: str, session: UUID | None, hits: list[Hit]) -> Group:
         name, when = self._names.get(persona, persona.capitalize()), max(hit.when for hit in hits)
         if not self.by_meaning.isChecked():
-            hits = sorted(hits, key=lambda hit: (hit.kind is HitKind.MESSAGE, hit.when))
+            hits = sorted(hits, key=lambda hit: (hit.kind is HitKind.MESSAGE, hit.when), reverse=session is None)
         if hits[0].world:
             return Group(self.tr("World · {name}").format(name=hits[0].title), "", when, None, hits)
         if session is None:
@@ -259,8 +261,7 @@ class SearchPage(Page):
 
         page = self._place.desk.open(lambda: MemoryPage(self._place))
         assert isinstance(page, MemoryPage)
-        page.whose.setCurrentIndex(max(page.whose.findData(hit.persona_id), 0))
-        page.search.setText(hit.title or " ".join(hit.text.strip("…").split()[:6]))
+        page.show_memory(hit.persona_id, hit.id)
 
     async def _open_entry(self, hit: Hit) -> None:
         from lethe_app.ui.workshop.world_page import WorldPage  # noqa: PLC0415 - only where an entry is opened
@@ -271,10 +272,7 @@ class SearchPage(Page):
 
     def _open_fact(self, hit: Hit) -> None:
         from lethe_app.ui.workshop.fact_page import FactPage  # noqa: PLC0415 - only where a fact is opened
-        from lethe_app.ui.workshop.fact_rows import View  # noqa: PLC0415
 
         page = self._place.desk.open(lambda: FactPage(self._place))
         assert isinstance(page, FactPage)
-        page.whose.setCurrentIndex(max(page.whose.findData(hit.persona_id), 0))
-        page.show_view(View.REPLACED if hit.is_over else View.KNOWN)
-        page.search.setText(hit.text.strip("…"))
+        page.show_fact(hit.persona_id, hit.id)

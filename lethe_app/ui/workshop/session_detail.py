@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from uuid import UUID
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QTabWidget, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.archive import PartRecord, SessionPart
 from lethe_app.domain.chat import ChatSession
@@ -53,6 +53,11 @@ class SessionDetail(QStackedWidget):
         self.notes = SessionNotes(place, page.undo)
         self.transcript = Transcript(place.theme)
         self.split, self.insert = self._button(self.tr("Split here")), self._button(self.tr("Insert a message"))
+        self.reword, self.take_away = self._button(self.tr("Edit…")), self._button(self.tr("Delete…"))
+        self.reword.setAccessibleName(self.tr("Edit the message"))
+        self.take_away.setAccessibleName(self.tr("Delete the message"))
+        self.wishes = {"split": self.split, "above": self.insert, "edit": self.reword, "delete": self.take_away}
+        """What can be wished of the message that is chosen."""
         self.nothing = invitation(self.tr("Choose a conversation to see what it was about and what was said."))
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName(self.tr("Conversation"))
@@ -130,6 +135,8 @@ class SessionDetail(QStackedWidget):
         message = self.transcript.message
         row = self.transcript.chat.row_of(message) if message is not None else None
         self.split.setEnabled(bool(row))
+        for button in (self.reword, self.take_away):
+            button.setEnabled(row is not None)
         self.insert.setEnabled(self.session is not None)
         self.insert.setText(self.tr("Insert a message above") if row is not None else self.tr("Insert a message at the end"))
 
@@ -173,12 +180,10 @@ class SessionDetail(QStackedWidget):
         line = QVBoxLayout(foot)
         line.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_3)
         line.setSpacing(SPACE_1)
-        line.addWidget(explanation(self.tr("Choose a message to split the conversation there or to insert another one.")))
-        buttons = QHBoxLayout()
-        buttons.setSpacing(SPACE_2)
-        buttons.addWidget(self.split)
-        buttons.addWidget(self.insert)
-        buttons.addStretch(1)
+        line.addWidget(explanation(self.tr("Choose a message first: by a click, or with the arrow keys.")))
+        buttons = Flow(spacing=SPACE_2)
+        for button in self.wishes.values():
+            buttons.addWidget(button)
         line.addLayout(buttons)
         column.addWidget(self.transcript, 1)
         column.addWidget(foot)

@@ -12,7 +12,7 @@ from lethe_app.domain.archive import SessionPart
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.session_line import SessionLine
 from lethe_app.domain.taken_down import Before, Told
-from lethe_app.errors import LetheError
+from lethe_app.errors import DatabaseLocked, DiskFull, LetheError, ReadOnly
 from lethe_app.ui.words import counted
 from lethe_app.ui.workshop.deeds import Deeds, FieldChange, Step
 from lethe_app.ui.workshop.page import Page
@@ -29,6 +29,8 @@ PARTS = {
     "is_roleplay": SessionPart.ROLEPLAY,
 }
 """Which part a field of the form is; the others are marks."""
+PASSING = (DiskFull, DatabaseLocked, ReadOnly)
+"""Troubles after which the same may be stored; others, such as that it was deleted meanwhile, do not go away."""
 Key = tuple[UUID, str]
 
 
@@ -73,17 +75,20 @@ class SessionEdits(QObject):
         return any(key[0] == guid for key in self._unsaved)
 
     async def save(self) -> None:
-        """Store what was changed. What a field had before is made by whoever made it then, when it comes back."""
+        """Store what was changed. What a field had before is made by whoever made it then, when it comes back.
+
+        What cannot be stored is told; it is tried again only if that may help.
+        """
         async with self._saving:
-            while self._unsaved:
-                (guid, name), value = next(iter(self._unsaved.items()))
+            for key, value in list(self._unsaved.items()):
                 try:
-                    await self._store(guid, name, value)
-                except LetheError:  # it was deleted meanwhile: to try again would not help
-                    del self._unsaved[guid, name]
-                    raise
-                if self._unsaved.get((guid, name)) == value:
-                    del self._unsaved[guid, name]
+                    await self._store(*key, value)
+                except LetheError as error:
+                    self._place.window.notifier.report(error)
+                    if isinstance(error, PASSING):
+                        continue
+                if self._unsaved.get(key) == value:
+                    del self._unsaved[key]
 
     async def _store(self, guid: UUID, name: str, value: object) -> None:
         if name in PARTS:
@@ -176,6 +181,37 @@ class SessionEdits(QObject):
             self._wanted = guid
 
         self._deeds.do(self.tr("inserting a message"), forth, back)
+
+    def reword(self, message: Message, text: str) -> None:
+        """Have somebody have said it in other words."""
+        was = message.content
+
+        def saying(words: str) -> Step:
+            async def say() -> None:
+                await self._chronicle.still([message.session_id])
+                await self._place.house.chat.edit(message.id, words)
+                await self._chronicle.retold([message.session_id], reworded=[message.id])
+                self._wanted = message.session_id
+
+            return say
+
+        self._deeds.do(self.tr("editing a message"), saying(text), saying(was))
+
+    def take_away(self, message: Message) -> None:
+        """Into the trash."""
+
+        async def forth() -> None:
+            await self._chronicle.still([message.session_id])
+            await self._place.house.chat.delete(message.session_id, message.id)
+            await self._chronicle.retold([message.session_id])
+            self._wanted = message.session_id
+            self._tell(self.tr("The message was deleted."), back)
+
+        async def back() -> None:
+            await self._place.house.trash.restore_message(message.id)
+            self._wanted = message.session_id
+
+        self._deeds.do(self.tr("deleting a message"), forth, back)
 
     def delete(self, lines: Sequence[SessionLine]) -> None:
         """Into the trash."""

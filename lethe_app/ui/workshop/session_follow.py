@@ -49,5 +49,7 @@ class Follower:
                     await self._conversations.go_to(successor)
             elif current.guid in change.sessions:
                 self._messages.refresh(await self._house.sessions.outline(current.guid))
+                for message in change.reworded:
+                    self._messages.replace(await self._house.sessions.message(message))
         except LetheError:
             await self._conversations.show(await self._house.sessions.resume(change.persona_id))

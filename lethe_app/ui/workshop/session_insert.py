@@ -1,4 +1,4 @@
-"""Asks for a message that is to be put into an old conversation: who said it, and what."""
+"""Asks for a message that is to be put into an old conversation, who said it and what, or for other words of one."""
 
 from __future__ import annotations
 
@@ -31,6 +31,24 @@ class InsertMessage(Asking):
         who.addWidget(self.by_persona)
         self.column.addWidget(explanation(where))
         self.column.addLayout(who)
+        self.column.addWidget(self.field)
+        self.field.setFocus()
+
+    @property
+    def words(self) -> str:
+        return self.field.text.strip()
+
+
+class RewordMessage(Asking):
+    """The words of a message, to be written anew."""
+
+    def __init__(self, parent: QWidget, name: str, words: str) -> None:
+        """`name` is who said it."""
+        super().__init__(parent, self.tr("What {name} said").format(name=name), self.tr("Keep these words"), spacing=SPACE_3)
+        self.field = ProseField(self.tr("What was said"), 4, 16)
+        self.field.setMinimumWidth(LEAST_WIDTH)
+        self.field.set_text(words)
+        self.field.edited.connect(lambda text: self.primary.setEnabled(bool(text.strip())))
         self.column.addWidget(self.field)
         self.field.setFocus()
 

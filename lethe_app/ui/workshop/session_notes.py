@@ -14,6 +14,7 @@ from lethe_app.ui.workshop.deeds import FieldChange
 from lethe_app.ui.workshop.fields import Kind, Spec
 from lethe_app.ui.workshop.form import Form
 from lethe_app.ui.workshop.place import Place
+from lethe_app.ui.workshop.session_edits import PASSING
 from lethe_app.ui.workshop.sheet import made_card
 
 REST_MS = 500
@@ -62,14 +63,17 @@ class SessionNotes(QWidget):
             self._show(text)
 
     async def save(self) -> None:
-        """Store what was typed."""
+        """Store what was typed. What cannot be stored is told, and tried again if that may help."""
         self._rest.stop()
-        while self._unsaved:
-            guid, text = self._unsaved.popitem()
+        for guid, text in list(self._unsaved.items()):
             try:
                 await self._brain.write_notes(guid, as_notes(text))
             except StorageError as error:
                 self._place.window.notifier.report(error)
+                if isinstance(error, PASSING):
+                    continue
+            if self._unsaved.get(guid) == text:
+                del self._unsaved[guid]
 
     def _change(self, text: str) -> None:
         guid = self._guid

@@ -20,9 +20,9 @@ from lethe_app.ui.workshop.page import Page
 from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.session_detail import SessionDetail
 from lethe_app.ui.workshop.session_edits import SessionEdits
-from lethe_app.ui.workshop.session_insert import InsertMessage
 from lethe_app.ui.workshop.session_marks import MarkChips
 from lethe_app.ui.workshop.session_rows import DISPENSABLE, TITLE_WIDTH, WIDTHS, keeper, rows_of
+from lethe_app.ui.workshop.session_wishes import MessageWishes
 from lethe_app.ui.workshop.session_words import shortened, title_of
 from lethe_app.ui.workshop.split import side_by_side
 from lethe_app.ui.workshop.table import SearchField, Table
@@ -93,9 +93,9 @@ class SessionPage(Page):
         detail.go_wanted.connect(self.go_on)
         detail.merge_wanted.connect(self.merge_with_next)
         detail.delete_wanted.connect(lambda: self.delete(self._shown()))
-        detail.split.clicked.connect(lambda: self._do_with("split", detail.transcript.message))
-        detail.insert.clicked.connect(lambda: self._do_with("above", detail.transcript.message))
-        detail.transcript.wanted.connect(self._do_with)
+        self.wishes = MessageWishes(
+            self._place, self.edits, detail, lambda: self.whose.persona_name, lambda: title_of(self._shown()[0])
+        )
         detail.tabs.currentChanged.connect(lambda _tab: self._read_transcript())
 
     def first_focus(self) -> QWidget:
@@ -240,26 +240,6 @@ class SessionPage(Page):
     def _next_of(self, line: SessionLine) -> SessionLine | None:
         later = [other for other in self.rows.everything if other.began > line.began and other.guid != line.guid]
         return min(later, key=lambda other: other.began, default=None)
-
-    def _do_with(self, wish: str, message: UUID | None) -> None:
-        """What was wished of a message in the transcript."""
-        session, transcript = self.detail.session, self.detail.transcript
-        if session is None:
-            return
-        if wish == "split" and message is not None:
-            self.edits.split(message, title_of(self._shown()[0]))
-        elif wish == "open":
-            self._place.go_to(session.guid, message)
-        elif wish in {"above", "below"}:
-            above = transcript.next_of(message) if wish == "below" and message is not None else message
-            self._place.bridge.spawn(self._insert(session.guid, above), lane="session dialog")
-
-    async def _insert(self, guid: UUID, above: UUID | None) -> None:
-        where = self.tr("It will stand above the message you chose, with the date of the one before it.")
-        at_end = self.tr("It will stand at the end, with the date of the last message.")
-        dialog = InsertMessage(self._place.window, self.whose.persona_name, where if above is not None else at_end)
-        if await answered(dialog):
-            self.edits.insert(guid, dialog.words, by_user=dialog.by_user.isChecked(), above=above)
 
     def delete(self, lines: list[SessionLine]) -> None:
         """After a question that names it."""

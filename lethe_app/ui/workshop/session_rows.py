@@ -17,7 +17,7 @@ from lethe_app.ui.workshop.rows import Column, Rows
 from lethe_app.ui.workshop.session_words import maker_in_words, marks_in_words, title_of
 
 TITLE, LAST, MESSAGES, RELEVANCE, MARKS, BY = range(6)
-WIDTHS = {LAST: 112, MESSAGES: 86, RELEVANCE: 76, MARKS: 150, BY: 112}
+WIDTHS = {LAST: 112, MESSAGES: 98, RELEVANCE: 76, MARKS: 150, BY: 112}
 DISPENSABLE = (LAST, MESSAGES, MARKS, BY, RELEVANCE)
 """Columns in the order in which they stay while the table grows narrow."""
 TITLE_WIDTH = 200

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from PySide6.QtCore import QRect, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QRect, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QMenu, QWidget
 
 from lethe_app.domain.chat import Message
@@ -19,7 +19,7 @@ from lethe_app.ui.transcript.model import ChatModel
 from lethe_app.ui.transcript.overlays import ChatOverlays
 from lethe_app.ui.transcript.view import ChatView
 
-WISHES = ("open", "split", "above", "below")
+WISHES = ("open", "edit", "split", "above", "below", "delete")
 
 
 class Transcript(ChatView):
@@ -47,14 +47,18 @@ class Transcript(ChatView):
         self._dress()
 
     async def show_session(self, sessions: Sessions, guid: UUID) -> None:
-        """Begin at the end, as one who goes on would."""
+        """Begin at the end, as one who goes on would; read anew, it stays at the message that was chosen."""
         outline = await sessions.outline(guid)
+        held = self.message
 
         async def load(start: int, count: int) -> list[Message]:
             return list(await sessions.page(guid, start, count))
 
         self.choose(None)
         self.chat.open(outline, load)
+        if held is not None and (row := self.chat.row_of(held)) is not None:
+            self.choose(held)
+            self.focus_row(row)
 
     def clear(self) -> None:
         self.choose(None)
@@ -72,6 +76,13 @@ class Transcript(ChatView):
         row = self.chat.row_of(message)
         last = self.chat.rowCount() - 1
         return self.chat.outline(row + 1).id if row is not None and row < last else None
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Del wants the chosen message gone, as in the lists."""
+        if event.key() == Qt.Key.Key_Delete and self.message is not None:
+            self.wanted.emit("delete", self.message)
+        else:
+            super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The chosen message has a frame, whether or not the keyboard is here."""
@@ -130,9 +141,11 @@ class _Reading(ChatDeeds):
         menu.addSeparator()
         titles = {
             "open": (self.tr("Go to this message"), "forward"),
+            "edit": (self.tr("Edit the message…"), "edit"),
             "split": (self.tr("Split the conversation here"), "chevron-down"),
             "above": (self.tr("Insert a message above"), "plus"),
             "below": (self.tr("Insert a message below"), "plus"),
+            "delete": (self.tr("Delete the message…"), "trash"),
         }
         for wish in WISHES:
             words, drawing = titles[wish]

@@ -170,7 +170,7 @@ class TrashPage(Page):
 
     async def _restore(self, items: list[Trashed]) -> None:
         errors: list[LetheError] = []
-        for item in sorted(items, key=attrgetter("when")):
+        for item in sorted(items, key=lambda item: (item.kind is not TrashKind.CONVERSATION, item.when)):  # facts rest on them
             try:
                 await self._trash.restore(item)
             except LetheError as error:

@@ -44,6 +44,7 @@ def script(echo_model) -> Path:
 
 async def page_of(scene: Scene) -> AwayPage:
     scene.window.actions_["away"].trigger()
+    await until(lambda: isinstance(scene.host.workshop.page, AwayPage))
     page = scene.host.workshop.page
     assert isinstance(page, AwayPage)
     await until(lambda: page._today)

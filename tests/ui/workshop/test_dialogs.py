@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QCheckBox, QDialog, QLabel, QPushButton, QToolButton, QWidget
 
-from lethe_app.domain.facts import ExtractedFact
-from lethe_app.domain.memory import MemoryUnit
-from lethe_app.domain.persona import Persona
 from lethe_app.paths import Paths
 from lethe_app.ui.chat_panel import ElidedLabel
-from lethe_app.ui.dialogs import Question
 from lethe_app.ui.theme import Theme
-from lethe_app.ui.workshop.crop import CropDialog
-from lethe_app.ui.workshop.fact_dialogs import NewFact, OneOfSeveral
-from lethe_app.ui.workshop.mind_reminders import ReminderDialog
-from lethe_app.ui.workshop.persona_dialogs import Leaving
-from lethe_app.ui.workshop.session_insert import InsertMessage
-from lethe_app.ui.workshop.world_remember import Remember
 from tests.ui.contrast import ratios
 from tests.ui.test_accessibility import nameless
+from tests.ui.workshop.every_dialog import DIALOGS, Make, kinds
 from tests.ui.workshop.test_every_page import CONTRAST, LARGE, needed
 
-Make = Callable[[QWidget, Theme], QDialog]
-FACTS = [ExtractedFact(fact="Tomas sails."), ExtractedFact(fact="Tomas sails a small boat, and has for years.")]
-MIRA = Persona(name="Mira", unique_name="mira")
-DIALOGS: dict[str, Make] = {
-    "question": lambda window, _theme: Question(window, "Delete ‘First night’?", "The Trash gives it back.", "Delete it"),
-    "crop": lambda window, theme: CropDialog(window, QImage(320, 200, QImage.Format.Format_RGB32), theme),
-    "insert": lambda window, _theme: InsertMessage(window, "Mira", "It will stand above the message you chose."),
-    "leaving": lambda window, _theme: Leaving(window, "Mira"),
-    "new fact": lambda window, _theme: NewFact(window, "Mira"),
-    "one of several": lambda window, _theme: OneOfSeveral(window, FACTS),
-    "reminder": lambda window, _theme: ReminderDialog(window, MemoryUnit(content="Bring the lantern back.")),
-    "remember": lambda window, theme: Remember(window, theme, "The Needle", [MIRA], "mira"),
-}
+SMALL = (640, 400)
+"""A laptop's screen at twice the usual scale."""
 
 
 @pytest.fixture
@@ -87,7 +69,7 @@ def test_no_question_is_cut_off_in_large_text(window: QWidget, name: str):
     ]
 
     assert cut == []
-    assert dialog.height() <= window.height()
+    assert dialog.height() <= max(window.height(), dialog.screen().availableSize().height())
 
 
 @pytest.mark.parametrize("look", ["light", "dark"])
@@ -99,3 +81,25 @@ def test_all_words_of_a_question_stand_out(window: QWidget, name: str, look: str
 
     assert found
     assert [f"{words}: {ratio:.2f}" for words, ratio in found if ratio < CONTRAST] == []
+
+
+def test_every_dialog_there_is_is_walked(window: QWidget, theme: Theme):
+    walked = {type(make(window, theme)) for make in DIALOGS.values()}
+
+    assert {kind for kind in kinds() if not kind.__subclasses__()} <= walked
+
+
+def test_on_a_small_screen_every_dialog_can_be_read_and_answered(tmp_path: Path):
+    screen = {"name": "small", "x": 0, "y": 0, "width": SMALL[0], "height": SMALL[1], "logicalDpi": 96, "dpr": 1}
+    told = tmp_path / "screen.json"
+    told.write_text(json.dumps({"screens": [screen]}), encoding="utf-8")
+    command = [sys.executable, "-m", "tests.ui.workshop.every_dialog", str(LARGE)]
+    environment = os.environ | {"QT_QPA_PLATFORM": f"offscreen:configfile={told}"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=300)
+    found = json.loads(done.stdout)
+
+    assert found["screen"] == list(SMALL)
+    assert set(found["dialogs"]) == set(DIALOGS)
+    assert {name: size for name, size in found["dialogs"].items() if size[0] > SMALL[0] or size[1] > SMALL[1]} == {}
+    assert found["buttons cut off"] == []
+    assert found["not reached by scrolling"] == []

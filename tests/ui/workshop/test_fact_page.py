@@ -219,3 +219,32 @@ async def test_what_is_learnt_behind_the_page_is_seen(tmp_path: Path, script: Pa
     async with browsing(tmp_path / "home", script) as (scene, page):
         await scene.house.knowing.learn("mira", [ExtractedFact(fact="Tomas reads.")])
         await until(lambda: "Tomas reads." in facts(page))
+
+
+async def test_undo_takes_back_what_the_user_did_and_not_what_was_learnt_since(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script) as (scene, page):
+        await chosen(page, "Tomas keeps bees.")
+        await pressed(page, "Pin")
+        await until(lambda: named(page, "Tomas keeps bees.").pinned)
+        pinned = named(page, "Tomas keeps bees.")
+        newer = ExtractedFact(fact="Tomas sold his bees.")
+        said_again = {"reference_count": 3, "superseded": True, "superseded_by": newer.guid}
+        await scene.house.knowing._facts.put("mira", newer, pinned.model_copy(update=said_again))
+
+        page.undo.undo()
+        await until(lambda: not named(page, "Tomas keeps bees.").pinned)
+
+        left = named(page, "Tomas keeps bees.")
+        assert (left.reference_count, left.superseded, left.superseded_by) == (3, True, newer.guid)
+
+
+async def test_a_fact_of_somebody_else_is_gone_to_wherever_it_is_listed(tmp_path: Path, script: Path):
+    async with opened(tmp_path / "home", script) as scene:
+        old = ExtractedFact(fact="Edmund lost a glove.", superseded=True)
+        await scene.house.knowing._facts.put("edmund", old, ExtractedFact(fact="Edmund found a glove."))
+        page = scene.host.workshop.open(lambda: FactPage(scene.host.place))
+        assert isinstance(page, FactPage)
+        page.show_fact("edmund", old.guid)
+
+        await until(lambda: page.detail.fact is not None and page.detail.fact.guid == old.guid)
+        assert page.view is View.REPLACED

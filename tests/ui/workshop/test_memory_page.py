@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from PySide6.QtCore import Qt
@@ -16,6 +18,7 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.listing import MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.errors import DiskFull
 from lethe_app.ui.toast import Toast
 from lethe_app.ui.workshop.memory_page import MemoryPage
 from lethe_app.ui.workshop.memory_rows import DISTANCE, State, title_of
@@ -197,6 +200,9 @@ async def test_by_meaning_the_nearest_comes_first_with_its_distance(tmp_path: Pa
 
         told = page.rows.index(0, DISTANCE).data()
         assert 0 <= float(told) < 1
+        boat = await scene.house.browsing.memory(BOAT.guid)
+        await scene.house.brain.edit(boat.model_copy(update={"content": "It leaks, and nobody knows where."}))
+        await until(lambda: float(page.rows.index(page.rows.place_of(str(BOAT.guid)), DISTANCE).data()) > float(told))
         assert not page.table.isColumnHidden(DISTANCE)
         pressed(page, "By meaning")
         page.search.clear()
@@ -264,3 +270,116 @@ def test_a_conversation_that_nobody_summed_up_yet_is_not_called_empty():
     memory = MemoryUnit(name="", content="", category=MemoryType.CHAT_SESSION)
 
     assert title_of(MemoryLine.of(memory)) == "A conversation, not summed up yet"
+
+
+async def test_a_memory_that_went_behind_the_page_takes_no_other_change_along(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
+        for memory in (INES, BOAT):
+            await chosen(page, memory)
+            page.edits._rest.stop()
+            page.detail.form.field("sticky").click()
+            page.edits._rest.stop()
+        page.edits._unsaved.setdefault(INES.guid, {})["sticky"] = True  # as if nothing had rested meanwhile
+        await scene.house.browsing.forget("mira", [INES.guid])
+        assert page.edits.is_unsaved(BOAT.guid)
+
+        assert await scene.host.workshop.clear()
+
+        assert (await scene.house.browsing.memory(BOAT.guid)).sticky
+        assert [toast.text for toast in scene.toasts] == ["This memory is no longer there."]
+        assert not page.edits.is_unsaved(INES.guid)
+
+
+async def test_what_could_not_be_stored_waits_for_another_try(tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch):
+    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
+        await chosen(page, INES)
+        put = scene.house.brain._holdings.put
+
+        async def full(*_what: object) -> None:
+            raise DiskFull("The disk is full.")
+
+        monkeypatch.setattr(scene.house.brain._holdings, "put", full)
+        page.detail.form.field("sticky").click()
+        await page.edits.save()
+        assert [toast.text for toast in scene.toasts] == ["The disk is full."]
+        assert page.edits.is_unsaved(INES.guid)
+
+        monkeypatch.setattr(scene.house.brain._holdings, "put", put)
+        await page.edits.save()
+        assert (await scene.house.browsing.memory(INES.guid)).sticky
+
+
+async def test_categories_and_tags_are_found_by_their_words_too(tmp_path: Path, script: Path):
+    filed = MemoryUnit(name="Rosa", content="She sails.", filed_under="family/sister", tags=["Heron"])
+    async with browsing(tmp_path / "home", script, *ALL, filed) as (_scene, page):
+        for words in ("family", "heron"):
+            page.search.setText(words)
+            assert names(page) == ["Rosa"]
+        await chosen(page, filed)
+        page._edited("tags", ["Skiff"])
+        page.search.setText("skiff")
+        assert names(page) == ["Rosa"]
+
+
+async def test_who_types_on_while_a_memory_is_read_anew_loses_no_letter(
+    tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
+        await chosen(page, INES)
+        field = page.detail.form.field("name")
+        assert isinstance(field, QLineEdit)
+        read, go = scene.house.browsing.memory, asyncio.Event()
+
+        async def slow(guid: UUID) -> MemoryUnit:
+            memory = await read(guid)
+            await go.wait()
+            return memory
+
+        monkeypatch.setattr(scene.house.browsing, "memory", slow)
+        loading = asyncio.ensure_future(page.detail.load(INES.guid))
+        await until(lambda: True)
+        field.setFocus()
+        field.end(False)
+        QTest.keyClicks(field, " of Porto")
+        page.edits._rest.stop()
+        go.set()
+        await loading
+
+        assert field.text() == "Ines of Porto"
+        monkeypatch.undo()
+        await page.edits.save()
+        assert (await scene.house.browsing.memory(INES.guid)).name == "Ines of Porto"
+
+
+async def test_a_click_on_the_next_row_ends_no_change_that_is_being_stored(
+    tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
+        await chosen(page, INES)
+        page.detail.form.field("sticky").click()
+        page.edits._rest.stop()
+        read = scene.house.browsing.memory
+
+        async def slow(guid: UUID) -> MemoryUnit:
+            await asyncio.sleep(0.2)
+            return await read(guid)
+
+        monkeypatch.setattr(scene.house.browsing, "memory", slow)
+        page.table.go_to(str(BOAT.guid))
+        await asyncio.sleep(0.05)
+        await chosen(page, FERRY)
+
+        monkeypatch.undo()
+        assert (await scene.house.browsing.memory(INES.guid)).sticky
+
+
+async def test_a_word_of_no_end_widens_nothing(tmp_path: Path, script: Path):
+    address = "https://example.org/" + "a-very-long-path/" * 12
+    endless = MemoryUnit(name="NoSpaces" * 30, content=f"See {address}", keywords_main=["xylophone"])
+    async with browsing(tmp_path / "home", script, endless) as (_scene, page):
+        page.search.setText("Where is the xylophone?")
+        pressed(page, "What would this bring up?")
+        await until(page.detail.recall.isVisible)
+
+        assert page.detail.recall.width() <= page.detail.width()
+        assert page.detail.recall.close_button.visibleRegion().boundingRect().width() == page.detail.recall.close_button.width()

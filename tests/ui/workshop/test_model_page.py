@@ -110,6 +110,28 @@ async def test_a_download_shows_how_far_it_is_and_can_be_used_in_the_end(tmp_pat
         await until(lambda: any(one.model.path.name == "tiny.gguf" for one in page.rows.shown))
 
 
+async def test_what_came_of_a_download_is_thrown_away_when_asked(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await model_page(scene)
+        await until(lambda: page._offers)
+        page.tabs.setCurrentIndex(1)
+        offer = next(iter(page._offers.values()))
+        part = scene.house.paths.models / f"{offer.model.file}.part"
+        part.parent.mkdir(exist_ok=True)
+        part.write_bytes(b"GGUF" * 1000)
+        page._show_offers()
+        assert offer.button.text() == "Go on"
+
+        QTest.mouseClick(offer.drop, Qt.MouseButton.LeftButton)
+        dialog = await scene.dialog()
+        assert part.exists()
+        QTest.keyClick(dialog, Qt.Key.Key_Return)
+        await until(lambda: offer.button.text() == "Download")
+
+        assert not part.exists()
+        assert offer.drop.isHidden()
+
+
 async def test_looking_at_offers_connects_to_nobody(tmp_path: Path):
     async with serving(HubServer()) as server, opened(tmp_path) as scene:
         await scene.house.preferences.set(hub_mirror=server.url)

@@ -189,3 +189,15 @@ def test_a_round_that_has_just_begun_says_so():
 def test_a_file_may_be_called_anything_harmless():
     assert file_name("Who/built: the “lighthouse”?") == "Who built the lighthouse"
     assert file_name("???") == "report"
+
+
+async def test_signs_in_the_titles_and_addresses_of_strangers_are_only_letters(tmp_path: Path):
+    strange = FOUND.model_copy(update={"title": "Tom & Jerry", "address": "https://a.example/<b>bold</b>"})
+    async with opened(tmp_path) as scene:
+        page = await page_of(scene, DONE.model_copy(update={"findings": [strange]}))
+        await until(page.detail.report.text)
+        (link,) = [one for one in page.detail.findChildren(QPushButton) if one.property("link")]
+
+        assert "Tom && Jerry" in link.text()
+        assert "<" not in link.toolTip()
+        assert link.shortcut().isEmpty()

@@ -20,6 +20,7 @@ from lethe_app.storage.chats import Chats
 from lethe_app.storage.facts import Facts
 from lethe_app.ui.workshop.fact_page import FactPage
 from lethe_app.ui.workshop.memory_page import MemoryPage
+from lethe_app.ui.workshop.search_list import _direction, _units
 from lethe_app.ui.workshop.search_page import SearchPage
 from lethe_app.ui.workshop.world_page import WorldPage
 from tests.ui.window_scene import Scene, opened, until
@@ -125,7 +126,37 @@ async def test_a_memory_that_was_found_is_opened_where_it_can_be_changed(tmp_pat
         await until(lambda: isinstance(scene.host.workshop.page, MemoryPage))
 
         memories = scene.host.workshop.page
-        await until(lambda: [line.name for line in memories.rows.shown] == ["The lamp"])
+        await until(lambda: memories.detail.memory is not None and memories.detail.memory.name == "The lamp")
+
+
+async def test_a_memory_of_somebody_else_is_opened_among_theirs_though_another_has_its_name(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        wanted = MemoryUnit(name="The lamp", content="Edmund's lantern is bright.")
+        for memory in (MemoryUnit(name="The lamp", content="It is a torch."), wanted):
+            await scene.house.brain.memorize("edmund", memory, check=False)
+        page = search_page(scene)
+        QTest.keyClicks(page.search, "lantern bright")
+        await until(lambda: page.found.current is not None and page.found.current.id == wanted.guid)
+
+        QTest.keyClick(page.search, Qt.Key.Key_Return)
+        await until(lambda: isinstance(scene.host.workshop.page, MemoryPage))
+
+        memories = scene.host.workshop.page
+        await until(lambda: memories.detail.memory is not None)
+        assert memories.whose.persona == "edmund"
+        assert memories.detail.memory.guid == wanted.guid
+
+
+async def test_of_what_is_remembered_the_newest_comes_first(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        for days in (40, 2, 20):
+            memory = MemoryUnit(name=f"{days} days ago", content="A lantern.", added=now() - timedelta(days=days))
+            await scene.house.brain.memorize("mira", memory, check=False)
+        page = search_page(scene)
+        QTest.keyClicks(page.search, "lantern")
+        await until(lambda: len(texts(page)) == 3)
+
+        assert [text.split(" ")[0] for text in texts(page)] == ["2", "20", "40"]
 
 
 async def test_an_entry_of_a_world_is_found_and_opened_in_its_editor(tmp_path: Path):
@@ -158,7 +189,8 @@ async def test_a_fact_that_was_replaced_says_so_and_is_shown_among_those(tmp_pat
 
         await until(lambda: isinstance(scene.host.workshop.page, FactPage))
         facts = scene.host.workshop.page
-        await until(lambda: [fact.guid for fact in facts.rows.shown] == [old.guid])
+        await until(lambda: facts.detail.fact is not None and facts.detail.fact.guid == old.guid)
+        assert [fact.guid for fact in facts.rows.shown] == [old.guid]
 
 
 async def test_a_search_that_finds_too_much_asks_for_more_words(tmp_path: Path):
@@ -203,3 +235,12 @@ async def test_a_message_on_a_branch_out_of_sight_is_gone_to_as_well(tmp_path: P
 
         view = scene.host.view
         await until(lambda: view.focused_row is not None and view.chat.outline(view.focused_row).id == said[1].id)
+
+
+def test_a_mark_stands_where_qt_counts_it_whatever_stands_before_it():
+    assert [_units(text) for text in ("", "lamp", "é", "😀😀 lamp")] == [0, 4, 1, 9]
+
+
+def test_lines_of_a_script_that_runs_leftward_begin_at_the_right():
+    assert _direction("“مفتاح” lamp").alignment() == Qt.AlignmentFlag.AlignRight
+    assert _direction("1. lamp مفتاح").alignment() == Qt.AlignmentFlag.AlignLeft

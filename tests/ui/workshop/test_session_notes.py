@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit
 
+from lethe_app.errors import DiskFull
 from lethe_app.ui.workshop.session_notes import NOTES, as_notes, as_text
 from lethe_app.ui.workshop.session_page import SessionPage
 from tests.ui.window_scene import Scene, opened, until
@@ -64,3 +65,20 @@ def test_lines_are_read_as_people_write_them():
 
     assert told == {"home": "Porto", "note": "likes tea", "note 2": "hates rain"}
     assert as_notes(as_text({"home": "Porto", "job": "vet"})) == {"home": "Porto", "job": "vet"}
+
+
+async def test_notes_that_could_not_be_stored_wait_for_another_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    async with opened(tmp_path) as scene:
+        page, field, guid = await noted(scene)
+
+        async def full(*_what: object) -> None:
+            raise DiskFull("The disk is full.")
+
+        with monkeypatch.context() as broken:
+            broken.setattr(scene.house.brain, "write_notes", full)
+            QTest.keyClicks(field, "dog: Bruno")
+            await page.detail.notes.save()
+        assert [toast.text for toast in scene.toasts] == ["The disk is full."]
+        await page.detail.notes.save()
+
+        assert await scene.house.brain.notes(guid) == {"dog": "Bruno"}

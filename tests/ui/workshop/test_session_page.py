@@ -17,7 +17,7 @@ from lethe_app.domain.facts import MadeBy
 from lethe_app.services.archiving import Archived
 from lethe_app.storage.chats import Chats
 from lethe_app.ui.dialogs import Question
-from lethe_app.ui.workshop.session_insert import InsertMessage
+from lethe_app.ui.workshop.session_insert import InsertMessage, RewordMessage
 from lethe_app.ui.workshop.session_page import SessionPage
 from lethe_app.ui.workshop.session_rows import Mark
 from tests.ui.window_scene import Scene, opened, until
@@ -258,3 +258,66 @@ async def test_what_was_deleted_can_be_taken_back_when_the_page_is_gone(tmp_path
         scene.toasts[0].findChildren(QPushButton)[0].click()
 
         await until(lambda: "The storm" in scene.titles)
+
+
+async def test_a_message_is_said_in_other_words_and_in_its_own_again(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await talk(scene, "The storm", *LINES)
+        await scene.host.conversations.go_to(session.guid)
+        await until(lambda: scene.words[:1] == [LINES[0]])
+        page = await session_page(scene, session)
+        await transcript_of(page, 6)
+        assert not page.detail.reword.isEnabled()
+        page.detail.transcript.focus_row(2)
+
+        QTest.mouseClick(page.detail.reword, Qt.MouseButton.LeftButton)
+        dialog = await scene.dialog()
+        assert isinstance(dialog, RewordMessage)
+        assert dialog.words == LINES[2]
+        dialog.field.set_text("Ines did.")
+        dialog.primary.click()
+
+        await until(lambda: len(scene.words) > 2 and scene.words[2] == "Ines did.")
+        assert (await said(scene, session))[2] == "Ines did."
+        transcript = page.detail.transcript
+        await until(lambda: transcript.message is not None and transcript.chat.row_of(transcript.message) == 2)
+
+        page.undo.undo()
+        await until(lambda: scene.words[2] == LINES[2])
+        assert await said(scene, session) == list(LINES)
+
+
+async def test_a_message_is_deleted_by_its_key_and_comes_back_to_its_place(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await talk(scene, "The storm", *LINES)
+        page = await session_page(scene, session)
+        await transcript_of(page, 6)
+        page.detail.transcript.focus_row(3)
+        following = page.detail.transcript.chat.outline(4).id
+
+        QTest.keyClick(page.detail.transcript, Qt.Key.Key_Delete)
+        dialog = await scene.dialog()
+        assert isinstance(dialog, Question)
+        assert dialog.primary.text() == "Delete the message by X"
+        dialog.accept()
+        await until(lambda: page.detail.transcript.chat.rowCount() == 5)
+        await until(lambda: page.detail.transcript.message == following)
+        assert await said(scene, session) == [*LINES[:3], *LINES[4:]]
+
+        page.undo.undo()
+        await until(lambda: page.detail.transcript.chat.rowCount() == 6)
+        assert await said(scene, session) == list(LINES)
+
+
+async def test_a_conversation_deleted_behind_the_page_keeps_nobody_from_going_on(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        one, other = await talk(scene, "The storm", *LINES), await talk(scene, "The calm", *LINES, days=2)
+        page = await session_page(scene, one)
+        page._edited("sticky", True)
+        page.edits._rest.stop()
+        await Chats(scene.house._database).delete_session(one.guid)
+
+        await shown(page, other)
+
+        assert [toast.text for toast in scene.toasts] == ["This conversation is no longer there."]
+        assert not page.edits.is_unsaved(one.guid)

@@ -6,6 +6,8 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from lethe_app.ui.dialogs import Keys
@@ -13,6 +15,7 @@ from lethe_app.ui.theme import Theme
 from lethe_app.ui.workshop.doors import DOORS
 from lethe_app.ui.workshop.page import Page
 from lethe_app.ui.workshop.persona_page import PersonaPage
+from lethe_app.ui.workshop.preset_page import PresetPage
 from lethe_app.ui.workshop.session_insert import InsertMessage
 from tests.ui.window_scene import Scene, opened, until
 
@@ -83,4 +86,28 @@ def test_a_field_that_grows_keeps_its_distance_from_the_buttons(theme: Theme):
     for _ in range(5):
         QApplication.processEvents()
 
-    assert dialog.primary.y() - dialog.field.geometry().bottom() >= dialog.column.spacing()
+    bottom = dialog.field.mapTo(dialog, QPoint(0, dialog.field.height())).y()
+    assert dialog.primary.y() - bottom >= dialog.column.spacing() - 1
+
+
+async def test_in_a_narrow_window_what_a_preset_does_is_seen_by_turns_with_its_fields(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await page_of(scene, "presets")
+        assert isinstance(page, PresetPage)
+        assert page.taste.isHidden()
+
+        page.panes.button.setFocus()
+        QTest.keyClick(page.panes.button, Qt.Key.Key_Space)
+        assert page.taste.isVisible()
+        assert not page.sheet.isVisible()
+        page.tabs.setCurrentIndex(1)
+        await until(lambda: page.preview.isVisible() and page.preview.toPlainText())
+
+        QTest.keyClick(page.preview, Qt.Key.Key_Escape)
+        assert page.sheet.isVisible()
+        assert not page.preview.isVisible()
+        assert scene.host.workshop.page is page
+
+        scene.window.resize(1200, 700)
+        await until(lambda: page.preview.isVisible() and page.sheet.isVisible())
+        assert page.panes.button.isHidden()

@@ -102,7 +102,7 @@ async def test_a_restored_message_is_back_in_the_open_conversation(tmp_path: Pat
         await scene.host.conversations.go_to(session.guid)
         await until(lambda: scene.words == ["One.", "Two.", "Three."])
         middle = scene.host.messages.outline(1).id
-        scene.host.turns.delete(middle)
+        await scene.host.turns.delete(session.guid, middle)
         await until(lambda: scene.host.messages.rowCount() == 2)
         page = await trash_page(scene, 1)
 

@@ -1,0 +1,73 @@
+"""Words without an answer: the line above the composer says so, and leads to one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+Script = Callable[..., Path]
+
+
+def say(scene: Scene, text: str) -> None:
+    scene.draft.setPlainText(text)
+    QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+
+
+async def stopped_at_once(scene: Scene, text: str) -> None:
+    """Say something and end the reply while the prompt is still being read."""
+    say(scene, text)
+    await until(lambda: scene.window.chat.status.words.startswith("Reading"))
+    QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
+    await until(lambda: not scene.is_replying)
+
+
+async def test_a_reply_stopped_before_its_first_word_is_told_and_can_be_had_after_all(tmp_path, echo_model: Script):
+    async with opened(tmp_path, echo_model("Good evening.", reading_delay=2.0)) as scene:
+        line = scene.host.unanswered.line
+        assert not line.isVisible()
+        await stopped_at_once(scene, "Good evening?")
+        await until(line.isVisible)
+
+        assert scene.words[-1] == "Good evening?"
+        assert line.words.text() == "Stopped before the first word."
+        assert line.again.accessibleDescription() == line.words.text()
+
+        QTest.mouseClick(line.again, Qt.MouseButton.LeftButton)
+        await until(lambda: scene.words[-1] == "Good evening." and not scene.is_replying)
+        assert not line.isVisible()
+        assert scene.words.count("Good evening?") == 1
+
+
+async def test_after_a_restart_it_still_says_that_there_is_no_answer(tmp_path, echo_model: Script):
+    model = echo_model("Good evening.", reading_delay=2.0)
+    async with opened(tmp_path, model) as scene:
+        await stopped_at_once(scene, "Good evening?")
+    async with opened(tmp_path, model) as scene:
+        line = scene.host.unanswered.line
+        await until(line.isVisible)
+        assert line.words.text() == "This has no answer yet."
+
+        QTest.keyClick(line.again, Qt.Key.Key_Space)
+        await until(lambda: scene.words[-1] == "Good evening." and not scene.is_replying)
+        assert not line.isVisible()
+
+
+async def test_it_belongs_to_its_own_conversation(tmp_path, echo_model: Script):
+    async with opened(tmp_path, echo_model("Good evening.", reading_delay=2.0)) as scene:
+        line = scene.host.unanswered.line
+        await stopped_at_once(scene, "Good evening?")
+        await until(line.isVisible)
+
+        scene.host.conversations.choose_persona("edmund")
+        await until(lambda: scene.window.windowTitle().startswith("Edmund") and not line.isVisible())
+
+        scene.host.conversations.choose_persona("mira")
+        await until(lambda: scene.window.windowTitle().startswith("Mira") and line.isVisible())
+        assert line.words.text() == "Stopped before the first word."
