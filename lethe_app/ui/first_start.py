@@ -84,7 +84,10 @@ class FirstStart(QObject):
         except LetheError:
             self.page.again()
             raise
-        self._desk.load(model) if model is not None else self._desk.wait()
+        if model is None:
+            await self._desk.wait()
+        else:
+            self._desk.load(model)
         await self._conversations.start()
         self._window.show_conversation()
 

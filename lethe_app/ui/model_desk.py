@@ -52,9 +52,10 @@ class ModelDesk(QObject):
     def load(self, path: Path | None = None) -> None:
         self._bridge.spawn(self._house.models.load(path), lane="load")
 
-    def wait(self) -> None:
+    async def wait(self) -> None:
         """Load nothing until somebody chooses a model or says something."""
-        self._status.show_none()
+        chatting = [model for model in await self._house.models.found() if not model.is_embedding]
+        self._status.show_waiting() if chatting else self._status.show_none()
 
     def restart(self) -> None:
         self._bridge.spawn(self._house.models.restart(), lane="load")

@@ -38,6 +38,9 @@ class StatusLine(QPushButton):
     def show_none(self) -> None:
         self._rest(self.tr("No model: choose one"))
 
+    def show_waiting(self) -> None:
+        self._rest(self.tr("No model yet: your first words load one"))
+
     def show_loading(self, name: str, fraction: float) -> None:
         self._pass("")  # nothing else can be going on
         self._rest(self.tr("Loading {name}… {percent} %").format(name=name, percent=round(fraction * 100)))

@@ -23,11 +23,15 @@ def verdict_in_words(verdict: Verdict) -> str:
 
 def fit_in_words(fit: Fit) -> str:
     """What it takes, what there is, and what would help."""
-    words = _tr("Takes {needed}: {weights} for the model, {cache} for {context} tokens of context. {free} are free.").format(
+    words = _tr(
+        "Takes {needed}: {weights} for the model, {cache} for {context} tokens of context and {compute} to work with."
+        " {free} are free."
+    ).format(
         needed=size_in_words(fit.needed),
         weights=size_in_words(fit.weights),
         cache=size_in_words(fit.cache) if fit.cache else _tr("nothing"),
         context=rounded(fit.context),
+        compute=size_in_words(fit.compute),
         free=size_in_words(fit.free),
     )
     if fit.verdict is Verdict.FITS:
@@ -45,7 +49,7 @@ def facts_of(model: ModelFile) -> list[tuple[str, str]]:
     tokens = _tr("{tokens} tokens").format(tokens=rounded(model.context_length))
     form = _tr("its own template") if model.has_template else _tr("none of its own: recognised when it is loaded")
     parts = [
-        (_tr("Kind"), _tr("finds memories (embedding)") if model.is_embedding else _tr("chats")),
+        (_tr("Kind"), _tr("finds memories (embedding)") if model.is_embedding else _tr("for conversations")),
         (_tr("Architecture"), model.architecture),
         (_tr("Weights"), _tr("{count} billion").format(count=size) if model.parameters >= 50_000_000 else ""),
         (_tr("On disk"), size_in_words(model.size)),

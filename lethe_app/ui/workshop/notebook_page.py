@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QTimer, QUrl
+from PySide6.QtCore import QCoreApplication, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
@@ -22,6 +22,7 @@ from lethe_app.ui.workshop.notebook_text import NotebookText, Titling
 from lethe_app.ui.workshop.page import Page, explanation
 from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.rows import Column, Rows
+from lethe_app.ui.workshop.sheet import invitation
 from lethe_app.ui.workshop.split import side_by_side
 from lethe_app.ui.workshop.table import Table
 
@@ -83,20 +84,20 @@ class NotebookPage(Page):
         self.table.delete_wanted.connect(lambda kept: self._spawn(self._delete(kept)))
         self.text = NotebookText(self.tr("Text of the notebook"))
         self.text.edited.connect(self._type)
+        self.nothing = invitation(self.tr("Choose a notebook to read and change it."))
         self.note, self.trouble = explanation(""), explanation("")
         self.trouble.setVisible(False)
         side = QWidget()
         column = QVBoxLayout(side)
         column.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_4)
         column.setSpacing(SPACE_2)
-        for widget in (self.text, self.note, self.trouble):
+        for widget in (self.nothing, self.text, self.note, self.trouble):
             column.addWidget(widget)
         split = side_by_side(self.table, side, grows=1)
         split.setSizes([360, 640])
         above = QHBoxLayout()
         above.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
-        above.addWidget(self.whose)
-        above.addStretch(1)
+        above.addWidget(self.whose, 1, Qt.AlignmentFlag.AlignLeft)
         self.folder = QPushButton(self.tr("Open the folder"))
         self.folder.setProperty("link", True)
         self.folder.clicked.connect(lambda _checked=False: self._open_folder())
@@ -179,9 +180,10 @@ class NotebookPage(Page):
     def _offer(self) -> None:
         """What can be done with what is selected."""
         kept, selected = self.table.current, self.table.selected
-        self.text.setEnabled(kept is not None)
-        for button in (self.name_it, self.drop):
-            button.setEnabled(kept is not None)
+        self.text.setVisible(kept is not None)
+        self.nothing.setVisible(kept is None)
+        self.name_it.setEnabled(kept is not None)
+        self.drop.setEnabled(kept is not None)
         self.merge.setEnabled(len(selected) > 1)
         self.part.setEnabled(kept is not None and len(kept.notebook.lines) >= 6)
         if kept is None:

@@ -25,7 +25,7 @@ from lethe_app.ui.workshop.rows import Column, Rows
 from lethe_app.ui.workshop.table import SearchField, Table
 
 WHAT, KIND, HOST, WHY, WHEN, BACK = range(6)
-WIDTHS = {KIND: 130, HOST: 170, WHY: 230, WHEN: 176, BACK: 90}
+WIDTHS = {KIND: 130, HOST: 170, WHY: 230, WHEN: 176, BACK: 112}
 DISPENSABLE = (WHY, WHEN, HOST, BACK, KIND)
 LEAST = 240
 CHANGED_MS = 150

@@ -127,5 +127,6 @@ def translated(words: str) -> str:
 
 
 def is_changed(settings: Settings, name: str) -> bool:
-    """Has the user set it to something else than it came with?"""
-    return bool(getattr(settings, name) != Settings.model_fields[name].get_default(call_default_factory=True))
+    """Has the user set it to something else than it came with? Who they are was asked at the first start."""
+    default = Settings.model_fields[name].get_default(call_default_factory=True)
+    return name != "user_persona" and bool(getattr(settings, name) != default)

@@ -106,6 +106,9 @@ class SettingsPage(Page):
         button.setToolTip(words)
         button.setAccessibleName(words)
         button.clicked.connect(lambda: self._change(name, default_of(name)))
+        keeps_its_place = button.sizePolicy()  # or what lies below would jump away under the pointer
+        keeps_its_place.setRetainSizeWhenHidden(True)
+        button.setSizePolicy(keeps_its_place)
         self._resets[name] = button
         return button
 
