@@ -50,9 +50,7 @@ IN_README = {
     "welcome-night",
     "chat-night",
     "chat-day",
-    "narrow-drawer",
     "model-menu",
-    "streaming",
     "error",
     "remembering-night",
     "inspector-night",
@@ -60,7 +58,6 @@ IN_README = {
     "worlds-day",
     "persona-night",
     "facts-night",
-    "models-day",
     "find-day",
 }
 WIDE, TALL, NARROW = (1200, 800), (1200, 880), (600, 800)
