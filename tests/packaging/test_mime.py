@@ -63,7 +63,7 @@ def test_what_is_told_to_software_shops_is_valid(tmp_path: Path):
     assert f"<mediatype>{TYPE}</mediatype>" in text
 
 
-@needs("update-mime-database", "gio")
+@needs("update-mime-database", "gio", "desktop-file-validate")
 def test_the_portable_program_enters_the_menu_and_opens_bundles_by_double_click(tmp_path: Path, unpacked: Path):
     home = tmp_path / "home"
     home.mkdir()

@@ -29,7 +29,7 @@ async def stopped_at_once(scene: Scene, text: str) -> None:
 
 
 async def test_a_reply_stopped_before_its_first_word_is_told_and_can_be_had_after_all(tmp_path, echo_model: Script):
-    async with opened(tmp_path, echo_model("Good evening.", reading_delay=2.0)) as scene:
+    async with opened(tmp_path, echo_model("Good evening.", "Good evening.", reading_delay=2.0)) as scene:
         line = scene.host.unanswered.line
         assert not line.isVisible()
         await stopped_at_once(scene, "Good evening?")
@@ -41,7 +41,7 @@ async def test_a_reply_stopped_before_its_first_word_is_told_and_can_be_had_afte
 
         QTest.mouseClick(line.again, Qt.MouseButton.LeftButton)
         await until(lambda: scene.words[-1] == "Good evening." and not scene.is_replying)
-        assert not line.isVisible()
+        await until(lambda: not line.isVisible())
         assert scene.words.count("Good evening?") == 1
 
 
@@ -56,7 +56,7 @@ async def test_after_a_restart_it_still_says_that_there_is_no_answer(tmp_path, e
 
         QTest.keyClick(line.again, Qt.Key.Key_Space)
         await until(lambda: scene.words[-1] == "Good evening." and not scene.is_replying)
-        assert not line.isVisible()
+        await until(lambda: not line.isVisible())
 
 
 async def test_it_belongs_to_its_own_conversation(tmp_path, echo_model: Script):

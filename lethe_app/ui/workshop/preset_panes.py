@@ -17,7 +17,7 @@ class PresetPanes(QWidget):
         super().__init__()
         self._fields, self._asides = fields, asides
         self._aside = asides[0]
-        self.button = QPushButton(self.tr("What it does"))
+        self.button = QPushButton(self.tr("What it does"), self)  # of its own, it would be shown as a window
         self.button.setToolTip(self.tr("Instead of the fields; Esc leads back to them"))
         self.button.setCheckable(True)
         self.button.setProperty("filled", True)

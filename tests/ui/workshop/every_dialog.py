@@ -37,7 +37,7 @@ from lethe_app.ui.workshop.mind_reminders import ReminderDialog
 from lethe_app.ui.workshop.notebook_text import Titling
 from lethe_app.ui.workshop.objection_replies import Reason
 from lethe_app.ui.workshop.persona_dialogs import Leaving
-from lethe_app.ui.workshop.session_insert import InsertMessage
+from lethe_app.ui.workshop.session_insert import InsertMessage, RewordMessage
 from lethe_app.ui.workshop.world_remember import Remember
 
 Make = Callable[[QWidget, Theme], QDialog]
@@ -70,6 +70,7 @@ DIALOGS: dict[str, Make] = {
     "question": lambda window, _theme: Question(window, "Delete ‘First night’?", "The Trash gives it back.", "Delete it"),
     "crop": lambda window, theme: CropDialog(window, QImage(320, 200, QImage.Format.Format_RGB32), theme),
     "insert": lambda window, _theme: InsertMessage(window, "Mira", "It will stand above the message you chose."),
+    "reword": lambda window, _theme: RewordMessage(window, "Mira", REPLY),
     "leaving": lambda window, _theme: Leaving(window, "Mira"),
     "new fact": lambda window, _theme: NewFact(window, "Mira"),
     "one of several": lambda window, _theme: OneOfSeveral(window, FACTS),
