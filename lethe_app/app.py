@@ -24,7 +24,7 @@ PATIENCE = 5.0
 """Seconds that a window has to come to the front when Lethe is started again."""
 FIRST_PAINT_S = 0.5
 """Seconds that a desktop may take to put the window on the screen: only then it can be painted."""
-TURN_S = 0.001
+TURN_S = 0.0005
 """Seconds another thread keeps Python when the window asks for it. Qt asks for every row it lays out: with Python's own five
 milliseconds, reading a long list in the storage's thread would hold the window up for a fifth of a second."""
 

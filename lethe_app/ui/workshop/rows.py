@@ -16,6 +16,9 @@ from PySide6.QtGui import QColor
 Row = TypeVar("Row")
 Index = QModelIndex | QPersistentModelIndex
 
+USUAL = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+TICKABLE = USUAL | Qt.ItemFlag.ItemIsUserCheckable
+"""Made once: of every cell that is painted they are asked for, and Python is slow to put them together."""
 ANSWERED = frozenset(
     {
         int(Qt.ItemDataRole.DisplayRole),
@@ -245,9 +248,8 @@ class Rows(QAbstractTableModel, Generic[Row]):
         return True
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        usual = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
         has_tick = index.isValid() and self.columns[index.column()].checked is not None
-        return usual | Qt.ItemFlag.ItemIsUserCheckable if has_tick else usual
+        return TICKABLE if has_tick else USUAL
 
 
 def _side(column: Column[Any]) -> Qt.AlignmentFlag:
