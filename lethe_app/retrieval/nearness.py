@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from uuid import UUID
 
@@ -19,24 +21,54 @@ WIDER = 4
 """A day before a text moves its vector a little, so that more candidates are compared than are wanted."""
 
 
+REMEMBERED = 4000
+"""Vectors of texts, six megabytes: who compares a thousand records with their neighbours asks for most of them often."""
+
+
+class Undated:
+    """What texts mean that are stored with a day before them."""
+
+    def __init__(self, embed: Embed) -> None:
+        self._embed = embed
+        self._known: OrderedDict[bytes, bytes] = OrderedDict()
+        """By a digest: a text that is forgotten is not kept here."""
+
+    async def of(self, passages: Iterable[Passage]) -> dict[int, bytes]:
+        """The vectors of the texts alone, by number; none where the embedder fails."""
+        keys = {passage.number: (_digest(passage.text), passage.text) for passage in passages}
+        found = {key: self._known[key] for key, _text in keys.values() if key in self._known}
+        new = {key: text for key, text in keys.values() if key not in found}
+        try:
+            meanings = await self._embed(list(new.values())) if new else []
+        except LetheError:
+            return {}
+        found |= {key: meaning.vector for key, meaning in zip(new, meanings, strict=True)}
+        for key, vector in found.items():
+            self._known[key] = vector
+            self._known.move_to_end(key)
+        while len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+        return {number: found[key] for number, (key, _text) in keys.items()}
+
+
 async def distances(
-    passages: Passages, embed: Embed, embedder: str, meaning: Meaning, origins: Collection[UUID]
+    passages: Passages, undated: Undated, embedder: str, meaning: Meaning, origins: Collection[UUID]
 ) -> dict[UUID, float]:
     """The least cosine distance of each origin's passages; dated ones are embedded anew without their day."""
     stored = await passages.vectors_from(embedder, list(origins))
     vectors = {item.number: item.vector for item in stored if not is_dated(item.kind)}
     dated = await passages.read([item.number for item in stored if is_dated(item.kind)])
-    vectors |= await _undated(embed, list(dated.values()))
+    vectors |= await undated.of(dated.values())
     return dict(_least(meaning, ((item.origin, vectors[item.number]) for item in stored if item.number in vectors)))
 
 
 async def nearest(
-    passages: Passages, embed: Embed, view: View, meaning: Meaning, wanted: tuple[str, PassageKind], count: int
+    passages: Passages, undated: Undated, view: View, meaning: Meaning, wanted: tuple[str, PassageKind], count: int
 ) -> list[tuple[UUID, float]]:
     """The origins of the nearest passages of an owner and kind, nearest first: found by stored vectors, compared undated."""
     numbers = _candidates(view, meaning, wanted, count * WIDER + WIDER)
     found = list((await passages.read(numbers)).values())
-    vectors = await _undated(embed, found)
+    vectors = await undated.of(found)
     compared = _least(meaning, ((passage.origin, vectors[passage.number]) for passage in found if passage.number in vectors))
     return compared[:count]
 
@@ -55,15 +87,8 @@ def _candidates(view: View, meaning: Meaning, wanted: tuple[str, PassageKind], c
         asked *= 4
 
 
-async def _undated(embed: Embed, passages: Sequence[Passage]) -> dict[int, bytes]:
-    """The vectors of the texts alone, by number; none where the embedder fails."""
-    if not passages:
-        return {}
-    try:
-        meanings = await embed([passage.text for passage in passages])
-    except LetheError:
-        return {}
-    return {passage.number: meaning.vector for passage, meaning in zip(passages, meanings, strict=True)}
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
 
 
 def _least(meaning: Meaning, vectors: Iterable[tuple[UUID, bytes]]) -> list[tuple[UUID, float]]:

@@ -51,6 +51,7 @@ class Recall:
     ) -> None:
         self._passages = passages
         self._embed = self._ask = embed
+        self._undated = nearness.Undated(embed) if embed is not None else None
         self._embedder = embedder
         self._clock = clock
         self._views = Views(passages, embedder, folder, exact_up_to)
@@ -63,6 +64,7 @@ class Recall:
         """
         self._embed, self._embedder = embed, embedder if embed is not None else ""
         self._ask = ask or embed
+        self._undated = nearness.Undated(embed) if embed is not None else None
         if embed is not None:
             self._views.use(embedder)
 
@@ -196,9 +198,9 @@ class Recall:
         Only of those that have a vector; of none without an embedder.
         """
         meaning = await self.understand(text) if isinstance(text, str) else text
-        if meaning is None or self._embed is None or not origins:
+        if meaning is None or self._undated is None or not origins:
             return {}
-        return await nearness.distances(self._passages, self._embed, self._embedder, meaning, origins)
+        return await nearness.distances(self._passages, self._undated, self._embedder, meaning, origins)
 
     async def nearest(self, owner: str, text: str, kind: PassageKind, count: int) -> list[tuple[UUID, float]]:
         """The origins of an owner's passages of a kind that are nearest to a text, with their cosine distances, nearest first.
@@ -207,10 +209,10 @@ class Recall:
         embedder, or when it fails.
         """
         meaning = await _understood(self._embed, text)
-        if meaning is None or self._embed is None:
+        if meaning is None or self._undated is None:
             return []
         view = await self._views.open([owner])
-        return await nearness.nearest(self._passages, self._embed, view, meaning, (owner, kind), count)
+        return await nearness.nearest(self._passages, self._undated, view, meaning, (owner, kind), count)
 
 
 def _compared(looked: Looked, columns: Columns, asked: Question, meaning: Meaning | None) -> tuple[Floats, Floats]:
