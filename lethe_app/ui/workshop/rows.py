@@ -19,16 +19,13 @@ Index = QModelIndex | QPersistentModelIndex
 USUAL = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 TICKABLE = USUAL | Qt.ItemFlag.ItemIsUserCheckable
 """Made once: of every cell that is painted they are asked for, and Python is slow to put them together."""
-ANSWERED = frozenset(
-    {
-        int(Qt.ItemDataRole.DisplayRole),
-        int(Qt.ItemDataRole.ToolTipRole),
-        int(Qt.ItemDataRole.TextAlignmentRole),
-        int(Qt.ItemDataRole.ForegroundRole),
-        int(Qt.ItemDataRole.DecorationRole),
-        int(Qt.ItemDataRole.CheckStateRole),
-    }
+TEXT, WHOLE, SIDE = int(Qt.ItemDataRole.DisplayRole), int(Qt.ItemDataRole.ToolTipRole), int(Qt.ItemDataRole.TextAlignmentRole)
+COLOUR, SIGN, TICK = (
+    int(Qt.ItemDataRole.ForegroundRole),
+    int(Qt.ItemDataRole.DecorationRole),
+    int(Qt.ItemDataRole.CheckStateRole),
 )
+ANSWERED = frozenset({TEXT, WHOLE, SIDE, COLOUR, SIGN, TICK})
 """Qt asks seven things of every cell that it paints; the others have no answer."""
 
 
@@ -225,19 +222,17 @@ class Rows(QAbstractTableModel, Generic[Row]):
         if role not in ANSWERED or not index.isValid() or index.row() >= len(self.shown):
             return None
         row, column = self.shown[index.row()], self.columns[index.column()]
-        match role:
-            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.ToolTipRole:
-                found: Any = column.text(row)
-            case Qt.ItemDataRole.TextAlignmentRole:
-                found = self._sides[index.column()]
-            case Qt.ItemDataRole.ForegroundRole if column.colour is not None:
-                found = QColor(named) if (named := column.colour(row)) else None
-            case Qt.ItemDataRole.DecorationRole if column.icon is not None:
-                found = column.icon(row)
-            case Qt.ItemDataRole.CheckStateRole if column.checked is not None:
-                found = Qt.CheckState.Checked if column.checked(row) else Qt.CheckState.Unchecked
-            case _:
-                found = None
+        found: Any = None
+        if role in (TEXT, WHOLE):
+            found = column.text(row)
+        elif role == SIDE:
+            found = self._sides[index.column()]
+        elif role == COLOUR and column.colour is not None:
+            found = QColor(named) if (named := column.colour(row)) else None
+        elif role == SIGN and column.icon is not None:
+            found = column.icon(row)
+        elif role == TICK and column.checked is not None:
+            found = Qt.CheckState.Checked if column.checked(row) else Qt.CheckState.Unchecked
         return found
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # noqa: ANN401 - Qt's own type
