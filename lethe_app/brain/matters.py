@@ -34,9 +34,14 @@ class Matters:
         words = content_words(text)
         return frozenset(title for title, roots in self.roots.items() if words & roots)
 
+    def tally(self, spoken: Iterable[frozenset[str]]) -> Counter[str]:
+        """How often each subject is spoken of; of two that are as good, the one the list has first comes first."""
+        each = list(spoken)
+        return Counter({title: count for title in self.roots if (count := sum(title in one for one in each))})
+
     def common(self, texts: Sequence[str]) -> tuple[str, int]:
         """The subject that most of these texts speak of, and how many do; empty where two are as good."""
-        counts = Counter(title for text in texts for title in self.of(text)).most_common(2)
+        counts = self.tally(map(self.of, texts)).most_common(2)
         if not counts or (len(counts) > 1 and counts[0][1] == counts[1][1]):
             return "", 0
         return counts[0]
@@ -68,7 +73,7 @@ class Matters:
     def _both(self, texts: Sequence[str]) -> str:
         """“Family and work”, where these two are nearly all."""
         least = max(2, ceil(len(texts) / 4))
-        counts = Counter(title for text in texts for title in self.of(text))
+        counts = self.tally(map(self.of, texts))
         best = [title for title, count in counts.most_common(2) if count >= least]
         told = sum(bool(self.of(text) & set(best)) for text in texts)
         return f"{best[0]} and {best[1].lower()}" if len(best) == 2 and told >= MOSTLY * len(texts) else ""

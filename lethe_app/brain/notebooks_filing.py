@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -67,7 +66,7 @@ def by_matter(book: Notebook, longest: int, matters: Matters) -> list[tuple[str,
     left = {number: matters.of(line.text) - matters.of_book(book) for number, line in enumerate(book.lines, 1)}
     above = book.title.partition(":")[0].strip() or book.title
     parts: list[tuple[str, list[int]]] = []
-    while counts := Counter(title for titles in left.values() for title in titles):
+    while counts := matters.tally(left.values()):
         subject, count = counts.most_common(1)[0]
         if count < MAKE_ONE:
             break
