@@ -25,7 +25,7 @@ from lethe_app.services.wanted import Wanted, excerpt
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.database import Database
 from lethe_app.storage.facts import Facts
-from lethe_app.storage.finding import LAST, Sighting
+from lethe_app.storage.finding import LAST, Keep, Sighting
 from lethe_app.storage.finding import Finding as Texts
 from lethe_app.storage.memories import Memories
 
@@ -89,17 +89,23 @@ class Finding:
             found, below = await self._texts.passages(wanted.match, persona_id, below, is_meant)
             yield await _hits(found[: MOST - count], wanted)
             count += len(found)
-        if count >= MOST:
-            return
-        left = MOST - count  # of thousands no more is made ready than is shown
-        others = [*await self._texts.openings(persona_id, is_meant), *await self._texts.not_indexed(persona_id, is_meant)]
-        hits = await _hits(others[:left], wanted)
-        over = await _hits((await self._texts.superseded(persona_id, is_meant))[: left - len(hits)], wanted)
-        hits += [replace(hit, is_over=True) for hit in over]
-        if persona_id is None and len(hits) < left:
-            hits += await asyncio.to_thread(_in_worlds, await self._library.worlds(), wanted, left - len(hits))
-        if hits:
-            yield hits
+        async for found, is_over in self._outside(persona_id, is_meant):
+            if count >= MOST:
+                return
+            hits = await _hits(found[: MOST - count], wanted)  # of thousands no more is made ready than is shown
+            yield [replace(hit, is_over=is_over) for hit in hits]
+            count += len(hits)
+        if persona_id is None and count < MOST:
+            yield await asyncio.to_thread(_in_worlds, await self._library.worlds(), wanted, MOST - count)
+
+    async def _outside(self, persona_id: str | None, keep: Keep) -> AsyncIterator[tuple[list[Sighting], bool]]:
+        """What the word index leaves out, piece by piece, and whether it is over."""
+        yield await self._texts.openings(persona_id, keep), False
+        for read, is_over in ((self._texts.not_indexed, False), (self._texts.superseded, True)):
+            below = LAST
+            while below:
+                found, below = await read(persona_id, below, keep)
+                yield found, is_over
 
     async def by_meaning(self, text: str, persona_ids: Sequence[str]) -> list[Hit]:
         """What a sentence is nearest to, whatever its words, best first for each persona."""

@@ -78,7 +78,8 @@ class WorldPassages:
             changed = [name for name, value in digests.items() if name not in known or known[name].digest != value]
             await self._take_over(worlds, known, [*changed, *(known.keys() - worlds.keys())])
             for name in changed:
-                await self._set(name, TakenOver(digest=digests[name], entries=found_by_meaning(worlds[name])))
+                entries = await asyncio.to_thread(found_by_meaning, worlds[name])
+                await self._set(name, TakenOver(digest=digests[name], entries=entries))
             for name in known.keys() - worlds.keys():
                 await self._set(name, None)
             self._synced = worlds
@@ -87,14 +88,16 @@ class WorldPassages:
         """In small steps, between which others have their turn; ended in the middle, it begins anew the next time."""
         touched: dict[UUID, None] = {}
         for name in changed:
-            guids = [*known.get(name, TakenOver()).entries, *(found_by_meaning(worlds[name]) if name in worlds else [])]
-            touched |= dict.fromkeys(guids)
-            await self._set(name, TakenOver(entries=list(dict.fromkeys(guids))))
+            before = known.get(name, TakenOver()).entries
+            found = await asyncio.to_thread(found_by_meaning, worlds[name]) if name in worlds else []
+            guids = dict.fromkeys([*before, *found])
+            touched |= guids
+            await self._set(name, TakenOver(entries=list(guids)))
         owned = await asyncio.to_thread(by_guid, worlds, touched)
         every = list(touched)
         for start in range(0, len(every), AT_ONCE):
             some = every[start : start + AT_ONCE]
-            passages = [one for guid in some for name, entry in owned.get(guid, ()) for one in of_entry(name, entry)]
+            passages = await asyncio.to_thread(_of_entries, [pair for guid in some for pair in owned.get(guid, ())])
             await self._quiet.wait()
             await self._recall.replace(some, passages)
 
@@ -134,6 +137,10 @@ def by_guid(worlds: Mapping[str, World], wanted: Mapping[UUID, None]) -> dict[UU
 def of_entry(name: str, entry: WorldEntry) -> list[Passage]:
     """The passages of an entry in the world of that file name."""
     return render.memory(PassageKind.WORLD, owner_of_world(name), entry.guid, entry.name, entry.content, entry.added)
+
+
+def _of_entries(entries: Iterable[tuple[str, WorldEntry]]) -> list[Passage]:
+    return [one for name, entry in entries for one in of_entry(name, entry)]
 
 
 def _is_found(world: World, entry: WorldEntry) -> bool:

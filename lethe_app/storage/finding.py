@@ -17,6 +17,8 @@ LAST = 2**62
 """Above every passage."""
 PIECE, AT_ONCE = 1_500, 60
 """Passages looked at in one go, and how many of them are read together."""
+OUTSIDE = 250
+"""Texts outside the index looked at in one go."""
 ENOUGH = 40
 """Of those that are meant, in one go: a list is filled by these, and nobody waits longer than that takes."""
 MOST_OPENINGS = 20
@@ -46,13 +48,16 @@ WHERE u.deleted_at IS NULL AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role 
     AND (?1 IS NULL OR s.persona_id = ?1) ORDER BY s.last_activity DESC LIMIT 1000
 """
 NOT_INDEXED = """
-SELECT 'memory', persona_id, guid, guid, name, category, '', added, iif(name = '', content, name || ': ' || content)
+SELECT rowid, 'memory', persona_id, guid, guid, name, category, '', added,
+    iif(name = '', content, name || ': ' || content)
 FROM memories WHERE category <> 'chat_session' AND deleted_at IS NULL AND (?1 IS NULL OR persona_id = ?1)
-    AND (enabled = 0 OR insertion IN ('none', 'user_return') OR category IN ('image', 'file')) ORDER BY rowid DESC
+    AND (enabled = 0 OR insertion IN ('none', 'user_return') OR category IN ('image', 'file')) AND rowid < ?2
+ORDER BY rowid DESC LIMIT ?3
 """
 SUPERSEDED = """
-SELECT 'fact', persona_id, guid, guid, '', NULL, '', last_seen, fact FROM facts
-WHERE superseded = 1 AND deleted_at IS NULL AND (?1 IS NULL OR persona_id = ?1) ORDER BY rowid DESC
+SELECT rowid, 'fact', persona_id, guid, guid, '', NULL, '', last_seen, fact FROM facts
+WHERE superseded = 1 AND deleted_at IS NULL AND (?1 IS NULL OR persona_id = ?1) AND rowid < ?2
+ORDER BY rowid DESC LIMIT ?3
 """
 LOWEST = """
 WITH RECURSIVE down (id, seq) AS (
@@ -130,19 +135,19 @@ class Finding:
 
         return await self._database.run(work)
 
-    async def not_indexed(self, owner: str | None, keep: Keep) -> list[Sighting]:
-        """Memories that are never brought up by what they say."""
+    async def not_indexed(self, owner: str | None, below: int, keep: Keep) -> tuple[list[Sighting], int]:
+        """Memories that are never brought up by what they say, in pieces as `passages`."""
+        return await self._piece(NOT_INDEXED, owner, below, keep)
 
-        def work(connection: sqlite3.Connection) -> list[Sighting]:
-            return [one for one in map(Sighting._make, connection.execute(NOT_INDEXED, (owner,))) if keep(one)]
+    async def superseded(self, owner: str | None, below: int, keep: Keep) -> tuple[list[Sighting], int]:
+        """Facts in whose place others came, in pieces as `passages`; the index holds only what is still true."""
+        return await self._piece(SUPERSEDED, owner, below, keep)
 
-        return await self._database.run(work)
-
-    async def superseded(self, owner: str | None, keep: Keep) -> list[Sighting]:
-        """Facts in whose place others came; the index holds only what is still true."""
-
-        def work(connection: sqlite3.Connection) -> list[Sighting]:
-            return [one for one in map(Sighting._make, connection.execute(SUPERSEDED, (owner,))) if keep(one)]
+    async def _piece(self, question: str, owner: str | None, below: int, keep: Keep) -> tuple[list[Sighting], int]:
+        def work(connection: sqlite3.Connection) -> tuple[list[Sighting], int]:
+            rows = connection.execute(question, (owner, below, OUTSIDE)).fetchall()
+            kept = [one for row in rows if keep(one := Sighting(*row[1:]))]
+            return kept, rows[-1][0] if len(rows) == OUTSIDE else 0
 
         return await self._database.run(work)
 
