@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -192,3 +193,24 @@ def test_a_table_filters_sorts_and_keeps_its_place(theme: Theme):
     assert rows.shown == [("Alan", 42)]
     rows.filter("nobody")
     assert table.current is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_typing_and_taking_back_finds_what_a_look_at_everything_would(seed: int):
+    dice = random.Random(seed)
+    rows = Rows(COLUMNS, key=lambda row: row[1], searched=lambda row: row[0])
+    everyone = [("".join(dice.choices("ab ", k=6)), number) for number in range(60)]
+    rows.fill(everyone)
+    typed = ""
+
+    for _step in range(200):
+        if dice.random() < 0.03:
+            more = [("".join(dice.choices("ab ", k=6)), len(everyone) + number) for number in range(5)]
+            everyone += more
+            rows.extend(more)
+        elif dice.random() < 0.03:
+            typed = "".join(dice.choices("ab ", k=3))
+        else:
+            typed = typed[:-1] if dice.random() < 0.45 else typed + dice.choice("ab ")
+        rows.filter(typed)
+        assert rows.shown == [row for row in everyone if all(word in row[0] for word in typed.split())]

@@ -28,6 +28,9 @@ COLOUR, SIGN, TICK = (
 ANSWERED = frozenset({TEXT, WHOLE, SIDE, COLOUR, SIGN, TICK})
 """Qt asks seven things of every cell that it paints; the others have no answer."""
 
+STEPS = 16
+"""Keys that can be taken back without looking through all texts again."""
+
 
 @dataclass(frozen=True)
 class Column(Generic[Row]):
@@ -73,8 +76,8 @@ class Rows(QAbstractTableModel, Generic[Row]):
         """All in the order they are sorted in; None until that is asked for."""
         self._texts: list[str] | None = None
         """What `_ordered` is searched in, one for one."""
-        self._found: list[int] | None = None
-        """Where in `_ordered` the words were found; None where that is not known."""
+        self._steps: list[tuple[tuple[str, ...], list[int]]] = []
+        """Words as they were typed, and where in `_ordered` they were found: each looks only where the one before was found."""
         self._sides = [int(Qt.AlignmentFlag.AlignVCenter | _side(column)) for column in columns]
         self._sorted_by: tuple[int, bool] | None = None
         self._words: tuple[str, ...] = ()
@@ -106,7 +109,8 @@ class Rows(QAbstractTableModel, Generic[Row]):
         passing: Sequence[Row] = rows
         if self._words:
             places = self._matching(range(start, start + len(rows)))
-            self._found = [*(self._found or ()), *places]
+            self._steps[:] = self._steps[-1:]
+            self._steps[0][1].extend(places)
             passing = [self._ordered[place] for place in places]
         if self._keep is not None:
             passing = list(filter(self._keep, passing))
@@ -123,9 +127,9 @@ class Rows(QAbstractTableModel, Generic[Row]):
 
     def filter(self, words: str = "", keep: Callable[[Row], bool] | None = None) -> None:
         """Show only rows in which every one of `words` occurs, whatever its case, and that `keep` keeps."""
-        before, self._words, self._keep = self._words, tuple(words.casefold().split()), keep
-        if not before or not all(any(old in new for new in self._words) for old in before):
-            self._found = None  # else somebody types on: what did not match before does not match now
+        self._words, self._keep = tuple(words.casefold().split()), keep
+        while self._steps and not _goes_on(self._steps[-1][0], self._words):
+            self._steps.pop()  # a key was taken back: what was found before it is still known
         self._arrange()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
@@ -145,6 +149,7 @@ class Rows(QAbstractTableModel, Generic[Row]):
             self._ordered[place] = row
             if self._texts is not None:
                 self._texts[place] = self._folded([row])[0]
+                self._steps[:] = self._steps[-1:]
         if (shown := self.place_of(key)) is not None:
             self.shown[shown] = row
             self.dataChanged.emit(self.index(shown, 0), self.index(shown, len(self.columns) - 1))
@@ -169,13 +174,15 @@ class Rows(QAbstractTableModel, Generic[Row]):
     def _arrange(self) -> None:
         self.beginResetModel()
         if self._ordered is None:
-            self._ordered, self._texts, self._found = self._in_order(), None, None
+            self._ordered, self._texts, self._steps = self._in_order(), None, []
         rows = self._ordered
         if self._words:
             if self._texts is None:
                 self._texts = self._folded(rows)
-            self._found = self._matching(range(len(rows)) if self._found is None else self._found)
-            rows = [rows[place] for place in self._found]
+            if not self._steps or self._steps[-1][0] != self._words:
+                where = self._steps[-1][1] if self._steps else range(len(rows))
+                self._steps = [*self._steps[1 - STEPS :], (self._words, self._matching(where))]
+            rows = [rows[place] for place in self._steps[-1][1]]
         self.shown = list(filter(self._keep, rows)) if self._keep is not None else list(rows)
         self.endResetModel()
 
@@ -249,6 +256,11 @@ class Rows(QAbstractTableModel, Generic[Row]):
 
 def _side(column: Column[Any]) -> Qt.AlignmentFlag:
     return Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
+
+
+def _goes_on(before: Sequence[str], words: Sequence[str]) -> bool:
+    """Does somebody type on? What did not match before does not match now."""
+    return all(any(old in new for new in words) for old in before)
 
 
 def _place(rows: Sequence[Row], key: Callable[[Row], Hashable], wanted: Hashable) -> int | None:
