@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from uuid import UUID, uuid4
 
@@ -88,14 +89,16 @@ class ChatSession(MemoryUnit):
     archived: bool = False
 
 
-class SessionSummary(BaseModel):
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
     """What a list of sessions shows of one."""
 
     guid: UUID
     persona_id: str
     title: str
-    started: AwareDatetime
-    last_activity: AwareDatetime
+    started: datetime
+    """This and `last_activity` know their time zone."""
+    last_activity: datetime
     messages: int
     archived: bool
     sticky: bool = False

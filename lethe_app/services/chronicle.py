@@ -65,9 +65,9 @@ class Chronicle:
         self._archiving = archiving
         self._frames, self._warmth = frames, warmth
 
-    async def lines(self, persona_id: str) -> list[SessionLine]:
-        """All conversations of a persona, newest activity first."""
-        return await self._lines.of(persona_id)
+    async def lines(self, persona_id: str, most: int | None = None) -> list[SessionLine]:
+        """All conversations of a persona, or no more than `most`, newest activity first."""
+        return await self._lines.of(persona_id, most=most)
 
     async def line(self, guid: UUID) -> SessionLine:
         """One of them as it is now. Raises StorageError where it is gone."""
@@ -125,7 +125,7 @@ class Chronicle:
 
         Words of hers that were changed in the conversation itself stay.
         """
-        newest = next(iter(await self._chats.sessions(after.unique_name)), None)
+        newest = await self._chats.newest(after.unique_name)
         if newest is None or newest.messages > 1:
             return
         session = await self._chats.session(newest.guid)

@@ -41,9 +41,8 @@ class Sessions:
 
     async def resume(self, persona_id: str) -> ChatSession:
         """The newest conversation, or a new one where there is none."""
-        for summary in await self._chats.sessions(persona_id):
-            return await self._chats.session(summary.guid)
-        return await self.new(persona_id)
+        newest = await self._chats.newest(persona_id)
+        return await self.new(persona_id) if newest is None else await self._chats.session(newest.guid)
 
     async def taken_up(self, session: ChatSession) -> ChatSession:
         """A conversation that was over and in which somebody speaks again is not over; it is archived anew afterwards."""
@@ -74,7 +73,7 @@ class Sessions:
         """
         session = await self._chats.session(session_id)
         minutes = self._preferences.current.rotation_minutes
-        newest = next(iter(await self._chats.sessions(session.persona_id)), None)
+        newest = await self._chats.newest(session.persona_id)
         if not minutes or newest is None or newest.guid != session_id or newest.messages <= TOO_SHORT:
             return session
         if now() - newest.last_activity < timedelta(minutes=minutes):
@@ -95,7 +94,7 @@ class Sessions:
 
     async def _untouched(self, persona_id: str) -> ChatSession | None:
         """The newest conversation, if the user has said nothing in it; it still holds the greeting and nothing else."""
-        newest = next(iter(await self._chats.sessions(persona_id)), None)
+        newest = await self._chats.newest(persona_id)
         if newest is None or newest.archived or newest.title or newest.messages > 1:
             return None
         outline = await self._chats.outline(newest.guid)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutline, SessionSummary
 from lethe_app.domain.clock import now
-from lethe_app.errors import StorageError
+from lethe_app.errors import DatabaseDamaged, StorageError
 from lethe_app.storage import branches, messages, trash
 from lethe_app.storage.database import Database
 from lethe_app.storage.messages import Standing
@@ -43,9 +43,11 @@ SELECT s.guid, s.persona_id, m.name, m.added, s.last_activity, s.message_count, 
      WHERE t.session_id = s.guid AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'user' ORDER BY t.seq LIMIT 1),
     '')
 FROM sessions s JOIN memories m USING (guid)
-WHERE (:persona IS NULL OR s.persona_id = :persona) AND (m.deleted_at IS NOT NULL) = :deleted
-ORDER BY s.last_activity DESC, s.rowid DESC
+WHERE {whose} AND (m.deleted_at IS NOT NULL) = :deleted
+ORDER BY s.last_activity DESC, s.rowid DESC LIMIT :most
 """
+OF_ALL, OF_ONE = (SUMMARIES.format(whose=whose) for whose in ("true", "s.persona_id = :persona"))
+"""Two questions, because only the second can follow the index from the newest on."""
 
 
 class Chats:
@@ -98,10 +100,22 @@ class Chats:
 
         await self._database.run(work)
 
-    async def sessions(self, persona_id: str | None = None, *, deleted: bool = False) -> list[SessionSummary]:
-        """Of one persona or of all, newest activity first; those in the trash instead if `deleted`."""
-        values = {"persona": persona_id, "deleted": deleted, "preview": PREVIEW_CHARACTERS}
-        return await self._database.run(lambda connection: [_summary(row) for row in connection.execute(SUMMARIES, values)])
+    async def sessions(
+        self, persona_id: str | None = None, *, deleted: bool = False, most: int | None = None
+    ) -> list[SessionSummary]:
+        """Of one persona or of all, newest activity first, no more than `most`; those in the trash instead if `deleted`."""
+        values = {
+            "persona": persona_id,
+            "deleted": deleted,
+            "preview": PREVIEW_CHARACTERS,
+            "most": -1 if most is None else most,
+        }
+        question = OF_ALL if persona_id is None else OF_ONE
+        return await self._database.run(lambda connection: [_summary(row) for row in connection.execute(question, values)])
+
+    async def newest(self, persona_id: str) -> SessionSummary | None:
+        """The session of a persona in which something was said last."""
+        return next(iter(await self.sessions(persona_id, most=1)), None)
 
     async def mentionable(self, persona_id: str) -> list[ChatSession]:
         """Sessions that are always to be brought up, or by keywords of their own."""
@@ -248,16 +262,21 @@ def _session(connection: sqlite3.Connection, guid: str) -> ChatSession:
 
 def _summary(row: tuple[str, str, str, str, str, int, int, int, str, str]) -> SessionSummary:
     guid, persona_id, title, added, last_activity, count, archived, sticky, preview, first_words = row
-    values = {
-        "guid": guid,
-        "persona_id": persona_id,
-        "title": title,
-        "started": added,
-        "last_activity": datetime.fromisoformat(last_activity).astimezone(),
-        "messages": count,
-        "archived": archived,
-        "sticky": sticky,
-        "preview": " ".join(preview.split()),
-        "first_words": " ".join(first_words.split()),
-    }
-    return understood(SessionSummary, values)
+    try:
+        return SessionSummary(
+            UUID(guid),
+            persona_id,
+            title,
+            datetime.fromisoformat(added),
+            datetime.fromisoformat(last_activity).astimezone(),
+            count,
+            bool(archived),
+            bool(sticky),
+            " ".join(preview.split()),
+            " ".join(first_words.split()),
+        )
+    except ValueError as error:
+        raise DatabaseDamaged(
+            f"The database holds a conversation that cannot be understood ({error}).",
+            "Restore a backup, or delete what cannot be shown.",
+        ) from error

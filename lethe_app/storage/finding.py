@@ -10,7 +10,7 @@ from uuid import UUID
 
 from lethe_app.storage import messages
 from lethe_app.storage.database import Database
-from lethe_app.storage.passage_rows import of_values
+from lethe_app.storage.records import of_values
 from lethe_app.storage.text import storable
 
 LAST = 2**62

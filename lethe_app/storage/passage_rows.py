@@ -6,17 +6,13 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from lethe_app.domain.passage import Passage, PassageKind
+from lethe_app.storage.records import Row, of_values
 from lethe_app.storage.text import storable
 
-Row = tuple[Any, ...]
-
 COLUMNS = "number, kind, owner, source, origin, text, searched, time, speaker, place"
-AT_ONCE = 500
-"""Numbers in one question; SQLite allows some thousands."""
 
 
 def add(connection: sqlite3.Connection, passage: Passage) -> int:
@@ -58,15 +54,6 @@ def replace(
     kept = [found.pop(0) if (found := stored[row_of(passage)]) else 0 for passage in passages]
     gone = remove(connection, sorted(number for row, left in stored.items() if row[3] in named for number in left))
     return gone, [number or add(connection, passage) for number, passage in zip(kept, passages, strict=True)]
-
-
-def of_values(connection: sqlite3.Connection, question: str, values: Sequence[int] | Sequence[str]) -> list[Row]:
-    """The rows of a question that ends with the column these values are looked for in."""
-    rows: list[Row] = []
-    for start in range(0, len(values), AT_ONCE):
-        some = values[start : start + AT_ONCE]
-        rows += connection.execute(f"{question} IN ({', '.join('?' * len(some))})", some).fetchall()
-    return rows
 
 
 def row_of(passage: Passage) -> Row:

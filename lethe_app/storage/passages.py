@@ -12,8 +12,9 @@ from lethe_app.domain.passage import Passage, PassageKind
 from lethe_app.storage import passage_rows as rows
 from lethe_app.storage import passage_words as words_of
 from lethe_app.storage.database import Database
-from lethe_app.storage.passage_rows import COLUMNS, of_values, passage_of
+from lethe_app.storage.passage_rows import COLUMNS, passage_of
 from lethe_app.storage.passage_words import NOWHERE, Listed, Occurrences
+from lethe_app.storage.records import of_values
 
 KINDS = tuple(PassageKind)
 """The order by which sheets count kinds."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from pydantic import BaseModel, ValidationError
@@ -17,6 +17,7 @@ from lethe_app.errors import DatabaseDamaged
 from lethe_app.storage.text import storable
 
 Cell = str | int | float | None
+Row = tuple[Any, ...]
 Model = TypeVar("Model", bound=BaseModel)
 
 MEMORY_COLUMNS = tuple(MemoryUnit.model_fields)
@@ -26,6 +27,8 @@ ALTERNATIVE_COLUMNS = tuple(Alternative.model_fields)
 LISTS = frozenset(
     {"keywords_main", "keywords_secondary", "tags", "sources", "future_goals", "source_memories", "source_messages"}
 )
+AT_ONCE = 500
+"""Values in one question; SQLite allows some thousands."""
 
 
 def cells(record: BaseModel, columns: Iterable[str]) -> dict[str, Cell]:
@@ -36,6 +39,15 @@ def cells(record: BaseModel, columns: Iterable[str]) -> dict[str, Cell]:
 def utc(moment: datetime) -> str:
     """Text whose order is the order in time."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def of_values(connection: sqlite3.Connection, question: str, values: Sequence[int] | Sequence[str]) -> list[Row]:
+    """The rows of a question that ends with the column these values are looked for in."""
+    rows: list[Row] = []
+    for start in range(0, len(values), AT_ONCE):
+        some = values[start : start + AT_ONCE]
+        rows += connection.execute(f"{question} IN ({', '.join('?' * len(some))})", some).fetchall()
+    return rows
 
 
 def insert(connection: sqlite3.Connection, table: str, row: Mapping[str, Cell]) -> None:

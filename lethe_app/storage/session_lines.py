@@ -11,13 +11,15 @@ from lethe_app.domain.listing import folded
 from lethe_app.domain.session_line import Maker, SessionLine
 from lethe_app.errors import DatabaseDamaged
 from lethe_app.storage.database import Database
+from lethe_app.storage.records import of_values
 
 FIRST_WORDS = 80
 # Who made what is read in one go and put together here: 5,000 small questions cost more.
 PARTS = """
 SELECT p.session_id, p.part, p.state, p.made_by FROM session_parts p JOIN sessions s ON s.guid = p.session_id
-WHERE s.persona_id = ?1 AND (?2 IS NULL OR s.guid = ?2)
+WHERE s.persona_id = ?
 """
+PARTS_OF_SOME = "SELECT session_id, part, state, made_by FROM session_parts WHERE session_id"
 LINES = """
 SELECT s.guid, m.name, m.content, m.keywords_main, m.added, s.last_activity, s.message_count, s.relevance, s.is_roleplay,
     m.sticky, m.protected, s.archived, CASE WHEN m.name <> '' THEN '' ELSE coalesce(
@@ -27,7 +29,7 @@ SELECT s.guid, m.name, m.content, m.keywords_main, m.added, s.last_activity, s.m
          WHERE t.session_id = s.guid AND t.deleted_at IS NULL AND t.hidden = 0 ORDER BY t.seq LIMIT 1), '') END
 FROM sessions s JOIN memories m USING (guid)
 WHERE s.persona_id = ?1 AND (?2 IS NULL OR s.guid = ?2) AND m.deleted_at IS NULL
-ORDER BY s.last_activity DESC, s.rowid DESC
+ORDER BY s.last_activity DESC, s.rowid DESC LIMIT ?4
 """
 
 
@@ -37,14 +39,18 @@ class SessionLines:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def of(self, persona_id: str, only: str | None = None) -> list[SessionLine]:
-        """Newest activity first; with `only` no more than that one."""
+    async def of(self, persona_id: str, only: str | None = None, most: int | None = None) -> list[SessionLine]:
+        """Newest activity first, no more than `most`; with `only` just that one."""
 
         def work(connection: sqlite3.Connection) -> list[SessionLine]:
+            rows = connection.execute(LINES, (persona_id, only, FIRST_WORDS, -1 if most is None else most)).fetchall()
+            if only is None and most is None:
+                parts = connection.execute(PARTS, (persona_id,)).fetchall()
+            else:
+                parts = of_values(connection, PARTS_OF_SOME, [row[0] for row in rows])
             made: dict[str, list[tuple[str, str, str]]] = {}
-            for guid, *part in connection.execute(PARTS, (persona_id, only)):
-                made.setdefault(guid, []).append((part[0], part[1], part[2]))
-            rows = connection.execute(LINES, (persona_id, only, FIRST_WORDS))
+            for guid, part, state, made_by in parts:
+                made.setdefault(guid, []).append((part, state, made_by))
             return [_line(row, made.get(row[0], [])) for row in rows]
 
         return await self._database.run(work)

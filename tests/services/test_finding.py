@@ -19,6 +19,7 @@ from lethe_app.services.finding import MOST
 from lethe_app.services.wanted import Wanted, excerpt
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.facts import Facts
+from lethe_app.storage.finding import OUTSIDE
 from tests.services.stage import MIRA, before_now, keep, spoke
 
 
@@ -114,6 +115,17 @@ async def test_facts_that_were_replaced_are_found_and_marked(house: House):
 
     assert {hit.text: hit.is_over for hit in hits} == {"Tomas hates marmalade.": True, "Tomas loves marmalade.": False}
     assert await found(house, "marmalade hates", "edmund") == []
+
+
+async def test_what_the_index_leaves_out_is_looked_through_to_its_end(house: House):
+    told = "There was marmalade on the chart."
+    first = await keep(house, told, insertion=MemoryInsertion.NONE)
+    for number in range(2 * OUTSIDE):
+        await keep(house, f"Nothing of note, {number}.", insertion=MemoryInsertion.NONE)
+        await Facts(house._database).put(MIRA, ExtractedFact(fact=f"Tomas saw {number} gulls.", superseded=True))
+
+    assert [hit.id for hit in await found(house, "marmalade")] == [first.guid]
+    assert len(await found(house, "gulls")) == MOST
 
 
 async def test_entries_of_worlds_are_found_where_everybody_is_asked(house: House):

@@ -16,6 +16,7 @@ from lethe_app.domain.memory import MemoryInsertion, WordLink
 from lethe_app.errors import DatabaseDamaged, DiskFull, StorageError
 from lethe_app.storage.chats import PREVIEW_CHARACTERS, Chats
 from lethe_app.storage.database import Database
+from lethe_app.storage.session_lines import SessionLines
 
 Say = Callable[..., Message]
 SOME_TIME = datetime(2026, 5, 9, 23, 30, 1, 5, tzinfo=timezone(timedelta(hours=-7)))
@@ -486,3 +487,32 @@ async def test_everything_is_there_after_reopening(database: Database, chats: Ch
 
     assert await lines(Chats(database), session) == ["one", "two"]
     await database.close()
+
+
+async def test_the_newest_is_the_first_of_the_list(chats: Chats):
+    told = [await chats.add_session(ChatSession(persona_id="mira", name=name)) for name in ("One", "Two", "Three")]
+    last = [Alternative(content="Last of all.")]
+    await chats.add_message(Message(session_id=told[1].guid, role=Role.USER, alternatives=last))
+
+    every = await chats.sessions("mira")
+    assert every[0].title == "Two"
+    assert await chats.newest("mira") == every[0]
+    assert await chats.sessions("mira", most=2) == every[:2]
+    assert await chats.newest("nobody") is None
+
+
+async def test_of_many_conversations_the_first_lines_are_those_of_all(database: Database, chats: Chats):
+    for number in range(6):
+        session = await chats.add_session(ChatSession(persona_id="mira", name=f"Number {number}"))
+        part = (str(session.guid), "summary", "failed" if number % 2 else "pending", "rules")
+        await database.run(
+            lambda connection, part=part: connection.execute(
+                "INSERT INTO session_parts VALUES (?, ?, ?, ?, '', 0, '')", part
+            )
+        )
+    lines = SessionLines(database)
+
+    every = await lines.of("mira")
+    assert {(one.failed, one.pending) for one in every} == {(1, 0), (0, 1)}
+    assert await lines.of("mira", most=4) == every[:4]
+    assert await lines.of("mira", every[5].guid) == [every[5]]

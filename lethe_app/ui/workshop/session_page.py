@@ -29,6 +29,8 @@ from lethe_app.ui.workshop.table import SearchField, Table
 
 CHANGED_MS = 250
 """The list is read again this long after the last of several changes."""
+AT_FIRST = 100
+"""Conversations shown before all of them are read."""
 
 
 class SessionPage(Page):
@@ -38,6 +40,8 @@ class SessionPage(Page):
         super().__init__(place.theme, QCoreApplication.translate("SessionPage", "Conversations"))
         self._place, self._house = place, place.house
         self._wanted: UUID | None = None
+        self._is_whole = False
+        """Are all conversations of the persona listed?"""
         self._said_of: UUID | None = None
         """Whose transcript is shown."""
         self.rows = rows_of(place.theme)
@@ -129,6 +133,7 @@ class SessionPage(Page):
 
     def _show_persona(self, _persona: str) -> None:
         self.rows.fill([])
+        self._is_whole = False
         self._read_soon()
 
     def _changed_behind(self, persona: str) -> None:
@@ -144,11 +149,14 @@ class SessionPage(Page):
         self._place.bridge.spawn(self._read(self.whose.persona), lane="session list")
 
     async def _read(self, persona: str) -> None:
-        is_first = not self.rows.total
+        is_first = not self._is_whole
+        if is_first:
+            self.rows.fill(await self._house.chronicle.lines(persona, AT_FIRST))  # all of them take a while
         self.rows.fill(await self._house.chronicle.lines(persona))
+        self._is_whole = True
         self._tell_count()
-        current = self._place.session()
-        begin = current.guid if is_first and current is not None and self.detail.session is None else None
+        current = self._place.session() if is_first and self.table.current is None else None
+        begin = current.guid if current is not None and self.detail.session is None else None
         wanted, self._wanted = self._wanted or begin, None
         if wanted is not None and not self.table.go_to(str(wanted)) and wanted != begin:
             self._show_all()
