@@ -73,9 +73,12 @@ class Hindsight:
         self._counting = counting
 
     async def before(self, session: ChatSession) -> list[SessionSummary]:
-        """Sessions of the persona that began before this one and in which the user said something, newest first."""
-        every = await self._chats.sessions(session.persona_id)
-        older = [one for one in every if one.guid != session.guid and one.started <= session.added and one.first_words]
+        """Sessions of the persona that began before this one and in which the user said something, newest first.
+
+        Only as many as are ever told of, and the sticky ones.
+        """
+        older = await self._chats.before(session, MOST_EARLIER + MOST_TOLD)
+        older = [one for one in older if one.started <= session.added and one.first_words]
         return sorted(older, key=lambda one: one.started, reverse=True)
 
     async def fitting(self, before: Sequence[SessionSummary], room: int) -> list[UUID]:

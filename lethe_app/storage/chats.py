@@ -5,13 +5,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutline, SessionSummary
 from lethe_app.domain.clock import now
-from lethe_app.errors import DatabaseDamaged, StorageError
-from lethe_app.storage import branches, messages, trash
+from lethe_app.errors import StorageError
+from lethe_app.storage import branches, messages, session_summaries, trash
 from lethe_app.storage.database import Database
 from lethe_app.storage.messages import Standing
 from lethe_app.storage.records import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert, understood, update, utc
@@ -19,35 +20,10 @@ from lethe_app.storage.text import storable
 
 T = TypeVar("T")
 
-PREVIEW_CHARACTERS = 160
-
 SESSION = f"""
 SELECT {", ".join(f"m.{name}" for name in MEMORY_COLUMNS)}, {", ".join(f"s.{name}" for name in SESSION_COLUMNS)}, s.tip_id
 FROM sessions s JOIN memories m USING (guid) WHERE guid = ? AND m.deleted_at IS NULL
 """  # noqa: S608 - names are ours
-
-# The tip itself is nearly always what a preview shows; only when it is hidden or deleted the chain above it is climbed.
-SUMMARIES = """
-SELECT s.guid, s.persona_id, m.name, m.added, s.last_activity, s.message_count, s.archived, m.sticky, coalesce(
-    (SELECT substr(a.content, 1, :preview) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
-     WHERE t.id = s.tip_id AND t.deleted_at IS NULL AND t.hidden = 0),
-    (WITH RECURSIVE up (id, parent_id, unseen, shown) AS (
-        SELECT id, parent_id, hidden OR deleted_at IS NOT NULL, shown FROM messages WHERE id = s.tip_id
-        UNION ALL
-        SELECT t.id, t.parent_id, t.hidden OR t.deleted_at IS NOT NULL, t.shown
-        FROM up JOIN messages t ON t.id = up.parent_id WHERE up.unseen)
-     SELECT substr(a.content, 1, :preview) FROM up JOIN alternatives a ON a.message_id = up.id AND a.position = up.shown
-     WHERE NOT up.unseen),
-    ''), coalesce(
-    (SELECT substr(a.content, 1, :preview) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
-     WHERE t.session_id = s.guid AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'user' ORDER BY t.seq LIMIT 1),
-    '')
-FROM sessions s JOIN memories m USING (guid)
-WHERE {whose} AND (m.deleted_at IS NOT NULL) = :deleted
-ORDER BY s.last_activity DESC, s.rowid DESC LIMIT :most
-"""
-OF_ALL, OF_ONE = (SUMMARIES.format(whose=whose) for whose in ("true", "s.persona_id = :persona"))
-"""Two questions, because only the second can follow the index from the newest on."""
 
 
 class Chats:
@@ -104,18 +80,17 @@ class Chats:
         self, persona_id: str | None = None, *, deleted: bool = False, most: int | None = None
     ) -> list[SessionSummary]:
         """Of one persona or of all, newest activity first, no more than `most`; those in the trash instead if `deleted`."""
-        values = {
-            "persona": persona_id,
-            "deleted": deleted,
-            "preview": PREVIEW_CHARACTERS,
-            "most": -1 if most is None else most,
-        }
-        question = OF_ALL if persona_id is None else OF_ONE
-        return await self._database.run(lambda connection: [_summary(row) for row in connection.execute(question, values)])
+        return await self._database.run(lambda connection: session_summaries.listed(connection, persona_id, deleted, most))
 
     async def newest(self, persona_id: str) -> SessionSummary | None:
         """The session of a persona in which something was said last."""
         return next(iter(await self.sessions(persona_id, most=1)), None)
+
+    async def before(self, session: ChatSession, most: int) -> list[SessionSummary]:
+        """Those that began before this one and in which the user said something: the newest `most` and all sticky ones."""
+        guid, moment = str(session.guid), session.added.isoformat()
+        work = partial(session_summaries.before, persona_id=session.persona_id, guid=guid, moment=moment, most=most)
+        return await self._database.run(work)
 
     async def mentionable(self, persona_id: str) -> list[ChatSession]:
         """Sessions that are always to be brought up, or by keywords of their own."""
@@ -258,25 +233,3 @@ def _session(connection: sqlite3.Connection, guid: str) -> ChatSession:
         raise StorageError("This conversation is no longer there.", "It may be in the trash.")
     values = dict(zip((*MEMORY_COLUMNS, *SESSION_COLUMNS), row[:-1], strict=True))
     return understood(ChatSession, {**values, "leaf_id": branches.nearest_live(connection, row[-1])})
-
-
-def _summary(row: tuple[str, str, str, str, str, int, int, int, str, str]) -> SessionSummary:
-    guid, persona_id, title, added, last_activity, count, archived, sticky, preview, first_words = row
-    try:
-        return SessionSummary(
-            UUID(guid),
-            persona_id,
-            title,
-            datetime.fromisoformat(added),
-            datetime.fromisoformat(last_activity).astimezone(),
-            count,
-            bool(archived),
-            bool(sticky),
-            " ".join(preview.split()),
-            " ".join(first_words.split()),
-        )
-    except ValueError as error:
-        raise DatabaseDamaged(
-            f"The database holds a conversation that cannot be understood ({error}).",
-            "Restore a backup, or delete what cannot be shown.",
-        ) from error

@@ -14,9 +14,10 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, WordLink
 from lethe_app.errors import DatabaseDamaged, DiskFull, StorageError
-from lethe_app.storage.chats import PREVIEW_CHARACTERS, Chats
+from lethe_app.storage.chats import Chats
 from lethe_app.storage.database import Database
 from lethe_app.storage.session_lines import SessionLines
+from lethe_app.storage.session_summaries import PREVIEW_CHARACTERS
 
 Say = Callable[..., Message]
 SOME_TIME = datetime(2026, 5, 9, 23, 30, 1, 5, tzinfo=timezone(timedelta(hours=-7)))
@@ -516,3 +517,21 @@ async def test_of_many_conversations_the_first_lines_are_those_of_all(database: 
     assert {(one.failed, one.pending) for one in every} == {(1, 0), (0, 1)}
     assert await lines.of("mira", most=4) == every[:4]
     assert await lines.of("mira", every[5].guid) == [every[5]]
+
+
+async def test_what_was_before_is_the_newest_and_what_is_sticky(chats: Chats):
+    began = datetime(2026, 5, 1, 12, tzinfo=UTC)
+    zones = [timezone(timedelta(hours=hours)) for hours in (-11, 0, 13)]  # whose texts are in another order than the moments
+    told = []
+    for number in range(12):
+        added = (began + timedelta(hours=number)).astimezone(zones[number % 3])
+        one = await chats.add_session(ChatSession(persona_id="mira", name=str(number), added=added, sticky=number in {0, 3}))
+        role = Role.ASSISTANT if number == 7 else Role.USER
+        await chats.add_message(Message(session_id=one.guid, role=role, alternatives=[Alternative(content="Hello.")]))
+        told.append(one)
+    await chats.add_session(ChatSession(persona_id="edmund", name="Another's", added=began))
+    await chats.delete_session(told[6].guid)
+
+    assert {one.title for one in await chats.before(told[9], 3)} == {"8", "5", "4", "3", "0"}
+    assert {one.title for one in await chats.before(told[9], 100)} == {"8", "5", "4", "3", "2", "1", "0"}
+    assert await chats.before(told[0], 100) == []
