@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
@@ -155,11 +156,9 @@ def before(messages: int) -> str:
     return f"{messages} messages before"
 
 
-def blocked(evaluation: Evaluation) -> list[NotRecalled]:
-    """The entries that were mentioned and kept back."""
-    return [
-        NotRecalled(
+def blocked(evaluation: Evaluation) -> Iterator[NotRecalled]:
+    """The entries that were mentioned and kept back, one by one: of a large world there are thousands."""
+    for each in evaluation.blocked:
+        yield NotRecalled(
             memory=each.entry.guid, title=each.entry.name, world=each.world.name, why=each.why.value, detail=each.detail
         )
-        for each in evaluation.blocked
-    ]

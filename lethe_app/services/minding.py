@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from heapq import nsmallest
+from itertools import chain, islice
 from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
@@ -134,8 +135,9 @@ class Minding:
             STAYING: still_there(occasion, recalled),
         }
         there = {one.memory for one in recalled}
-        blocked = [one for one in (*unwanted, *lore.blocked(evaluation), *mentioned.blocked) if one.memory not in there]
-        return Mind(recalled, blocked[:MOST_BLOCKED], kept)
+        kept_back = chain(unwanted, lore.blocked(evaluation), mentioned.blocked)
+        blocked = islice((one for one in kept_back if one.memory not in there), MOST_BLOCKED)
+        return Mind(recalled, list(blocked), kept)
 
     async def _mentioned(self, occasion: Occasion) -> Outcome:
         settings = self._preferences.current
