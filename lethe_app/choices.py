@@ -50,6 +50,17 @@ class PromptLayout(StrEnum):
     """As many messages above the newest one as each memory asks for."""
 
 
+class GroupTurns(StrEnum):
+    """Who answers where several personas take part."""
+
+    NAMED = "named"
+    """Whoever is named, or else the next in turn."""
+    EVERYONE = "everyone"
+    """Each once, in turn."""
+    ONE = "one"
+    """Only the next in turn."""
+
+
 class ModelChoices(BaseModel):
     """What is different for one model; None leaves it as the settings say."""
 

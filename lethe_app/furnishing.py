@@ -37,14 +37,14 @@ def furnish(
     away = _introduced(made, AwayWiring(made))
     probe, safekeeping, downloads = ModelClient("embed"), Safekeeping(database.path), Downloads(paths, preferences)
     presets = Presets(paths, database, made.library.changed)
-    kept = (made.sessions, made.chronicle, made.brain, made.knowing, made.indexing)
-    trash = Trash(paths, database, made.chats, made.library, presets, *kept, preferences, made.notebooks)
+    trash = _trash(made, presets)
     return House(
         paths=paths,
         preferences=preferences,
         library=made.library,
         sessions=made.sessions,
         chat=made.chat,
+        group=made.group,
         chronicle=made.chronicle,
         finding=made.finding,
         trash=trash,
@@ -83,6 +83,11 @@ def furnish(
         _ahead=made.ahead,
         _closing=(*_closing_away(away), *_closing_order(made, downloads, trash, safekeeping, probe)),
     )
+
+
+def _trash(made: Wiring, presets: Presets) -> Trash:
+    kept = (made.sessions, made.chronicle, made.brain, made.knowing, made.indexing)
+    return Trash(made.paths, made.database, made.chats, made.library, presets, *kept, made.preferences, made.notebooks)
 
 
 def _introduced(made: Wiring, away: AwayWiring) -> AwayWiring:

@@ -21,6 +21,7 @@ from lethe_app.services.dreams import Dreams
 from lethe_app.services.embedding import Embedding
 from lethe_app.services.feedback import Feedbacks
 from lethe_app.services.finding import Finding
+from lethe_app.services.group import Group
 from lethe_app.services.idleness import Idleness
 from lethe_app.services.indexing import Indexing
 from lethe_app.services.inner_life import InnerLife
@@ -82,6 +83,7 @@ class House:
     library: Library
     sessions: Sessions
     chat: Chat
+    group: Group
     chronicle: Chronicle
     finding: Finding
     trash: Trash

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import ConfigDict
 
-from lethe_app.choices import ModelChoices, PromptLayout, ProseFont, SessionHandling, Theme
+from lethe_app.choices import GroupTurns, ModelChoices, PromptLayout, ProseFont, SessionHandling, Theme
 from lethe_app.declaring import Section, setting
 from lethe_app.settings_away import AwaySettings
 
@@ -37,6 +37,15 @@ class Settings(AwaySettings):
     show_hidden: bool = setting(Section.CHAT, False, "Show hidden messages", "Draw notes and memory lines that are in the log.")
     add_names: bool = setting(Section.CHAT, False, "Names in the prompt", "Put the speaker's name before every message.")
     first_paragraph_only: bool = setting(Section.CHAT, False, "One paragraph", "Stop a reply after its first paragraph.")
+    group_turns: GroupTurns = setting(
+        Section.CHAT,
+        GroupTurns.NAMED,
+        "Who answers in a group",
+        "Those you name, or else whoever is next in turn; everyone once; or only the next in turn.",
+    )
+    group_replies: int = setting(
+        Section.CHAT, 2, "Replies in a row", "In a group, at most so many before it is your turn again.", ge=1, le=12
+    )
 
     # Model
     model_path: str = setting(Section.MODEL, "", "Model", "The GGUF file that answers; empty takes the first one found.")

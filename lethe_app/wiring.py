@@ -26,6 +26,7 @@ from lethe_app.services.events import Listeners, ModelState, Ready
 from lethe_app.services.finding import Finding
 from lethe_app.services.foreign import Foreign
 from lethe_app.services.frames import Frames
+from lethe_app.services.group import Group
 from lethe_app.services.guidance import Guidance
 from lethe_app.services.holdings import Holdings
 from lethe_app.services.indexing import Indexing
@@ -158,6 +159,10 @@ class Wiring:
         return Sessions(self.chats, self.casting, self.archiving, self.preferences, self.sessions_changed)
 
     @cached_property
+    def group(self) -> Group:
+        return Group(self.chats, self.library, self.casting, self.preferences, self.sessions_changed)
+
+    @cached_property
     def chronicle(self) -> Chronicle:
         home = (self.database, self.chats, self.casting, self.sessions, self.archiving)
         return Chronicle(*home, self.frames, self.warmth)
@@ -233,6 +238,7 @@ class Wiring:
             self.warmth,
             self.quiet,
             Accounts(self.receipts, self.counting),
+            self.group,
         )
 
     @cached_property
@@ -268,19 +274,9 @@ class Wiring:
 
     @cached_property
     def brain(self) -> Brain:
-        return Brain(
-            self.memories,
-            self.holdings,
-            self.chats,
-            self.casting,
-            self.keeping,
-            self.recollecting,
-            self.reminding,
-            self.recall,
-            self.indexing,
-            self.calibration,
-            self.frames,
-        )
+        kept = (self.memories, self.holdings, self.chats, self.casting, self.keeping)
+        ways = (self.recollecting, self.reminding, self.recall, self.indexing)
+        return Brain(*kept, *ways, self.calibration, self.frames)
 
     @cached_property
     def objecting(self) -> Objecting:

@@ -78,6 +78,8 @@ class ChatSession(MemoryUnit):
     enabled: bool = False
     """Gate of the keyword check only, so off until the user gives the session keywords of its own."""
     persona_id: str
+    guests: list[str] = Field(default_factory=list)
+    """Personas who take part besides `persona_id`, whose conversation it is, in the order in which they came."""
     user_id: str = ""
     scenario: str = ""
     """Replaces the persona's scenario in this session."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import FileError
@@ -21,15 +22,38 @@ NOBODY = Persona(is_user=True, name="Guest")
 
 @dataclass(frozen=True)
 class Cast:
-    """The two who speak."""
+    """Those who speak."""
 
     persona: Persona
+    """Whose conversation it is: her memory, mood, tools and notes are the conversation's."""
     user: Persona
+    guests: tuple[Persona, ...] = ()
+    """Others who take part."""
+    speaks: Persona | None = None
+    """Which of them speaks next; the persona if nothing else is said."""
+
+    @property
+    def speaker(self) -> Persona:
+        return self.speaks or self.persona
+
+    @property
+    def group(self) -> tuple[Persona, ...]:
+        """All personas who take part, in an order that stays; empty where there is but one."""
+        return (self.persona, *self.guests) if self.guests else ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all personas who take part."""
+        return (self.persona.name, *(guest.name for guest in self.guests))
+
+    def spoken_by(self, unique_name: str) -> Cast:
+        """The same while one of them speaks; one who is not there leaves the word to the persona."""
+        return replace(self, speaks=next((one for one in self.group if one.unique_name == unique_name), None))
 
     def scene(self, session: ChatSession, moment: datetime) -> Scene:
         """What macros mean in this session at that moment; the same dice and choices all through it."""
-        texts = {"charbio": self.persona.bio, "userbio": self.user.bio, "scenario": session.scenario or self.persona.scenario}
-        return Scene(user=self.user.name, char=self.persona.name, moment=moment, seed=session.guid.int & SEED_BITS, texts=texts)
+        texts = {"charbio": self.speaker.bio, "userbio": self.user.bio, "scenario": session.scenario or self.persona.scenario}
+        return Scene(user=self.user.name, char=self.speaker.name, moment=moment, seed=session.guid.int & SEED_BITS, texts=texts)
 
 
 class Casting:
@@ -49,8 +73,16 @@ class Casting:
         return Cast(await self._library.persona(persona_id), await self._user(self.chosen_user))
 
     async def of_session(self, session: ChatSession) -> Cast:
-        """The persona with the self the user had when the session began. Raises FileError."""
-        return Cast(await self._library.persona(session.persona_id), await self._user(session.user_id))
+        """The persona with the self the user had when the session began, and whoever was asked in. Raises FileError."""
+        persona, user = await self._library.persona(session.persona_id), await self._user(session.user_id)
+        return Cast(persona, user, await self._guests(session.guests))
+
+    async def of_reply(self, session: ChatSession, message: Message) -> Cast:
+        """The cast in which a reply is written anew: by whoever spoke, also if they have left since."""
+        cast = await self.of_session(session)
+        if message.speaker and message.speaker not in {one.unique_name for one in (cast.persona, *cast.guests)}:
+            cast = replace(cast, guests=(*cast.guests, *await self._guests([message.speaker])))
+        return cast.spoken_by(message.speaker)
 
     async def in_need(self, session: ChatSession) -> Cast:
         """The same while the persona's file cannot be read: she is known by her file's name alone."""
@@ -66,6 +98,14 @@ class Casting:
                     warmth = settings.temperature_override
                     return preset.model_copy(update={"temperature": warmth}) if warmth >= 0 else preset
         return usual
+
+    async def _guests(self, names: Sequence[str]) -> tuple[Persona, ...]:
+        """Those whose files can be read; the library tells of broken files by itself."""
+        found = []
+        for name in names:
+            with suppress(FileError):
+                found.append(await self._library.persona(name))
+        return tuple(found)
 
     async def _user(self, wanted: str) -> Persona:
         for name in dict.fromkeys((wanted, self.chosen_user)):

@@ -14,24 +14,22 @@ from lethe_app.domain.prompt import Prompt
 from lethe_app.domain.recollection import TurnMemory
 from lethe_app.errors import FileError, LetheError, ModelError
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.protocol import Chunk, Done, KeptAt, Reading
+from lethe_app.llm.protocol import Chunk, Done, KeptAt
 from lethe_app.prompt.macros import expand
 from lethe_app.services.accounts import Accounts
 from lethe_app.services.casting import Cast, Casting
 from lethe_app.services.counting import Counting
 from lethe_app.services.events import (
     Began,
-    Evaluating,
     Finished,
     Moved,
     Prompted,
     Recalled,
-    Said,
     Stored,
-    Thought,
     TurnEvent,
 )
 from lethe_app.services.frames import Frames
+from lethe_app.services.group import Group
 from lethe_app.services.models import Models
 from lethe_app.services.prompting import Prompting
 from lethe_app.services.quiet import Quiet
@@ -67,6 +65,7 @@ class Chat:
         warmth: Warmth,
         quiet: Quiet,
         accounts: Accounts,
+        group: Group,
     ) -> None:
         self._chats = chats
         self._casting = casting
@@ -81,12 +80,16 @@ class Chat:
         self._warmth = warmth
         self._quiet = quiet
         self._accounts = accounts
+        self._group = group
         self.tooling: TurnsOfTools = NoTools()
         """Put here by whoever wires the house."""
         self._one_reply_at_a_time = asyncio.Lock()
 
-    async def send(self, session_id: UUID, text: str) -> AsyncGenerator[TurnEvent]:
-        """Say `text` and get an answer; with nothing to say, the persona speaks again."""
+    async def send(self, session_id: UUID, text: str, speaker: str = "") -> AsyncGenerator[TurnEvent]:
+        """Say `text` and get an answer; with nothing to say, the persona speaks again.
+
+        Where guests take part there may be several answers, one after the other: those of `Group.turns`, or only `speaker`'s.
+        """
         self._ahead.rest()
         session = await (self._sessions.rotated(session_id) if text.strip() else self._chats.session(session_id))
         if session.guid != session_id:
@@ -103,25 +106,31 @@ class Chat:
             yield Stored(message)
         if trouble is not None:
             raise trouble
-        reply = Message(
-            session_id=session.guid, role=Role.ASSISTANT, speaker=cast.persona.unique_name, speaker_name=cast.persona.name
-        )
-        async with aclosing(self._answer(session, cast, Writing(self._chats, reply, Kind.REPLY))) as events:
-            async for event in events:
-                yield event
+        taking = await self._group.turns(session, cast, text, speaker)
+        while (name := taking.next()) is not None:
+            cast = cast.spoken_by(name)
+            who = cast.speaker
+            reply = Message(session_id=session.guid, role=Role.ASSISTANT, speaker=who.unique_name, speaker_name=who.name)
+            async with aclosing(self._answer(session, cast, Writing(self._chats, reply, Kind.REPLY))) as events:
+                async for event in events:
+                    if isinstance(event, Finished):
+                        taking.heard(event.message.speaker, event.message.content)
+                    yield event
+            session = await self._chats.session(session.guid)
 
     async def regenerate(self, session_id: UUID, message_id: UUID) -> AsyncGenerator[TurnEvent]:
         """Another wording of a reply; the ones before it stay."""
-        session, cast = await self._scene(session_id)
-        writing = Writing(self._chats, await self._reply(message_id), Kind.ALTERNATIVE)
+        message = await self._reply(message_id)
+        session, cast = await self._scene(session_id, message)
+        writing = Writing(self._chats, message, Kind.ALTERNATIVE)
         async with aclosing(self._answer(session, cast, writing, before=message_id)) as events:
             async for event in events:
                 yield event
 
     async def proceed(self, session_id: UUID, message_id: UUID) -> AsyncGenerator[TurnEvent]:
         """More of a reply that ended too early."""
-        session, cast = await self._scene(session_id)
         message = await self._reply(message_id)
+        session, cast = await self._scene(session_id, message)
         writing = Writing(self._chats, message, Kind.CONTINUATION)
         async with aclosing(self._answer(session, cast, writing, before=message_id, so_far=message.current)) as events:
             async for event in events:
@@ -173,10 +182,10 @@ class Chat:
         """Tokens of `text`: exact while a model is loaded, an estimate otherwise."""
         return (await self._counting.count([text]))[0]
 
-    async def _scene(self, session_id: UUID) -> tuple[ChatSession, Cast]:
+    async def _scene(self, session_id: UUID, reply: Message) -> tuple[ChatSession, Cast]:
         self._ahead.rest()
         session = await self._chats.session(session_id)
-        return session, await self._casting.of_session(session)
+        return session, await self._casting.of_reply(session, reply)
 
     async def _reply(self, message_id: UUID) -> Message:
         message = await self._chats.message(message_id)
@@ -192,8 +201,8 @@ class Chat:
         async with self._one_reply_at_a_time:
             with self._quiet.hold_off():
                 model = await self._models.ready()
-                cast = await self._casting.of_session(session)  # who may have been written anew while the model was loaded
-                writing.speak_as(cast.persona)
+                cast = await self._casting.of_reply(session, writing.message)  # who may have been written anew meanwhile
+                writing.speak_as(cast.speaker)
                 memory: TurnMemory | None = None
                 kept_at, forgotten = self._warmth.kept_at(session), await self._accounts.open(session.persona_id)
                 async with aclosing(self._remembering.of_turn(session, cast, before, model)) as remembered:
@@ -227,9 +236,9 @@ class Chat:
         start = tools.lead or Alternative(model=model.file.name)
         if not tools.rounds:
             yield Began(writing.message)
-        reply = Reply(prompt, cast.persona.name, start, tools.listen())
+        reply = Reply(prompt, cast.speaker.name, start, tools.listen())
         usage = Usage(reason=StopReason.STOPPED)
-        sampler = await self._casting.sampler(cast.persona, await self._prompting.sampler(model))
+        sampler = await self._casting.sampler(cast.speaker, await self._prompting.sampler(model))
         reports = self._client.generate(
             prompt.text,
             sampler,
@@ -243,7 +252,7 @@ class Chat:
         try:
             async with aclosing(tools.attend(reports)) as stream:
                 async for report in stream:
-                    for event in heard(report, reply):
+                    for event in reply.heard(report):
                         yield event
                     if isinstance(report, Chunk) and not reply.is_empty:
                         await writing.checkpoint(reply.wording(complete=False))
@@ -270,13 +279,6 @@ class Chat:
         if not reply.is_empty:
             await writing.keep(reply.wording(complete=complete))
             self._sessions.changed.tell(session.persona_id)
-
-
-def heard(report: Reading | Chunk | Done, reply: Reply) -> list[Evaluating | Said | Thought]:
-    """What one word of the engine means for whoever listens."""
-    if isinstance(report, Reading):
-        return [Evaluating(report.done, report.total)]
-    return [*reply.feed(report.text)] if isinstance(report, Chunk) else []
 
 
 def spoken_by_user(session: ChatSession, cast: Cast, text: str) -> Message:

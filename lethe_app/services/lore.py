@@ -65,7 +65,7 @@ class LoreKeeping:
         names = [
             *(name for name in (chosen if isinstance(chosen, list) else []) if isinstance(name, str)),
             *cast.user.worlds,
-            *cast.persona.worlds,
+            *(name for one in (cast.persona, *cast.guests) for name in one.worlds),
             *self._preferences.current.global_worlds,
         ]
         if not names:

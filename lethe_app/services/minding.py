@@ -198,7 +198,7 @@ def _most_important(occasion: Occasion, there: Collection[UUID], most: int, sile
 
 def present(cast: Cast) -> tuple[str, ...]:
     """The names of those who speak. A user who has none is called like many a thing."""
-    return (cast.persona.name,) if cast.user is NOBODY else (cast.persona.name, cast.user.name)
+    return cast.names if cast.user is NOBODY else (*cast.names, cast.user.name)
 
 
 def dates(occasion: Occasion) -> bool:
@@ -231,11 +231,8 @@ def staying(occasion: Occasion) -> list[Recollection]:
     if not spans:
         return []
     why = [Because(what="it was brought up a few turns ago and stays")]
-    memories = [
-        shown(memory, Way.ACTIVE, why)
-        for memory in occasion.memories.some(spans)
-        if is_open(memory, occasion.moment)
-    ]
+    held = occasion.memories.some(spans)
+    memories = [shown(memory, Way.ACTIVE, why) for memory in held if is_open(memory, occasion.moment)]
     found = [entry for guid in spans if (entry := occasion.bound.entry(guid)) is not None]
     entries = [lore.entry_recollection(*one, Way.ACTIVE, why) for one in found if is_open(one[1], occasion.moment)]
     return [*memories, *entries]

@@ -102,7 +102,7 @@ class Prompting:
         With `so_far`, that wording is continued. `memory` is what the newest message brought up.
         Raises PromptTooLong, TemplateUnusable and FileError.
         """
-        more = [Turn("assistant", so_far.content, cast.persona.name)] if so_far is not None else []
+        more = [Turn("assistant", so_far.content, cast.speaker.name)] if so_far is not None else []
         prompt = await self._built(session, cast, model, before, more, memory or TurnMemory(), goes_on=so_far is not None)
         if self._preferences.current.first_paragraph_only:
             return replace(prompt, stop_strings=(*prompt.stop_strings, "\n\n"))
@@ -170,7 +170,8 @@ class Prompting:
         return Request(
             renderer=equipped(form.choice.renderer, self.offered(cast.persona)),
             template_source=form.choice.template_source,
-            persona=cast.persona,
+            persona=cast.speaker,
+            group=cast.group,
             user=cast.user,
             system=await self._library.system_preset(settings.system_preset or suited_system(small=is_small(model))),
             scene=cast.scene(session, session.added),

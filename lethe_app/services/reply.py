@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from lethe_app.domain.chat import Alternative
 from lethe_app.domain.prompt import Prompt
+from lethe_app.llm.protocol import Chunk, Done, Reading
 from lethe_app.prompt.thinking import ThinkingSplitter
 from lethe_app.prompt.tools import CallEars
-from lethe_app.services.events import Said, Thought
+from lethe_app.services.events import Evaluating, Said, Thought
 
 
 class Reply:
@@ -28,6 +29,12 @@ class Reply:
     def is_empty(self) -> bool:
         """Has nothing been said or thought beyond what was there before?"""
         return self._said == self._before.content and self._thought == self._before.thinking
+
+    def heard(self, report: Reading | Chunk | Done) -> list[Evaluating | Said | Thought]:
+        """What one word of the engine means for whoever listens."""
+        if isinstance(report, Reading):
+            return [Evaluating(report.done, report.total)]
+        return [*self.feed(report.text)] if isinstance(report, Chunk) else []
 
     def feed(self, piece: str) -> list[Said | Thought]:
         """What of the piece is certain, as events in the order in which they were written."""

@@ -79,7 +79,8 @@ class Sessions:
         if now() - newest.last_activity < timedelta(minutes=minutes):
             return session
         await self._end(session.persona_id)
-        fresh = ChatSession(persona_id=session.persona_id, user_id=session.user_id, scenario=session.scenario)
+        goes_on = {name: getattr(session, name) for name in ("persona_id", "user_id", "scenario", "guests")}
+        fresh = ChatSession(**goes_on)
         fresh = await self._chats.add_session(fresh)
         self.changed.tell(session.persona_id)
         return fresh

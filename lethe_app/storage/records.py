@@ -25,7 +25,7 @@ SESSION_COLUMNS = tuple(name for name in ChatSession.model_fields if name not in
 MESSAGE_COLUMNS = tuple(name for name in Message.model_fields if name != "alternatives")
 ALTERNATIVE_COLUMNS = tuple(Alternative.model_fields)
 LISTS = frozenset(
-    {"keywords_main", "keywords_secondary", "tags", "sources", "future_goals", "source_memories", "source_messages"}
+    {"guests", "keywords_main", "keywords_secondary", "tags", "sources", "future_goals", "source_memories", "source_messages"}
 )
 AT_ONCE = 500
 """Values in one question; SQLite allows some thousands."""

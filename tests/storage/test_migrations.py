@@ -101,6 +101,7 @@ async def test_a_database_of_the_first_version_opens_with_all_it_knows_of_a_sess
         "sources": [],
         "made_by": "",
         "needs_permission": False,
+        "guests": [],
         "persona_id": "mara-venn",
         "user_id": "ich",
         "scenario": "Sturm.",

@@ -1,0 +1,65 @@
+"""Conversations of several personas: who takes part, who else could, and who answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from lethe_app.domain.chat import ChatSession, Role
+from lethe_app.domain.persona import Persona
+from lethe_app.services.casting import Cast, Casting
+from lethe_app.services.events import Listeners
+from lethe_app.services.library import Library
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.turn_taking import TurnTaking
+from lethe_app.storage.chats import Chats
+
+
+class Group:
+    """The conversation stays its persona's: what is remembered of it, she remembers; guests come with who they are."""
+
+    def __init__(
+        self, chats: Chats, library: Library, casting: Casting, preferences: Preferences, changed: Listeners[str]
+    ) -> None:
+        self._chats = chats
+        self._library = library
+        self._casting = casting
+        self._preferences = preferences
+        self._changed = changed
+
+    async def members(self, session_id: UUID) -> list[Persona]:
+        """The persona whose conversation it is, then the guests. Raises FileError and StorageError."""
+        cast = await self._casting.of_session(await self._chats.session(session_id))
+        return [cast.persona, *cast.guests]
+
+    async def could_come(self, session_id: UUID) -> list[Persona]:
+        """Everybody who does not take part, by name. Raises StorageError."""
+        session = await self._chats.session(session_id)
+        there = {session.persona_id, *session.guests}
+        return [one for one in await self._library.personas() if one.unique_name not in there]
+
+    async def ask_in(self, session_id: UUID, names: Sequence[str]) -> ChatSession:
+        """Let exactly these, by file name and in this order, take part besides the persona. Raises StorageError."""
+        session = await self._chats.session(session_id)
+        guests = [name for name in dict.fromkeys(names) if name != session.persona_id]
+        session = await self._chats.change_session(session_id, guests=guests)
+        self._changed.tell(session.persona_id)
+        return session
+
+    async def turns(self, session: ChatSession, cast: Cast, text: str, speaker: str = "") -> TurnTaking:
+        """Who answers `text`; only `speaker` if they are there."""
+        settings = self._preferences.current
+        group = cast.group or (cast.persona,)
+        chosen = [one for one in group if one.unique_name == speaker]
+        if chosen or len(group) == 1:
+            taking = TurnTaking(chosen or group, settings.group_turns, 1)
+            taking.asked("", "")
+            return taking
+        taking = TurnTaking(group, settings.group_turns, settings.group_replies)
+        taking.asked(text, await self._last(session, cast))
+        return taking
+
+    async def _last(self, session: ChatSession, cast: Cast) -> str:
+        """Who of them spoke last."""
+        said = await self._chats.tail(session.guid, 2 * len(cast.group) + 2)
+        return next((one.speaker for one in reversed(said) if one.role is Role.ASSISTANT), "")

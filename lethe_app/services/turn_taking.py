@@ -1,0 +1,68 @@
+"""Who speaks next where several personas take part: those who are named, or else each in turn, and never too many in a row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import chain
+
+from lethe_app.choices import GroupTurns
+from lethe_app.domain.persona import Persona
+
+SHORTEST_NAME = 3
+"""Characters of a first name that counts by itself."""
+
+
+class TurnTaking:
+    """The replies to one message: ask who is `next`, and tell what they said with `heard`."""
+
+    def __init__(self, group: Sequence[Persona], way: GroupTurns, most: int) -> None:
+        self._group = [one.unique_name for one in group]
+        self._names = {one.unique_name: spoken_names(one, group) for one in group}
+        self._way, self._left = way, most
+        self._waiting: list[str] = []
+
+    def asked(self, text: str, last: str) -> None:
+        """The user says this; `last` spoke before them."""
+        named = self.named_in(text) if self._way is not GroupTurns.ONE else []
+        if self._way is GroupTurns.EVERYONE:
+            self._waiting = [*named, *(one for one in self._after(last) if one not in named)]
+        else:
+            self._waiting = named or self._after(last)[:1]
+
+    def heard(self, speaker: str, text: str) -> None:
+        """One of them said this: whoever is spoken of by name may answer, if they are not waiting already."""
+        if self._way is GroupTurns.NAMED:
+            self._waiting += [one for one in self.named_in(text) if one != speaker and one not in self._waiting]
+
+    def next(self) -> str | None:
+        """The `unique_name` of who speaks now; None where it is the user's turn."""
+        if not self._waiting or not self._left:
+            return None
+        self._left -= 1
+        return self._waiting.pop(0)
+
+    def named_in(self, text: str) -> list[str]:
+        """In the order in which they are first named, by whole words."""
+        first: dict[str, int] = {}
+        for unique_name, names in self._names.items():
+            places = [found.start() for name in names if (found := _as_word(name).search(text))]
+            if places:
+                first[unique_name] = min(places)
+        return sorted(first, key=first.__getitem__)
+
+    def _after(self, last: str) -> list[str]:
+        """Everybody, beginning behind whoever spoke last; at the beginning with the first."""
+        start = self._group.index(last) + 1 if last in self._group else 0
+        return list(chain(self._group[start:], self._group[:start]))
+
+
+def spoken_names(persona: Persona, group: Sequence[Persona]) -> list[str]:
+    """What a persona is called: the whole name, and the first of its words that nobody else of the group has."""
+    others = {word.casefold() for one in group if one.unique_name != persona.unique_name for word in one.name.split()}
+    short = persona.name.split()[:1]
+    return [persona.name, *(word for word in short if len(word) >= SHORTEST_NAME and word.casefold() not in others)]
+
+
+def _as_word(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)

@@ -1,0 +1,223 @@
+"""Several personas in one conversation: who may come, who answers, under whose name, and whose memory it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+
+import pytest
+
+from lethe_app.choices import GroupTurns
+from lethe_app.domain.chat import ChatSession, Message, Role
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.prompt import Part
+from lethe_app.house import House
+from lethe_app.services.events import Began, Finished, Prompted, Recalled, Said, TurnEvent
+from lethe_app.services.inspecting import Inspection
+from lethe_app.services.turn_taking import TurnTaking, spoken_names
+
+Says = Callable[..., object]
+ADA, BO, CLEO = (Persona(unique_name=name.split()[0].lower(), name=name) for name in ("Ada Vale", "Bo", "Cleo Vale"))
+GUESTS = {
+    "wren": {"name": "Wren", "bio": "{{char}} keeps the light.", "example_dialogs": ["Short words."], "worlds": ["lamps"]},
+    "oskar": {"name": "Oskar Lind", "bio": "{{char}} bakes."},
+}
+
+
+@pytest.fixture
+async def session(house: House) -> ChatSession:
+    for name, persona in GUESTS.items():
+        (house.paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
+    session = await house.sessions.new("mira-test")
+    return await house.group.ask_in(session.guid, ["wren", "oskar"])
+
+
+async def all_of(turn: AsyncGenerator[TurnEvent]) -> list[TurnEvent]:
+    async with aclosing(turn) as events:
+        return [event async for event in events]
+
+
+def replies(events: Sequence[TurnEvent]) -> list[Message]:
+    return [event.message for event in events if isinstance(event, Finished)]
+
+
+async def speakers(house: House, session: ChatSession, text: str, speaker: str = "") -> list[str]:
+    return [reply.speaker_name for reply in replies(await all_of(house.chat.send(session.guid, text, speaker)))]
+
+
+def part_of(inspected: Inspection | None, *parts: Part) -> str:
+    assert inspected is not None
+    return "".join(span.text for span in inspected.spans if span.part in parts)
+
+
+# Who speaks next
+
+
+def order(text: str, last: str = "", way: GroupTurns = GroupTurns.NAMED, most: int = 9) -> list[str]:
+    taking = TurnTaking([ADA, BO, CLEO], way, most)
+    taking.asked(text, last)
+    return list(iter(taking.next, None))
+
+
+@pytest.mark.parametrize(
+    ("text", "last", "way", "wanted"),
+    [
+        ("Bo, and you, Ada?", "", GroupTurns.NAMED, ["bo", "ada"]),
+        ("also bob and ADA VALE", "", GroupTurns.NAMED, ["ada"]),
+        ("What of the Vale?", "ada", GroupTurns.NAMED, ["bo"]),
+        ("Hello.", "", GroupTurns.NAMED, ["ada"]),
+        ("Hello.", "cleo", GroupTurns.NAMED, ["ada"]),
+        ("Hello.", "ada", GroupTurns.EVERYONE, ["bo", "cleo", "ada"]),
+        ("Cleo?", "ada", GroupTurns.EVERYONE, ["cleo", "bo", "ada"]),
+        ("Cleo, Ada?", "ada", GroupTurns.ONE, ["bo"]),
+        ("Hello.", "somebody who left", GroupTurns.ONE, ["ada"]),
+    ],
+)
+def test_whoever_is_named_answers_or_else_the_next(text: str, last: str, way: GroupTurns, wanted: list[str]):
+    assert order(text, last, way) == wanted
+
+
+def test_never_more_in_a_row_than_the_user_wants():
+    assert order("Ada, Bo, Cleo!", most=2) == ["ada", "bo"]
+    assert order("Hello.", way=GroupTurns.EVERYONE, most=2) == ["ada", "bo"]
+
+
+def test_whoever_a_reply_names_may_answer_it_until_it_is_enough():
+    taking = TurnTaking([ADA, BO, CLEO], GroupTurns.NAMED, 3)
+    taking.asked("Bo?", "")
+    spoken = []
+    while (name := taking.next()) is not None:
+        spoken.append(name)
+        taking.heard(name, "Ask Cleo. I am Bo." if name == "bo" else "No, ask Bo.")
+
+    assert spoken == ["bo", "cleo", "bo"]
+
+
+def test_a_first_name_counts_where_it_is_nobody_elses_and_long_enough():
+    assert spoken_names(ADA, [ADA, BO, CLEO]) == ["Ada Vale", "Ada"]
+    assert spoken_names(Persona(name="Li Wei"), [ADA]) == ["Li Wei"]
+    assert spoken_names(Persona(unique_name="b", name="Ada Holm"), [ADA]) == ["Ada Holm"]
+
+
+def test_a_name_with_signs_is_found_too():
+    robot = Persona(unique_name="r", name="C-3 (old)")
+    assert TurnTaking([robot], GroupTurns.NAMED, 1).named_in("well, c-3 (OLD)?") == ["r"]
+
+
+# Taking part
+
+
+async def test_guests_are_asked_in_and_leave_and_the_conversation_stays_its_personas(house: House, session: ChatSession):
+    told: list[str] = []
+    house.sessions.changed.add(told.append)
+
+    assert [one.name for one in await house.group.members(session.guid)] == ["Mira", "Wren", "Oskar Lind"]
+    assert not {"mira-test", "wren", "oskar", "tomas"} & {one.unique_name for one in await house.group.could_come(session.guid)}
+
+    left = await house.group.ask_in(session.guid, ["oskar", "mira-test", "oskar"])
+
+    assert (left.guests, left.persona_id, told) == (["oskar"], "mira-test", ["mira-test"])
+    assert (await house.sessions.open(session.guid)).guests == ["oskar"]
+    assert "wren" in {one.unique_name for one in await house.group.could_come(session.guid)}
+
+
+async def test_a_guest_whose_file_is_gone_is_passed_over(house: House, session: ChatSession, says: Says):
+    (house.paths.personas / "wren.json").unlink()
+    await says("“Aye.”")
+
+    assert [one.name for one in await house.group.members(session.guid)] == ["Mira", "Oskar Lind"]
+    assert await speakers(house, session, "Wren?") == ["Oskar Lind"]  # Mira has greeted
+
+
+# Speaking
+
+
+async def test_those_who_are_named_answer_one_after_the_other_under_their_names(house: House, session: ChatSession, says: Says):
+    await says("Oskar Lind: “Bread.”", "“Light.”")
+
+    events = await all_of(house.chat.send(session.guid, "Oskar, Wren: what is there?"))
+
+    assert [(one.speaker, one.speaker_name, one.content) for one in replies(events)] == [
+        ("oskar", "Oskar Lind", "“Bread.”"),
+        ("wren", "Wren", "“Light.”"),
+    ]
+    assert [event.message.speaker for event in events if isinstance(event, Began)] == ["oskar", "wren"]
+    log = list(await house.sessions.page(session.guid, 0, 10))
+    assert [one.speaker for one in log[1:]] == ["tomas", "oskar", "wren"]
+    recalled = [event for event in events if isinstance(event, Recalled)]
+    assert len(recalled) == 2
+    assert recalled[0] == recalled[1]  # both answer the same words
+
+
+async def test_each_in_turn_and_only_who_is_chosen(house: House, session: ChatSession, says: Says):
+    await says("“Aye.”")
+
+    assert await speakers(house, session, "Good evening.") == ["Wren"]  # Mira has greeted
+    assert await speakers(house, session, "And?") == ["Oskar Lind"]
+    assert await speakers(house, session, "Oskar?", speaker="mira-test") == ["Mira"]
+    assert await speakers(house, session, "", speaker="wren") == ["Wren"]
+    await house.preferences.set(group_turns=GroupTurns.EVERYONE, group_replies=5)
+    assert await speakers(house, session, "All of you?") == ["Oskar Lind", "Mira", "Wren"]
+
+
+async def test_closing_the_stream_silences_those_who_were_to_follow(house: House, session: ChatSession, says: Says):
+    await says("one two three four five six", delay=0.02)
+
+    async with aclosing(house.chat.send(session.guid, "Oskar, Wren?")) as events:
+        async for event in events:
+            if isinstance(event, Said):
+                break
+
+    log = list(await house.sessions.page(session.guid, 0, 10))
+    assert [one.speaker for one in log if one.role is Role.ASSISTANT] == ["mira-test", "oskar"]
+
+
+async def test_another_wording_is_spoken_by_the_same_also_after_they_left(house: House, session: ChatSession, says: Says):
+    await says("“One.”", "Wren: “Two.”")
+    (reply,) = replies(await all_of(house.chat.send(session.guid, "Wren?")))
+    await house.group.ask_in(session.guid, [])
+
+    (again,) = replies(await all_of(house.chat.regenerate(session.guid, reply.id)))
+
+    assert (again.speaker_name, again.content, len(again.alternatives)) == ("Wren", "“Two.”", 2)
+    assert await speakers(house, session, "Wren?") == ["Mira"]
+
+
+async def test_the_prompt_begins_alike_whoever_speaks_and_names_them_at_its_end(house: House, session: ChatSession, says: Says):
+    await says("“Aye.”")
+    events = await all_of(house.chat.send(session.guid, "Oskar, Wren?"))
+
+    receipts = [event.receipt for event in events if isinstance(event, Prompted)]
+    prompts = [await house.inspecting.of(reply.id) for reply in replies(events)]
+    heads, ends = ([part_of(prompt, *parts) for prompt in prompts] for parts in ((Part.PERSONA, Part.STYLE), (Part.SPEAKER,)))
+
+    assert len(receipts) == 2
+    assert heads[0] == heads[1]
+    assert all(text in heads[0] for text in ("Mira is the navigator", "Wren keeps the light.", "Oskar Lind bakes."))
+    assert ends == ["Oskar Lind speaks now, and nobody else.", "Wren speaks now, and nobody else."]
+
+
+async def test_without_guests_nothing_names_a_speaker(house: House, session: ChatSession, says: Says):
+    await house.group.ask_in(session.guid, [])
+    await says("“Aye.”")
+    (reply,) = replies(await all_of(house.chat.send(session.guid, "Oskar?")))
+
+    assert reply.speaker == "mira-test"
+    assert part_of(await house.inspecting.of(reply.id), Part.SPEAKER) == ""
+
+
+async def test_a_new_conversation_after_a_long_silence_has_the_same_guests(house: House, session: ChatSession, says: Says):
+    await says("“Aye.”")
+    for text in ("Good evening.", "And?"):
+        await speakers(house, session, text)
+    await house.preferences.set(rotation_minutes=1)
+    await house._database.run(
+        lambda connection: connection.execute("UPDATE sessions SET last_activity = '2020-01-01T00:00:00.000000+00:00'")
+    )
+
+    await speakers(house, session, "I am back.")
+
+    newest = (await house.sessions.list("mira-test"))[0]
+    assert newest.guid != session.guid
+    assert (await house.sessions.open(newest.guid)).guests == ["wren", "oskar"]
