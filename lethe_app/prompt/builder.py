@@ -62,7 +62,7 @@ class Request:
     earlier: int = 0
     """Messages of the conversation that left it before and are told in a summary."""
     group: Sequence[Persona] = ()
-    """All personas of a group, in an order that stays; then the texts of `scene` are those of the group."""
+    """All personas of a group, in an order that stays; what is remembered is the first one's."""
     thinking: bool = True
     continue_last: bool = False
     add_names: bool = False
@@ -158,9 +158,10 @@ def _draft(request: Request) -> _Draft:
     if turns and turns[-1].role == "user" and not request.history[-1].content.strip():
         turns.pop()
     start = _newest_question(turns)
-    notes = (replace(note, text=request.disarm(expand(note.text, request.scene)).strip()) for note in request.volatile)
+    hers = replace(request.scene, char=request.group[0].name) if request.group else request.scene  # whose memory it is
+    notes = (replace(note, text=request.disarm(expand(note.text, hers)).strip()) for note in request.volatile)
     volatile = tuple(note for note in notes if note.text)
-    title = request.disarm(expand(request.system.memories_title, request.scene)).strip()
+    title = request.disarm(expand(request.system.memories_title, hers)).strip()
     heading = f"{request.system.category_separator} {title}".strip() if title else ""
     speaker = request.disarm(expand(SPEAKS, request.scene)) if request.group else ""
     return _Draft(request, _compiled(request), volatile, heading, speaker, tuple(turns[:start]), tuple(turns[start:]))

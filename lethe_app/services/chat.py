@@ -108,6 +108,7 @@ class Chat:
             raise trouble
         taking = await self._group.turns(session, cast, text, speaker)
         while (name := taking.next()) is not None:
+            self._ahead.rest()  # it would read on between two replies
             cast = cast.spoken_by(name)
             who = cast.speaker
             reply = Message(session_id=session.guid, role=Role.ASSISTANT, speaker=who.unique_name, speaker_name=who.name)

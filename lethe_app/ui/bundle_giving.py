@@ -7,11 +7,12 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from lethe_app.domain.bundle import BundleScope, Holds
 from lethe_app.services.bundles import Offer
-from lethe_app.ui.bundle_pieces import BundleDialog, bytes_in_words, contents_in_words, joined, words
+from lethe_app.ui.bundle_pieces import BundleDialog, bytes_in_words, contents_in_words, words
 from lethe_app.ui.choice_card import ChoiceCard
 from lethe_app.ui.icons import picture
 from lethe_app.ui.palette import ICON, SPACE_2
 from lethe_app.ui.theme import Theme
+from lethe_app.ui.words import joined
 
 DRAWINGS = {BundleScope.PERSONA: "user", BundleScope.MEMORIES: "thought", BundleScope.EVERYTHING: "folder"}
 

@@ -6,8 +6,9 @@ from PySide6.QtCore import QDate, QLocale
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from lethe_app.domain.bundle import Bundle
-from lethe_app.ui.bundle_pieces import FACE, BundleDialog, contents_in_words, joined, portrait, words
+from lethe_app.ui.bundle_pieces import FACE, BundleDialog, contents_in_words, portrait, words
 from lethe_app.ui.theme import Theme
+from lethe_app.ui.words import joined
 
 LONGEST_BIO = 280
 

@@ -76,14 +76,6 @@ def contents_in_words(holds: Holds) -> list[str]:
     return found
 
 
-def joined(parts: list[str]) -> str:
-    """“a, b and c”."""
-    if len(parts) < 2:
-        return "".join(parts)
-    both = QCoreApplication.translate("Bundle", "{several} and {last}")
-    return both.format(several=", ".join(parts[:-1]), last=parts[-1])
-
-
 def bytes_in_words(size: int) -> str:
     """“9 kB”, “1.2 MB”, as file managers write them."""
     precision = 0 if size < 1_000_000 else 1

@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
+from lethe_app.ui.chooser import Chooser
 from lethe_app.ui.composer import Composer
 from lethe_app.ui.icons import icon
 from lethe_app.ui.palette import ICON, SPACE_2, SPACE_3, SPACE_4
@@ -24,12 +25,14 @@ class ChatPanel(QFrame):
         self._theme = theme
         self.header = Header(theme)
         self.composer = Composer(theme)
+        self.chooser = Chooser(theme)
         self.view: QWidget = QWidget()
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
         self._column.addWidget(self.header)
         self._column.addWidget(self.view, 1)
+        self._column.addWidget(self.chooser)
         self._column.addWidget(self.composer)
 
     @property
@@ -44,7 +47,7 @@ class ChatPanel(QFrame):
 
     def put_question(self, card: QWidget) -> None:
         """Something is to be answered before the reply goes on: it stands above the composer."""
-        self._column.insertWidget(self._column.indexOf(self.composer), card)
+        self._column.insertWidget(self._column.indexOf(self.chooser), card)
 
     def take_question(self, card: QWidget) -> None:
         """It was answered, or is asked no more."""
@@ -58,11 +61,12 @@ class ChatPanel(QFrame):
 
     def dress(self) -> None:
         self.header.dress()
+        self.chooser.dress()
         self.composer.dress()
 
 
 class Header(QFrame):
-    """Name and tagline at the left, the model at the right, and a button for the sidebar when it is out of sight."""
+    """Who takes part at the left, with a way to ask others in; the model at the right; the sidebar's button if that is away."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -74,8 +78,13 @@ class Header(QFrame):
         self.menu.setToolTip(hint("sidebar"))
         self.menu.setAccessibleName(hint("sidebar"))
         self.menu.hide()
-        self.name = ElidedLabel(keeps=200)
+        self.name = ElidedLabel(keeps=144)
         self.name.setProperty("title", True)
+        self.group = QToolButton()
+        self.group.setIconSize(QSize(ICON - 2, ICON - 2))
+        self.group.setToolTip(hint("group"))
+        self.group.setAccessibleName(hint("group"))
+        self.group.hide()
         self.tagline = ElidedLabel()
         self.tagline.setProperty("quiet", True)
         self.tagline.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -85,12 +94,14 @@ class Header(QFrame):
         row.setSpacing(SPACE_3)
         row.addWidget(self.menu)
         row.addWidget(self.name)
+        row.addWidget(self.group)
         row.addWidget(self.tagline, 1)
         row.addWidget(self.status)
         theme.changed.connect(self.dress)
 
     def dress(self) -> None:
         self.menu.setIcon(icon("menu", self._theme.palette.text))
+        self.group.setIcon(icon("user", self._theme.palette.muted))
 
     def set_persona(self, name: str, tagline: str) -> None:
         self.name.set_full(name)

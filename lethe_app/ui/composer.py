@@ -34,7 +34,8 @@ class Composer(QWidget):
         self._drafts: dict[str, str] = {}
         self._session = ""
         self._replying = False
-        self._name = ""
+        self._name = self._writer = ""
+        self._speaker: str | None = None
         self._rest = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._rest.timeout.connect(lambda: self.count_wanted.emit(self.text.toPlainText()))
         self._build()
@@ -77,11 +78,17 @@ class Composer(QWidget):
     # what is going on
 
     def set_name(self, name: str) -> None:
-        """Whom the user writes to."""
-        self._name = name
+        """Whom the user writes to; all of them, if they are several."""
+        self._name, self._speaker = name, None
         words = self.tr("Write to {name} …").format(name=name) if name else self.tr("Write …")
         self.text.set_hint(words)
         self.text.setAccessibleName(self.tr("Message to {name}").format(name=name) if name else self.tr("Message"))
+        self._label_button()
+
+    def set_speaker(self, name: str) -> None:
+        """Who of several speaks if nothing is written; empty where that is open."""
+        self._speaker = name
+        self._label_button()
 
     def switch_to(self, session: str) -> None:
         """Put the present draft away and take out the one of `session`; what was written before there was any goes along."""
@@ -102,9 +109,9 @@ class Composer(QWidget):
         """The drafts of an earlier day; they come out when their session does."""
         self._drafts = drafts | self._drafts
 
-    def set_replying(self, replying: bool) -> None:
-        """While a reply runs the button stops it."""
-        self._replying = replying
+    def set_replying(self, replying: bool, writer: str = "") -> None:
+        """While a reply runs the button stops it; `writer` is whose it is, where that is known."""
+        self._replying, self._writer = replying, writer
         self._label_button()
         self._tell_note("")
         self.dress()
@@ -141,7 +148,8 @@ class Composer(QWidget):
 
     def _submit(self) -> None:
         if self._replying:
-            self._tell_note(self.tr("{name} is still writing. Esc stops.").format(name=self._name))
+            writer = self._writer or self._answers or self.tr("Somebody")
+            self._tell_note(self.tr("{name} is still writing. Esc stops.").format(name=writer))
             return
         text = self.text.toPlainText().strip()
         self._put("")
@@ -174,13 +182,25 @@ class Composer(QWidget):
         if self._replying:
             title = hint("stop")
         elif self.is_empty:
-            title = self.tr("Let {name} speak").format(name=self._name) if self._name else hint("send")
+            title = self._invitation
         else:
             title = hint("send")
         if title != self.button.toolTip() and self.button.underMouse():
             QToolTip.hideText()  # it says what the button was for a moment ago
         self.button.setToolTip(title)
         self.button.setAccessibleName(title)
+
+    @property
+    def _answers(self) -> str:
+        """Who will answer, if that is known."""
+        return self._name if self._speaker is None else self._speaker
+
+    @property
+    def _invitation(self) -> str:
+        """What sending nothing does."""
+        if not self._name:
+            return hint("send")
+        return self.tr("Let {name} speak").format(name=self._answers) if self._answers else self.tr("Let somebody speak")
 
     def _show_focus(self, has_focus: bool) -> None:
         self.frame.setProperty("focused", has_focus)

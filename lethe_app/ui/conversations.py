@@ -24,6 +24,7 @@ from lethe_app.ui.words import messages_in_words
 if TYPE_CHECKING:
     from lethe_app.house import House
     from lethe_app.ui.bridge import Bridge
+    from lethe_app.ui.company import Company
     from lethe_app.ui.main_window import MainWindow
     from lethe_app.ui.turns import Turns
 
@@ -35,15 +36,17 @@ class Conversations(QObject):
     opened = Signal(object)
     """The persona whose conversation is in the window now."""
 
-    def __init__(self, window: MainWindow, house: House, turns: Turns, bridge: Bridge) -> None:
+    def __init__(self, window: MainWindow, house: House, turns: Turns, company: Company, bridge: Bridge) -> None:
         super().__init__(window)
         self._window, self._house, self._turns, self._bridge = window, house, turns, bridge
+        self._company = company
         self._sidebar = window.sidebar
         self._personas: dict[str, Persona] = {}
         self._faces: dict[str, Persona] = {}
         self._open: ChatSession | None = None
         self._forget = [
             house.sessions.changed.add(self._refresh),
+            house.sessions.changed.add(self._look_who_is_there),
             house.library.changed.add(lambda _nothing: self._refresh_all()),
         ]
         turns.moved.connect(self._follow)
@@ -116,9 +119,10 @@ class Conversations(QObject):
             self._give_way()
             return
         persona = self._personas.get(session.persona_id) or await self._house.library.persona(session.persona_id)
+        people = await self._company.of(session, persona)
         outline = await self._house.sessions.outline(session.guid)
         self._open = session
-        self._window.set_persona(persona.name, persona.tagline)
+        self._company.show(session.guid, people)
         self._window.chat.composer.switch_to(str(session.guid))
         self._turns.show(session, persona, outline)
         self._sidebar.set_open(session.persona_id, str(session.guid))
@@ -130,6 +134,7 @@ class Conversations(QObject):
     def _follow(self, session: ChatSession) -> None:
         """The window shows a new conversation already, which began by itself."""
         self._open = session
+        self._company.go_along(session.guid)
         self._window.chat.composer.switch_to(str(session.guid))
         self._sidebar.set_open(session.persona_id, str(session.guid))
         self._bridge.spawn(self._house.preferences.set(last_persona=session.persona_id, last_session=str(session.guid)))
@@ -185,12 +190,32 @@ class Conversations(QObject):
         self._faces = {persona.unique_name: persona for persona in [*personas, *selves]}
         self.faces_changed.emit()
         self._sidebar.set_personas([self.row_of(persona) for persona in personas])
-        if self._open is not None and self._open.persona_id in self._personas:
-            present = self._personas[self._open.persona_id]  # which may have been written anew
-            self._window.set_persona(present.name, present.tagline)
-            self._turns.meet(present)
+        if self._open is not None:
+            await self._meet(self._open)  # who may have been written anew
         for persona in personas:
             await self.refresh_sessions(persona.unique_name)
+
+    def _look_who_is_there(self, persona_id: str) -> None:
+        if self._open is not None and self._open.persona_id == persona_id:
+            self._bridge.spawn(self._follow_guests(self._open), lane="guests")
+
+    async def _follow_guests(self, before: ChatSession) -> None:
+        """Others may have come into the conversation on display, or left it."""
+        try:
+            session = await self._house.sessions.open(before.guid)
+        except LetheError:
+            return  # it was deleted, and another one takes its place in a moment
+        if session.guests != before.guests and self._open is before:
+            self._open = session
+            await self._meet(session)
+
+    async def _meet(self, session: ChatSession) -> None:
+        """Name everybody who takes part in the conversation on display as they are called now."""
+        host = self._personas.get(session.persona_id)
+        people = await self._company.of(session, host) if host is not None else []
+        if host is not None and self._open is session:
+            self._company.show(session.guid, people)
+            self._turns.meet(host)
 
     async def refresh_sessions(self, persona_id: str) -> None:
         summaries = await self._house.sessions.list(persona_id)

@@ -17,10 +17,12 @@ from lethe_app.ui.background_desk import BackgroundDesk
 from lethe_app.ui.bridge import Bridge
 from lethe_app.ui.bundle_desk import BundleDesk, give
 from lethe_app.ui.command_palette import CommandPalette
+from lethe_app.ui.company import Company
 from lethe_app.ui.conversations import Conversations
 from lethe_app.ui.feedback_desk import FeedbackDesk
 from lethe_app.ui.first_start import FirstStart
 from lethe_app.ui.gear_menu import GearMenu
+from lethe_app.ui.group_desk import GroupDesk
 from lethe_app.ui.herald import Herald
 from lethe_app.ui.look import Look
 from lethe_app.ui.memory_desk import MemoryDesk
@@ -42,7 +44,6 @@ from lethe_app.ui.workshop.session_follow import Follower
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lethe_app.domain.persona import Persona
     from lethe_app.house import House
     from lethe_app.ui.main_window import MainWindow
 
@@ -62,8 +63,9 @@ class Host(QObject):
         self.desk = ModelDesk(window, house, self.bridge)
         self.background = BackgroundDesk(window, house, self.bridge)
         self.outgoing = OutgoingDesk(window, house)
-        self.turns = Turns(window, house, self.messages, self.desk, self.bridge)
-        self.conversations = Conversations(window, house, self.turns, self.bridge)
+        self.company = Company(window, house)
+        self.turns = Turns(window, house, self.messages, self.desk, self.company, self.bridge)
+        self.conversations = Conversations(window, house, self.turns, self.company, self.bridge)
         self.look = Look(window, self.view, self.messages, house.preferences, self.bridge)
         self.gear = GearMenu(window, house, self.look, self.bridge)
         self.herald = Herald(window, house)
@@ -82,6 +84,7 @@ class Host(QObject):
         window.actions_.connect(palette=self.palette.open)
         self.follower = Follower(house, self.conversations, self.turns, self.messages, self.bridge)
         self.deletion = MessageDeletion(window, house, self.view, self.turns, self.bridge)
+        self.group = GroupDesk(self.place, self.company, self.turns)
         self.memory = MemoryDesk(self.place, self.view, self.messages)
         self.unanswered = Unanswered(window.chat, self.turns, self.messages)
         self.tools = ToolDesk(window.chat, self.turns)
@@ -129,7 +132,7 @@ class Host(QObject):
         view.written.connect(self._window.chat.composer.write_on)
         view.set_avatars(self.conversations.face)
         self.conversations.faces_changed.connect(lambda: view.set_avatars(self.conversations.face))
-        self.conversations.opened.connect(self._invite)  # not before: what is still being read is not empty
+        self.company.changed.connect(self._invite)  # not before: what is still being read is not empty
         self.messages.load_failed.connect(self._window.notifier.report)
         self._window.chat.composer.edit_last_wanted.connect(self._edit_last)
         self._window.chat.put_view(view)
@@ -163,9 +166,12 @@ class Host(QObject):
     def _give(self, persona_id: str) -> None:
         self.bridge.spawn(give(self.place, persona_id, BundleScope.PERSONA), lane="give")
 
-    def _invite(self, persona: Persona) -> None:
+    def _invite(self) -> None:
         """What stands in a conversation without a word."""
-        words = self.tr("Write the first line, or press Send and let {name} begin.").format(name=persona.name)
+        company = self.company
+        named = company.chosen or (company.people[0] if not company.is_group else None)
+        words = self.tr("Write the first line, or press Send and let {name} begin.")
+        words = words.format(name=named.name if named is not None else self.tr("one of them"))
         self.view.set_empty_words(self.tr("Nothing has been said yet."), words)
 
     def _edit_last(self) -> None:

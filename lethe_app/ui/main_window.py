@@ -205,8 +205,9 @@ class MainWindow(QMainWindow):
     def _order_tabs(self) -> None:
         """Tab goes through the window as the eye does; a pane that was moved would else come last."""
         side, chat = self.sidebar, self.chat
-        stops = [side.search, side.new, side.list, side.add, side.gear, chat.header.menu, chat.status, chat.view]
-        stops += [chat.composer.text, chat.composer.button, self.memory.prompt]
+        stops = [side.search, side.new, side.list, side.add, side.gear, chat.header.menu, chat.header.group]
+        stops += [chat.status, chat.view, chat.chooser.button, chat.composer.text, chat.composer.button]
+        stops += [self.memory.prompt]
         for one, next_one in pairwise(stops):
             QWidget.setTabOrder(one, next_one)
 

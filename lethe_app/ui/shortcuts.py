@@ -27,6 +27,8 @@ WISHES = (
     Wish("new_persona", str(QT_TRANSLATE_NOOP("Wish", "New persona")), ("Ctrl+Shift+N",)),
     Wish("meet", str(QT_TRANSLATE_NOOP("Wish", "Meet a persona from a file")), ("Ctrl+O",)),
     Wish("user_personas", str(QT_TRANSLATE_NOOP("Wish", "Who you are")), ("Ctrl+Shift+Y",)),
+    Wish("group", str(QT_TRANSLATE_NOOP("Wish", "Ask others in")), ("Ctrl+G",)),
+    Wish("who_answers", str(QT_TRANSLATE_NOOP("Wish", "Who answers")), ("Ctrl+J",)),
     Wish("search", str(QT_TRANSLATE_NOOP("Wish", "Find a persona or conversation")), ("Ctrl+Shift+F",)),
     Wish("sidebar", str(QT_TRANSLATE_NOOP("Wish", "Show or hide the sidebar")), ("Ctrl+B",)),
     Wish("memory_panel", str(QT_TRANSLATE_NOOP("Wish", "Show or hide what was remembered")), ("Ctrl+M",)),
@@ -79,7 +81,7 @@ LEADS_BACK = frozenset({"new", "search", "focus_sidebar", "focus_chat", "focus_c
 """Asked for on a page, these go back to the conversation first."""
 BESIDE_IT = frozenset(
     {"stop", "regenerate", "proceed", "previous_reply", "next_reply"}
-    | {"sidebar", "memory_panel", "next_pane", "hidden", "models"}
+    | {"sidebar", "memory_panel", "next_pane", "hidden", "models", "group", "who_answers"}
 )
 """These are there only while the conversation can be seen: nobody repeats a reply or stops one unseen."""
 

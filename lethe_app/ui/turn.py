@@ -7,7 +7,6 @@ from uuid import UUID
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.chat import Alternative, Message
-from lethe_app.domain.persona import Persona
 from lethe_app.services.events import (
     AskTool,
     Began,
@@ -35,10 +34,20 @@ class Turn:
     """What has happened in one session since the user asked for a reply."""
 
     def __init__(
-        self, session_id: UUID, draft: str = "", *, is_new_reply: bool = False, is_another_wording: bool = False
+        self,
+        session_id: UUID,
+        draft: str = "",
+        speaker: str = "",
+        *,
+        is_new_reply: bool = False,
+        is_another_wording: bool = False,
     ) -> None:
         self.session_id = session_id
         self.draft = draft
+        self.speaker = speaker
+        """Who is to answer; empty where nobody in particular was asked."""
+        self.shown_as = ("", "")
+        """As whom the answer is awaited: file name and name."""
         self.is_draft_safe = not draft
         """Are the user's words stored, or must the composer get them back if this fails?"""
         self.has_begun = False
@@ -46,11 +55,14 @@ class Turn:
         """Did the user end it?"""
         self.latest: TurnEvent | None = None
         self.began: Message | None = None
+        """The reply that is being written."""
+        self.has_answered = False
+        """Is a reply complete already? In a group others may follow."""
         self.said: list[str] = []
         self.thought: list[str] = []
         self.memories = 0
         """How many were brought up for it."""
-        self.is_new_reply = is_new_reply
+        self._is_new_reply = is_new_reply
         self._is_another_wording = is_another_wording
 
     def note(self, event: TurnEvent) -> None:
@@ -64,19 +76,27 @@ class Turn:
             self.memories = sum(one.memory != self.session_id for one in event.memory.recalled)  # not the note of the time
         elif isinstance(event, Began):
             self.began = with_new_wording(event.message) if self._is_another_wording else event.message
+            self.said, self.thought = [], []  # those of the reply before it are stored
+        elif isinstance(event, Finished):
+            self.began, self.has_answered = None, True
         elif isinstance(event, Said):
             self.said.append(event.text)
         elif isinstance(event, Thought):
             self.thought.append(event.text)
 
-    def show_so_far(self, model: ChatModel, persona: Persona) -> None:
+    @property
+    def is_awaited(self) -> bool:
+        """Is somebody about to answer of whom nothing has been heard yet?"""
+        return self._is_new_reply and self.is_draft_safe and self.began is None and not self.has_answered
+
+    def show_so_far(self, model: ChatModel) -> None:
         """Catch up in a model that has just opened this session."""
         if self.began is not None:
             model.begin_reply(self.began)
             model.append_thought("".join(self.thought))
             model.append_said("".join(self.said))
-        elif self.is_new_reply and self.is_draft_safe:
-            model.await_reply(persona.unique_name, persona.name, self.session_id)
+        elif self.is_awaited:
+            model.await_reply(*self.shown_as, self.session_id)
 
 
 def with_new_wording(message: Message) -> Message:

@@ -12,18 +12,17 @@ from PySide6.QtCore import QObject, Signal
 
 from lethe_app.domain.chat import ChatSession, Message, MessageOutline, Role
 from lethe_app.domain.persona import Persona
-from lethe_app.services.events import AskTool, Finished, Loading, Moved, Prompted, Stored, TurnEvent
+from lethe_app.services.events import AskTool, Began, Finished, Loading, Moved, Prompted, Stored, TurnEvent
+from lethe_app.ui.long_talk import LongTalk
 from lethe_app.ui.transcript.model import ChatModel
 from lethe_app.ui.turn import Turn, show_in_messages, show_in_status
 
 if TYPE_CHECKING:
     from lethe_app.house import House
     from lethe_app.ui.bridge import Bridge
+    from lethe_app.ui.company import Company
     from lethe_app.ui.main_window import MainWindow
     from lethe_app.ui.model_desk import ModelDesk
-
-FULL = 0.9
-"""Part of the room for the prompt from which a conversation counts as long."""
 
 
 class Turns(QObject):
@@ -40,8 +39,11 @@ class Turns(QObject):
     ended = Signal(object)
     """This `Turn` is over, however it ended."""
 
-    def __init__(self, window: MainWindow, house: House, messages: ChatModel, desk: ModelDesk, bridge: Bridge) -> None:
+    def __init__(
+        self, window: MainWindow, house: House, messages: ChatModel, desk: ModelDesk, company: Company, bridge: Bridge
+    ) -> None:
         super().__init__(window)
+        self._company, self._long_talk = company, LongTalk(window)
         self._chat, self._sessions, self._models = house.chat, house.sessions, house.models
         self._composer, self._status = window.chat.composer, window.chat.status
         self._messages, self._desk, self._bridge = messages, desk, bridge
@@ -51,9 +53,6 @@ class Turns(QObject):
         self._persona: Persona | None = None
         self._running: dict[UUID, Turn] = {}
         self._used: dict[UUID, int] = {}
-        self._told_full: set[UUID] = set()
-        """Sessions of which the user was told that they fill the context."""
-        self._notifier, self._new = window.notifier, window.actions_["new"]
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._composer.sent.connect(self.send)
         self._composer.stop_wanted.connect(self.stop)
@@ -81,17 +80,17 @@ class Turns(QObject):
         self._status.show_rest()
         turn = self._running.get(session.guid)
         if turn is not None:
-            turn.show_so_far(self._messages, persona)
+            turn.shown_as = self._company.awaited(turn.speaker)
+            turn.show_so_far(self._messages)
             if turn.latest is not None:
                 show_in_status(self._status, turn, turn.latest)
         self._mark()
 
     def meet(self, persona: Persona) -> None:
-        """Whom the user talks with was written anew: whoever is awaited bears the new name."""
-        renamed = self._persona is not None and self._persona.name != persona.name
+        """Whom the user talks with was written anew, or others came: whoever is awaited bears the right name."""
         self._persona = persona
         turn = self._running.get(self._session.guid) if self._session is not None else None
-        if renamed and turn is not None and turn.began is None:
+        if turn is not None and turn.is_awaited and turn.shown_as != self._company.awaited(turn.speaker):
             self._messages.stop_waiting()
             self._tell_waiting(turn)
 
@@ -100,19 +99,20 @@ class Turns(QObject):
 
     def _mark(self) -> None:
         """Let composer and Esc know whether there is something to stop here."""
-        replying = self._session is not None and self._session.guid in self._running
-        self._composer.set_replying(replying)
-        self._stop_action.setEnabled(replying)
+        turn = self._running.get(self._session.guid) if self._session is not None else None
+        self._composer.set_replying(turn is not None, turn.began.speaker_name if turn is not None and turn.began else "")
+        self._stop_action.setEnabled(turn is not None)
 
     # what the user does
 
-    def send(self, text: str) -> None:
-        """Say `text`, or let the persona speak again."""
+    def send(self, text: str, speaker: str = "") -> None:
+        """Say `text`, or let the persona speak again. In a group `speaker` answers, or else whom the user has chosen."""
         if self._session is None:
             self._composer.give_back("", text)
             return
-        turn = Turn(self._session.guid, text, is_new_reply=True)
-        self._run(turn, self._chat.send(self._session.guid, text))
+        wanted = speaker or self._company.speaker
+        turn = Turn(self._session.guid, text, wanted, is_new_reply=True)
+        self._run(turn, self._chat.send(self._session.guid, text, wanted))
 
     def regenerate(self, message_id: UUID) -> None:
         if self._session is not None:
@@ -188,8 +188,9 @@ class Turns(QObject):
     def _tell_waiting(self, turn: Turn) -> None:
         """Something shows that it works before the first event: dots where the reply will be, and words in the header."""
         state = self._models.state
-        if turn.is_new_reply and turn.is_draft_safe and self._persona is not None:
-            self._messages.await_reply(self._persona.unique_name, self._persona.name, turn.session_id)
+        if turn.is_awaited:
+            turn.shown_as = self._company.awaited(turn.speaker)
+            self._messages.await_reply(*turn.shown_as, turn.session_id)
         if isinstance(state, Loading):  # the header counts the loading meanwhile
             self._messages.say_waiting(self.tr("The answer comes as soon as {name} is loaded.").format(name=state.name))
         else:
@@ -233,25 +234,14 @@ class Turns(QObject):
             return
         show_in_messages(self._messages, turn, event)
         show_in_status(self._status, turn, event)
+        if isinstance(event, Began):
+            self._mark()
         if isinstance(event, Stored):
             self._tell_waiting(turn)
         elif isinstance(event, Prompted):
             self._desk.show_used(self._used[turn.session_id])
-            if event.receipt.prompt_tokens > FULL * (event.receipt.context - event.receipt.reply_reserve):
-                self._suggest_a_new_one(turn.session_id)
-
-    def _suggest_a_new_one(self, session_id: UUID) -> None:
-        """Once for each conversation; nothing is wrong, its beginning is only told in fewer words."""
-        if session_id in self._told_full or self._persona is None:
-            return
-        self._told_full.add(session_id)
-        words = self.tr("This conversation has grown long, and {name} now knows its beginning only as a summary.")
-        self._notifier.tell(
-            words.format(name=self._persona.name),
-            detail=self.tr("A new one starts quickly. This one will be remembered."),
-            button=self.tr("New conversation"),
-            action=self._new.trigger,
-        )
+            if self._persona is not None:
+                self._long_talk.look(turn.session_id, self._persona.name, event.receipt)
 
     def _move(self, turn: Turn, session: ChatSession) -> None:
         """The words begin a new conversation: whoever was looking at the old one goes along."""

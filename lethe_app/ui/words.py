@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,20 @@ def age_in_words(moment: datetime, present: datetime) -> str:
 def counted(count: int, one: str, many: str) -> str:
     """`one` for one and `many` for any other number, both already translated; {n} in them becomes the number."""
     return (one if count == 1 else many).format(n=QLocale().toString(count))
+
+
+def joined(parts: Sequence[str]) -> str:
+    """“a, b and c”."""
+    return _joined(parts, QCoreApplication.translate("Words", "{several} and {last}"))
+
+
+def one_of(parts: Sequence[str]) -> str:
+    """“a, b or c”."""
+    return _joined(parts, QCoreApplication.translate("Words", "{several} or {last}"))
+
+
+def _joined(parts: Sequence[str], both: str) -> str:
+    return both.format(several=", ".join(parts[:-1]), last=parts[-1]) if len(parts) > 1 else "".join(parts)
 
 
 def messages_in_words(count: int) -> str:

@@ -61,7 +61,7 @@ async def test_whoever_answers_the_same_message_shares_all_but_the_end():
     shared = commonprefix([prompt.text for prompt in prompts])  # noqa: RUF071 - these are no paths
 
     assert shared.startswith(before_the_notes(prompts[0]))
-    assert shared.endswith("What ")
+    assert shared.endswith("# What Ada remembers now\n")  # it is her memory, whoever speaks
 
 
 async def test_the_speaker_is_named_at_the_end_and_opens_the_reply():

@@ -10,7 +10,10 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from datetime import timedelta
+from itertools import pairwise
+from os.path import commonprefix
 
+from lethe_app.choices import GroupTurns
 from lethe_app.domain.clock import now
 from lethe_app.domain.model import StopReason, Usage
 from lethe_app.domain.presets import SamplerPreset
@@ -101,3 +104,23 @@ async def test_while_the_user_waits_only_what_is_new_is_read():
     assert step.answer.prompt.startswith(before)
     assert step.answer.usage.evaluated_tokens <= new
     assert step.answer.usage.drift == 0
+
+
+async def test_whoever_speaks_in_a_group_what_was_read_for_the_others_stays_read():
+    async with evening() as (scene, model):
+        await scene.house.preferences.set(group_turns=GroupTurns.EVERYONE, group_replies=3)
+        await scene.house.group.ask_in(scene.session.guid, ["edmund", "aiko"])
+        await scene.turn(SAID[BEFORE + 1])  # three are introduced now, and that is read once
+        before = len(model.calls)
+        await scene.turn(SAID[BEFORE + 2])
+        replies = [call for call in model.calls[before:] if call.reply is not None]
+        speakers = [one.speaker for one in await scene.house.sessions.page(scene.session.guid, 0, 100)][-3:]
+        shared = [commonprefix([one.prompt, two.prompt]) for one, two in pairwise(replies)]  # noqa: RUF071 - these are no paths
+        rest = [two.prompt.removeprefix(start) for start, two in zip(shared, replies[1:], strict=True)]
+        new = await scene.house._client.count(rest)
+
+    assert speakers[:2] == ["edmund", "aiko"]
+    assert len(set(speakers)) == len(replies) == 3
+    for reply, behind in zip(replies[1:], new, strict=True):
+        assert reply.usage.evaluated_tokens <= behind + 3  # where the two texts part a token may be another one
+        assert behind < reply.usage.prompt_tokens // 5

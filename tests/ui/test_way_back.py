@@ -50,7 +50,7 @@ async def test_at_the_greeting_no_key_reaches_the_conversation_that_is_not_there
         scene.window.pages.currentWidget().begin.click()
         await until(lambda: scene.window.pages.currentWidget() is scene.window.panes and scene.words)
 
-        assert all(scene.window.actions_[name].isEnabled() for name in (LEADS_BACK | BESIDE_IT) - {"stop"})
+        assert all(scene.window.actions_[name].isEnabled() for name in (LEADS_BACK | BESIDE_IT) - {"stop", "who_answers"})
 
 
 async def test_a_page_that_was_opened_while_the_greeting_ended_stays(tmp_path: Path):

@@ -14,6 +14,9 @@ from lethe_app.ui.transcript.message_style import MessageStyle
 Avatars = Callable[[str], QPixmap | None]
 """Gives the picture of a speaker, if there is one."""
 
+ANYBODY = "…"
+"""Stands for the speaker while it is open who of several will answer."""
+
 
 class Faces:
     """Draws each face once for each density of screen."""
@@ -23,6 +26,7 @@ class Faces:
         self._drawn: dict[tuple[str, str, float], QPixmap] = {}
 
     def get(self, speaker: str, name: str, density: float) -> QPixmap:
+        name = ANYBODY if speaker == ANYBODY else name
         key = (speaker, name, density)
         if key not in self._drawn:
             self._drawn[key] = self._draw(speaker, name, density)

@@ -28,6 +28,7 @@ from lethe_app.ui.bundle_giving import GivingDialog
 from lethe_app.ui.bundle_meeting import MeetingDialog
 from lethe_app.ui.bundle_pieces import FACE, Waiting
 from lethe_app.ui.dialogs import About, Keys, Question
+from lethe_app.ui.group_dialog import Invitation
 from lethe_app.ui.tall import Tall
 from lethe_app.ui.theme import Theme
 from lethe_app.ui.workshop.crop import CropDialog
@@ -53,11 +54,15 @@ HOLDS = Holds(worlds=2, memories=31, facts=104, notebooks=3, conversations=17, m
 REPLY = "“Then report nothing. I like the sound of it,” you said. I would have told you about the bell logs."
 
 
-def giving(window: QWidget, theme: Theme) -> QDialog:
-    sizes = {BundleScope.PERSONA: 21_000, BundleScope.MEMORIES: 240_000, BundleScope.EVERYTHING: 4_100_000}
+def face_of(_persona: Persona) -> QPixmap:
     face = QPixmap(FACE, FACE)
     face.fill(Qt.GlobalColor.darkCyan)
-    return GivingDialog(window, theme, Offer(MIRA, "Tomas", HOLDS, sizes), face, BundleScope.EVERYTHING)
+    return face
+
+
+def giving(window: QWidget, theme: Theme) -> QDialog:
+    sizes = {BundleScope.PERSONA: 21_000, BundleScope.MEMORIES: 240_000, BundleScope.EVERYTHING: 4_100_000}
+    return GivingDialog(window, theme, Offer(MIRA, "Tomas", HOLDS, sizes), face_of(MIRA), BundleScope.EVERYTHING)
 
 
 def meeting(window: QWidget, theme: Theme) -> QDialog:
@@ -82,6 +87,8 @@ DIALOGS: dict[str, Make] = {
     "journal entry": lambda window, _theme: EntryDialog(window, "Mira"),
     "notebook": lambda window, _theme: Titling(window, "A new notebook", "Create", "Harrow Light"),
     "reason": lambda window, _theme: Reason(window, REPLY, "far too long"),
+    "who takes part": lambda window, _theme: Invitation(window, ["gone"], [MIRA], [MIRA] * 9, face_of),
+    "nobody to ask": lambda window, _theme: Invitation(window, [], [MIRA], [], face_of),
     "keys": lambda window, _theme: Keys(window),
     "about": lambda window, _theme: About(window),
 }

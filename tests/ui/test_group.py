@@ -1,0 +1,361 @@
+"""Several personas in one conversation, in the window: asked in and let go by keyboard, each reply under its own name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPixmap
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
+
+from lethe_app.domain.persona import Persona
+from lethe_app.ui.group_dialog import LONGEST, Invitation, told_of
+from lethe_app.ui.transcript.faces import ANYBODY
+from lethe_app.ui.words import joined, one_of
+from tests.ui.test_accessibility import nameless
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+Script = Callable[..., Path]
+
+
+async def invitation(scene: Scene) -> Invitation:
+    """The list of who takes part, opened by its key."""
+    scene.window.activateWindow()
+    await until(lambda: scene.window.isActiveWindow() and scene.window.actions_["group"].isEnabled())
+    QTest.keyClick(scene.draft, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
+    dialog = await scene.dialog()
+    assert isinstance(dialog, Invitation)
+    return dialog
+
+
+async def tick(scene: Scene, *names: str) -> None:
+    """Go down the list with Tab, tick or untick these with Space, and take it with Enter."""
+    dialog = await invitation(scene)
+    left = set(names)
+    while left:
+        box = QApplication.focusWidget()
+        assert box is not None
+        name = box.accessibleName().removesuffix(" takes part")
+        if name in left:
+            QTest.keyClick(box, Qt.Key.Key_Space)
+            left.remove(name)
+        QTest.keyClick(box, Qt.Key.Key_Tab)
+    QTest.keyClick(dialog, Qt.Key.Key_Return)
+    await until(lambda: not dialog.isVisible())
+    scene.window.activateWindow()  # as the system does it when a dialog goes
+    await until(scene.window.isActiveWindow)
+
+
+async def ask_in(scene: Scene, *names: str) -> None:
+    await tick(scene, *names)
+    await until(scene.window.chat.chooser.isVisible)
+
+
+def say(scene: Scene, text: str) -> None:
+    scene.draft.setPlainText(text)
+    QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+
+
+def speakers(scene: Scene) -> list[str]:
+    messages = scene.host.messages
+    found = [messages.message(row) for row in range(messages.rowCount())]
+    return [message.speaker_name if message is not None else "" for message in found]
+
+
+def menu_of(scene: Scene) -> QMenu:
+    menus = [menu for menu in scene.window.findChildren(QMenu) if menu.isVisible()]
+    return next(menu for menu in menus if menu.accessibleName() == "Who answers")
+
+
+async def choose(scene: Scene, words: str) -> None:
+    """Open the choice of who answers by its key, and take one line of it."""
+    scene.window.activateWindow()
+    await until(scene.window.isActiveWindow)
+    QTest.keyClick(scene.draft, Qt.Key.Key_J, Qt.KeyboardModifier.ControlModifier)
+    menu = menu_of(scene)
+    action = next(one for one in menu.actions() if one.text() == words)
+    while menu.activeAction() is not action:
+        QTest.keyClick(menu, Qt.Key.Key_Down)
+    QTest.keyClick(menu, Qt.Key.Key_Return)
+    await until(lambda: not menu.isVisible())
+
+
+async def test_two_are_asked_in_by_keyboard_and_both_answer_under_their_names(tmp_path: Path, echo_model: Script):
+    async with opened(tmp_path, echo_model("I weigh it.", "I tune it.")) as scene:
+        await ask_in(scene, "Edmund", "Aiko")
+
+        session = scene.host.conversations.current
+        assert session is not None
+        assert set(session.guests) == {"edmund", "aiko"}
+        assert scene.window.windowTitle() == f"{scene.host.company.names} — Lethe"
+        assert scene.window.chat.header.name.accessibleName() == scene.host.company.names
+        assert scene.window.chat.chooser.button.accessibleName() == "Who answers: by itself"
+        assert scene.window.chat.composer.button.accessibleName() == "Let somebody speak"
+
+        say(scene, "Edmund, Aiko: what would you do with it?")
+        await until(lambda: len(scene.words) == 4 and not scene.is_replying)
+
+        assert speakers(scene)[2:] == ["Edmund", "Aiko"]
+        assert scene.words[2:] == ["I weigh it.", "I tune it."]
+        spoken = [scene.host.messages.spoken(row).partition(",")[0] for row in (2, 3)]
+        assert spoken == ["Edmund", "Aiko"]
+
+
+async def test_the_second_reply_grows_in_a_message_of_its_own(tmp_path: Path, echo_model: Script):
+    async with opened(tmp_path, echo_model("First.", "word " * 400, delay=0.01)) as scene:
+        await ask_in(scene, "Edmund", "Aiko")
+        say(scene, "Edmund, Aiko?")
+        await until(lambda: len(scene.words) == 4 and scene.words[3].startswith("word"))
+
+        messages = scene.host.messages
+        assert scene.words[2] == "First."
+        assert messages.growing_row == 3
+        assert speakers(scene)[3] == "Aiko"
+        say(scene, "")
+        assert scene.window.chat.composer.note.text() == "Aiko is still writing. Esc stops."
+        QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
+        await until(lambda: not scene.is_replying)
+
+
+async def test_stop_ends_the_reply_and_nobody_behind_it_speaks(tmp_path: Path, echo_model: Script):
+    async with opened(tmp_path, echo_model("word " * 2000, "Never said.", delay=0.01)) as scene:
+        await ask_in(scene, "Edmund", "Aiko")
+        say(scene, "Edmund, Aiko?")
+        await until(lambda: len(scene.words) == 3 and len(scene.words[2]) > 50)
+
+        QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
+        await until(lambda: not scene.is_replying)
+
+        session = scene.host.conversations.current
+        assert session is not None
+        assert speakers(scene)[2:] == ["Edmund"]
+        assert len(await scene.house.sessions.outline(session.guid)) == 3
+        assert not scene.host.unanswered.line.isVisible()
+
+
+async def test_if_the_second_has_nothing_to_say_the_first_stays(tmp_path: Path, echo_model: Script):
+    async with opened(tmp_path, echo_model("First.", "", "Third.")) as scene:
+        await ask_in(scene, "Edmund", "Aiko")
+        say(scene, "Edmund, Aiko?")
+        await until(lambda: scene.toasts and not scene.is_replying)
+        assert scene.words[2:] == ["First."]
+        assert not scene.host.unanswered.line.isVisible()
+        assert scene.draft.toPlainText() == ""
+
+        await choose(scene, "Let Aiko speak now")
+        await until(lambda: len(scene.words) == 4 and not scene.is_replying)
+        assert speakers(scene)[2:] == ["Edmund", "Aiko"]
+
+
+async def test_words_that_begin_a_new_conversation_take_the_choice_along(tmp_path: Path, echo_model: Script):
+    async with opened(tmp_path, echo_model("Mine.")) as scene:
+        await ask_in(scene, "Edmund", "Aiko")
+        await choose(scene, "Aiko")
+        company, before = scene.host.company, scene.host.conversations.current
+        assert before is not None
+        fresh = before.model_copy(update={"guid": uuid4()})
+        company.go_along(fresh.guid)
+        assert company.speaker == "aiko"
+        company.go_along(before.guid)
+        assert company.speaker == "aiko"
+
+
+async def test_a_look_elsewhere_between_two_replies_shows_each_once(tmp_path: Path, echo_model: Script):
+    async with opened(tmp_path, echo_model("First.", "word " * 400, delay=0.01)) as scene:
+        await ask_in(scene, "Edmund", "Aiko")
+        say(scene, "Edmund, Aiko?")
+        await until(lambda: len(scene.words) == 4 and scene.words[3].startswith("word"))
+        scene.host.conversations.choose_persona("edmund")
+        await until(lambda: scene.window.windowTitle() == "Edmund — Lethe")
+        assert not scene.window.chat.chooser.isVisible()
+        scene.host.conversations.choose_persona("mira")
+        await until(lambda: len(scene.words) == 4 and scene.words[2] == "First." and scene.words[3].startswith("word"))
+
+        assert scene.window.chat.chooser.isVisible()
+        assert scene.host.messages.growing_row == 3
+        QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
+        await until(lambda: not scene.is_replying)
+
+
+async def test_whoever_is_chosen_answers_and_nobody_else(tmp_path: Path, echo_model: Script):
+    async with opened(tmp_path, echo_model("Mine.", "And mine.", "Mine again.")) as scene:
+        await ask_in(scene, "Edmund", "Aiko")
+        await choose(scene, "Aiko")
+        assert scene.window.chat.chooser.button.accessibleName() == "Who answers: Aiko"
+        assert scene.window.chat.composer.button.accessibleName() == "Let Aiko speak"
+
+        say(scene, "Edmund, what do you say?")
+        await until(lambda: len(scene.words) == 3 and not scene.is_replying)
+        assert speakers(scene)[2:] == ["Aiko"]
+
+        say(scene, "")  # and sending nothing lets her speak once more
+        await until(lambda: len(scene.words) == 4 and not scene.is_replying)
+        assert speakers(scene)[2:] == ["Aiko", "Aiko"]
+
+        await choose(scene, "Let Edmund speak now")
+        await until(lambda: len(scene.words) == 5 and not scene.is_replying)
+        assert speakers(scene)[4] == "Edmund"
+        assert scene.host.company.speaker == "aiko"
+
+
+async def test_the_choice_belongs_to_its_conversation(tmp_path: Path, echo_model: Script):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        await ask_in(scene, "Edmund")
+        await choose(scene, "Edmund")
+        scene.host.conversations.choose_persona("aiko")
+        await until(lambda: scene.window.windowTitle() == "Aiko — Lethe")
+        assert scene.host.company.speaker == ""
+        assert not scene.window.actions_["who_answers"].isEnabled()
+        assert scene.window.chat.composer.button.accessibleName() == "Let Aiko speak"
+
+        scene.host.conversations.choose_persona("mira")
+        await until(lambda: scene.window.windowTitle() == "Mira and Edmund — Lethe")
+        assert scene.host.company.speaker == "edmund"
+
+
+async def test_a_reply_is_awaited_under_the_right_name(tmp_path: Path, echo_model: Script):
+    async with opened(tmp_path, echo_model("Yes.", "Yes.")) as scene:
+        await ask_in(scene, "Edmund")
+        messages, chat = scene.host.messages, scene.house.chat
+        async with chat._one_reply_at_a_time:  # as while another reply is still being written
+            say(scene, "Well?")
+            await until(lambda: messages.rowCount() == 3)
+            awaited = messages.message(2)
+            assert awaited is not None
+            assert (awaited.speaker, awaited.speaker_name) == (ANYBODY, "Mira or Edmund")
+        await until(lambda: not scene.is_replying)
+
+        await choose(scene, "Edmund")
+        async with chat._one_reply_at_a_time:
+            say(scene, "Well?")
+            await until(lambda: messages.rowCount() == 5)
+            assert speakers(scene)[4] == "Edmund"
+        await until(lambda: not scene.is_replying)
+
+
+async def test_one_is_let_go_and_the_conversation_is_for_two_again(tmp_path: Path, echo_model: Script):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        await ask_in(scene, "Edmund")
+        say(scene, "Edmund?")
+        await until(lambda: len(scene.words) == 3 and not scene.is_replying)
+
+        await tick(scene, "Edmund")
+        await until(lambda: not scene.window.chat.chooser.isVisible())
+
+        session = scene.host.conversations.current
+        assert session is not None
+        assert session.guests == []
+        assert scene.window.windowTitle() == "Mira — Lethe"
+        assert scene.window.chat.header.tagline.accessibleName() == "ship navigator"
+        assert scene.window.chat.composer.button.accessibleName() == "Let Mira speak"
+        assert speakers(scene)[2] == "Edmund"  # what was said stays said
+
+
+async def test_esc_leaves_everything_as_it_was(tmp_path: Path, echo_model: Script):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        dialog = await invitation(scene)
+        dialog._boxes[0].toggle()
+        QTest.keyClick(dialog, Qt.Key.Key_Escape)
+        await until(lambda: not dialog.isVisible())
+        assert scene.window.windowTitle() == "Mira — Lethe"
+
+
+async def test_the_button_and_the_dialog_have_names_and_a_row_is_clicked_anywhere(tmp_path: Path, echo_model: Script):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        header = scene.window.chat.header
+        await until(header.group.isVisible)
+        assert header.group.accessibleName() == "Ask others in  Ctrl+G"
+        QTest.mouseClick(header.group, Qt.MouseButton.LeftButton)
+        dialog = await scene.dialog()
+        assert isinstance(dialog, Invitation)
+        assert nameless(dialog) == []
+        assert dialog.windowTitle() == "Who takes part?"
+        assert [row.name for row in dialog._rows if row.box is None] == ["Mira"]
+
+        row = next(row for row in dialog._rows if row.name == "Edmund")
+        QTest.mouseClick(row.findChildren(QLabel)[1], Qt.MouseButton.LeftButton)
+        assert dialog.names == ["edmund"]
+        dialog.accept()
+        await until(scene.window.chat.chooser.isVisible)
+        assert nameless(scene.window) == []
+
+
+async def test_a_renamed_guest_is_called_by_the_new_name(tmp_path: Path, echo_model: Script):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        await ask_in(scene, "Edmund")
+        edmund = await scene.house.library.persona("edmund")
+        await scene.house.library.save_persona(edmund.model_copy(update={"name": "Inspector Pell"}))
+        await until(lambda: scene.window.windowTitle() == "Mira and Inspector Pell — Lethe")
+
+
+async def test_on_a_page_nobody_is_asked_in(tmp_path: Path, echo_model: Script):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        scene.window.actions_["settings"].trigger()
+        await until(lambda: scene.host.workshop.page is not None)
+        assert not scene.window.actions_["group"].isVisible()
+
+
+def face(_persona: Persona) -> QPixmap:
+    return QPixmap(32, 32)
+
+
+def people(count: int) -> list[Persona]:
+    return [Persona(unique_name=f"p{number}", name=f"Person {number}") for number in range(count)]
+
+
+def test_with_nobody_else_there_is_a_way_to_make_somebody(theme, qtbot):
+    window = QWidget()
+    qtbot.addWidget(window)
+    dialog = Invitation(window, [], people(1), [], face)
+    answers = []
+    dialog.finished.connect(answers.append)
+    dialog.open()
+
+    assert dialog.is_alone
+    assert dialog.primary.text() == "Make a new persona"
+    assert nameless(dialog) == []
+    QTest.keyClick(dialog, Qt.Key.Key_Return)
+    assert answers == [1]
+
+
+def test_among_many_somebody_is_found_by_name(theme, qtbot):
+    window = QWidget()
+    qtbot.addWidget(window)
+    everybody = people(30)
+    dialog = Invitation(window, [], everybody[:1], everybody[1:], face)
+    dialog.open()
+    assert dialog.height() <= 640
+    QTest.keyClicks(dialog.search, "person 12")
+
+    assert [row.name for row in dialog._rows if not row.isHidden()] == ["Person 12"]
+
+
+def test_whoever_cannot_be_read_stays_until_they_are_let_go(theme, qtbot):
+    window = QWidget()
+    qtbot.addWidget(window)
+    here, lost, other = people(3)
+    dialog = Invitation(window, [lost.unique_name], [here], [other], face)
+    dialog.open()
+    assert dialog.names == ["p1"]
+
+    for box in dialog._boxes:
+        box.toggle()
+    assert dialog.names == ["p2"]
+
+
+def test_a_persona_is_told_of_without_the_signs_of_its_file():
+    persona = Persona(name="Wren", bio="{{char}} keeps the light for {{user}}.\n\n" + "word " * 400)
+    told = told_of(persona)
+    assert told.startswith("Wren keeps the light for you. word")
+    assert LONGEST < len(told) <= 600
+
+
+def test_names_are_told_as_in_a_sentence():
+    assert joined(["Mira"]) == "Mira"
+    assert joined(["Mira", "Edmund", "Wren"]) == "Mira, Edmund and Wren"
+    assert one_of(["Mira", "Edmund", "Wren"]) == "Mira, Edmund or Wren"
