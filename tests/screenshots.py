@@ -50,8 +50,8 @@ IN_README = {
     "welcome-night",
     "chat-night",
     "chat-day",
+    "group-day",
     "model-menu",
-    "error",
     "remembering-night",
     "inspector-night",
     "timeline-day",
@@ -140,6 +140,7 @@ class Talk:
     day: str
     title: str
     lines: tuple[Line, ...]
+    guests: tuple[str, ...] = ()
 
 
 TALKS = (
@@ -188,6 +189,23 @@ TALKS = (
         they("19:30", "edmund", "“The coat, the stair or the penny scale: where would you like to begin?”"),
         you("19:34", "“With the mending. Show me the thread.”"),
     )),
+    Talk("edmund", "2026-03-17", "Who moved the piano", (
+        they("20:31", "edmund",
+            "“Nobody moves a piano at night for the exercise.” *He holds the lamp lower.* “You tune them. What does this one "
+            "remember?”"),
+        you("20:33", "“Aiko, listen to it first. And you, Edmund: the floor.”"),
+        they("20:34", "aiko",
+            "*She plays one octave with two fingers, her head on one side.*\n\n“Carried, not rolled. The bass held and the "
+            "treble did not, so somebody took the left end who had done this before.” *She plays the octave again, because she "
+            "likes it.* “And it was played since. Quietly. Somebody has missed it.”"),
+        they("20:36", "edmund",
+            "*He kneels where the castors stood and lays a coin beside each of the four dents.*\n\n“Three deep, one shallow. "
+            "So the floor agrees with Aiko, and it has never met her.” *He gets up in two stages.* “Eleven days ago, by the "
+            "dust. It has not quite made up its mind.”"),
+        you("20:38", "“Then who plays quietly, and has strong friends?”"),
+        they("20:39", "aiko",
+            "*She closes the lid as one closes a door behind which somebody sleeps.* “Whoever left the soft pedal down.”"),
+    ), guests=("aiko",)),
     Talk("ines", "2026-03-14", "Un café frío", (
         they("09:05", "ines", "“¡Hola! Me llamo Inés. ¿Y tú?” (Hello! My name is Inés. And you?)"),
         you("09:07", "Me llamo Tomas y vivo cerca del mar."),
@@ -227,7 +245,8 @@ async def furnish(paths: Paths) -> dict[str, str]:
     sessions = {}
     for talk in TALKS:
         began = moment(talk.day, talk.lines[0].clock)
-        session = ChatSession(persona_id=talk.persona, user_id="tomas", name=talk.title, added=began, last_trigger=began)
+        about = {"name": talk.title, "added": began, "last_trigger": began, "guests": list(talk.guests)}
+        session = ChatSession(persona_id=talk.persona, user_id="tomas", **about)
         await chats.add_session(session)
         await chats.add_messages([message(session.guid, talk.day, line, names) for line in talk.lines])
         sessions[talk.title] = str(session.guid)
@@ -372,6 +391,8 @@ async def conversations(studio: Studio) -> None:
         await scene.house.preferences.set(theme="light")
         await studio.open(scene, "Names for the holiday photos")
         studio.keep(scene.window.grab(), "chat-day")
+        await studio.open(scene, "Who moved the piano")
+        studio.keep(scene.window.grab(), "group-day")
 
 
 async def replies(studio: Studio) -> None:

@@ -34,7 +34,7 @@ def compile_group(
             "self_edit_field": "",
         }
     )
-    texts = {name: text for name, text in scene.texts.items() if name not in _OWN}
+    texts = {name: names if name == "group" else text for name, text in scene.texts.items() if name not in _OWN}
     return compile_system(preset, everyone, user, replace(scene, char=names, texts=texts), extras)
 
 

@@ -37,7 +37,7 @@ _SAME = {
     "mesexamples": "examples",
     "weekday": "day",
 }
-"""Other names, from other programs and from group chats with one persona."""
+"""Other names, from other programs, and of groups where there is but one persona: a group's scene has texts for them."""
 
 
 def _no_memory(_title: str) -> str | None:
@@ -110,7 +110,7 @@ class _Expansion:
 
     def _value(self, macro: str) -> str | None:
         name = macro.lower()
-        name = _SAME.get(name, name)
+        name = name if name in self.scene.texts else _SAME.get(name, name)
         if name in self.scene.texts:
             return self._text(name, self.scene.texts[name])
         if name in _PLAIN:

@@ -101,7 +101,7 @@ class Header(QFrame):
 
     def dress(self) -> None:
         self.menu.setIcon(icon("menu", self._theme.palette.text))
-        self.group.setIcon(icon("user", self._theme.palette.muted))
+        self.group.setIcon(icon("users", self._theme.palette.muted))
 
     def set_persona(self, name: str, tagline: str) -> None:
         self.name.set_full(name)

@@ -45,7 +45,7 @@ class GroupDesk(QObject):
         if self._company.is_group:
             chosen = self._company.chosen
             words = self.tr("Who answers: {name}")
-            self._chooser.say(words.format(name=chosen.name if chosen is not None else self.tr("by itself")))
+            self._chooser.say(words.format(name=chosen.name if chosen is not None else self.tr("as it comes")))
         else:
             self._chooser.hide()
 
@@ -66,7 +66,7 @@ class GroupDesk(QObject):
         menu.aboutToHide.connect(menu.deleteLater)
         group = QActionGroup(menu)
         usual = words_for("group_turns", self._place.house.preferences.current.group_turns)
-        self._choice(menu, group, f"{self.tr('By itself')}\t{usual}", "")
+        self._choice(menu, group, f"{self.tr('As it comes')}\t{usual}", "")
         for one in self._company.people:
             self._choice(menu, group, one.name, one.unique_name)
         menu.addSeparator()
@@ -76,7 +76,7 @@ class GroupDesk(QObject):
             menu.addAction(words.replace("&", "&&"), partial(self._let_speak, one.unique_name)).setEnabled(is_free)
         menu.addSeparator()
         menu.addAction(self._wishes["group"])
-        self._wishes["group"].setIcon(icon("user", self._place.theme.palette.muted))
+        self._wishes["group"].setIcon(icon("users", self._place.theme.palette.muted))
         return menu
 
     def _choice(self, menu: QMenu, group: QActionGroup, words: str, unique_name: str) -> None:

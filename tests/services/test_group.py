@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,9 @@ from lethe_app.choices import GroupTurns
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.prompt import Part
+from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.house import House
+from lethe_app.prompt.macros import expand
 from lethe_app.services.events import Began, Finished, Prompted, Recalled, Said, TurnEvent
 from lethe_app.services.inspecting import Inspection
 from lethe_app.services.turn_taking import TurnTaking, spoken_names
@@ -20,7 +23,7 @@ from lethe_app.services.turn_taking import TurnTaking, spoken_names
 Says = Callable[..., object]
 ADA, BO, CLEO = (Persona(unique_name=name.split()[0].lower(), name=name) for name in ("Ada Vale", "Bo", "Cleo Vale"))
 GUESTS = {
-    "wren": {"name": "Wren", "bio": "{{char}} keeps the light.", "example_dialogs": ["Short words."], "worlds": ["lamps"]},
+    "wren": {"name": "Wren", "bio": "{{char}} keeps the light.", "example_dialogs": ["Short words."]},
     "oskar": {"name": "Oskar Lind", "bio": "{{char}} bakes."},
 }
 
@@ -196,6 +199,30 @@ async def test_the_prompt_begins_alike_whoever_speaks_and_names_them_at_its_end(
     assert heads[0] == heads[1]
     assert all(text in heads[0] for text in ("Mira is the navigator", "Wren keeps the light.", "Oskar Lind bakes."))
     assert ends == ["Oskar Lind speaks now, and nobody else.", "Wren speaks now, and nobody else."]
+
+
+async def test_in_a_group_macros_know_who_speaks_and_whose_conversation_it_is(house: House, session: ChatSession):
+    cast = (await house.chat._casting.of_session(session)).spoken_by("wren")
+    scene = cast.scene(session, session.added)
+    alone = replace(cast, guests=(), speaks=None).scene(session, session.added)
+
+    assert expand("{{char}} of {{group}} / {{mgroup}}", scene) == "Wren of Wren, Mira and Oskar Lind / Mira, Wren and Oskar Lind"
+    assert expand("{{mchar}}: {{currentcharbio}}", scene) == "Mira: Wren keeps the light."
+    assert "is the navigator of the Petrel." in expand("{{mcharbio}}", scene)
+    assert expand("{{group}} {{mchar}}", alone) == "Mira Mira"
+
+
+async def test_the_worlds_of_all_are_looked_through(house: House, session: ChatSession, says: Says):
+    lamp = WorldEntry(name="The lamp", content="The lamp burns whale oil.", keywords_main=["lamp"])
+    world = await house.library.save_world(World(name="Lamps", entries=[lamp]))
+    wren = await house.library.persona("wren")
+    await house.library.save_persona(wren.model_copy(update={"worlds": [world.unique_name]}))
+    await says("“Aye.”")
+
+    events = await all_of(house.chat.send(session.guid, "Oskar, look at the lamp."))
+
+    recalled = [event.memory.recalled for event in events if isinstance(event, Recalled)]
+    assert [one.title for one in recalled[0] if one.world] == ["The lamp"]
 
 
 async def test_without_guests_nothing_names_a_speaker(house: House, session: ChatSession, says: Says):

@@ -94,7 +94,7 @@ async def test_two_are_asked_in_by_keyboard_and_both_answer_under_their_names(tm
         assert set(session.guests) == {"edmund", "aiko"}
         assert scene.window.windowTitle() == f"{scene.host.company.names} — Lethe"
         assert scene.window.chat.header.name.accessibleName() == scene.host.company.names
-        assert scene.window.chat.chooser.button.accessibleName() == "Who answers: by itself"
+        assert scene.window.chat.chooser.button.accessibleName() == "Who answers: as it comes"
         assert scene.window.chat.composer.button.accessibleName() == "Let somebody speak"
 
         say(scene, "Edmund, Aiko: what would you do with it?")
