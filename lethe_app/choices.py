@@ -59,6 +59,8 @@ class GroupTurns(StrEnum):
     """Each once, in turn."""
     ONE = "one"
     """Only the next in turn."""
+    MODEL = "model"
+    """Whoever is named, or else whom the model chooses, until it is the user's turn."""
 
 
 class ModelChoices(BaseModel):

@@ -41,7 +41,8 @@ class Settings(AwaySettings):
         Section.CHAT,
         GroupTurns.NAMED,
         "Who answers in a group",
-        "Those you name, or else whoever is next in turn; everyone once; or only the next in turn.",
+        "Those you name, or else whoever is next in turn; everyone once; only the next in turn; or whom the model chooses,"
+        " which asks it a short question before every reply.",
     )
     group_replies: int = setting(
         Section.CHAT, 2, "Replies in a row", "In a group, at most so many before it is your turn again.", ge=1, le=12

@@ -35,6 +35,7 @@ from lethe_app.services.knowing import Knowing
 from lethe_app.services.lasting import Lasting
 from lethe_app.services.library import Library
 from lethe_app.services.lore import LoreKeeping
+from lethe_app.services.messenger import Messenger
 from lethe_app.services.minutes import Minutes
 from lethe_app.services.models import Models
 from lethe_app.services.moods import Moods, made_moods
@@ -145,6 +146,12 @@ class Wiring:
         return Trust(self.clerk, self.errands, self.house_state, self.paths.selftest)
 
     @cached_property
+    def at_once(self) -> Messenger:
+        """Has errands done in the middle of a turn."""
+        clerk = Clerk(self.client, self.errands, self.loaded, self.prompting.form, self.counting.count, lambda: False)
+        return Messenger(clerk, lambda: self.client.count(["."]))
+
+    @cached_property
     def archiving(self) -> Archiving:
         archivist = Archivist(self.chats, self.knowing, Minutes(self.clerk), self.trust, self.preferences)
         check = self.trust.check if self.engine != "echo" else None
@@ -160,7 +167,7 @@ class Wiring:
 
     @cached_property
     def group(self) -> Group:
-        return Group(self.chats, self.library, self.casting, self.preferences, self.sessions_changed)
+        return Group(self.chats, self.library, self.casting, self.preferences, self.sessions_changed, self.at_once)
 
     @cached_property
     def chronicle(self) -> Chronicle:

@@ -238,9 +238,8 @@ class AwayWiring:
 
     @cached_property
     def tooling(self) -> Tooling:
-        """Its clerk works within the turn, as that of `looking_up` does."""
+        """Its errands are done within the turn, as those of `looking_up` are."""
         made = self.made
-        clerk = Clerk(made.client, made.errands, made.loaded, made.prompting.form, made.counting.count, lambda: False)
         plugged, faults = tool_plugins.found()
         mind = (self.mind.reminders, self.mind.week)
         ours = (
@@ -251,5 +250,4 @@ class AwayWiring:
             WebTools(self.surfing, self.workbench, self.made.foreign.quoter).tool_set(),
         )
         kept = (self.workbench, made.chats, made.state, made.preferences, made.prompting)
-        asker = Messenger(clerk, lambda: made.client.count(["."]))
-        return Tooling([*ours, *plugged], faults, *kept, asker, lambda: self.provides(Need.FACTS))
+        return Tooling([*ours, *plugged], faults, *kept, made.at_once, lambda: self.provides(Need.FACTS))

@@ -107,7 +107,7 @@ class Chat:
         if trouble is not None:
             raise trouble
         taking = await self._group.turns(session, cast, text, speaker)
-        while (name := taking.next()) is not None:
+        while (name := await self._group.next(session, cast, taking)) is not None:
             self._ahead.rest()  # it would read on between two replies
             cast = cast.spoken_by(name)
             who = cast.speaker

@@ -3,29 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Literal
 from uuid import UUID
 
+from pydantic import ValidationError, create_model
+
+from lethe_app.brain.answers import Answer
+from lethe_app.brain.quoting import shorten
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.persona import Persona
+from lethe_app.errors import ModelError
+from lethe_app.prompt.group import in_a_row
 from lethe_app.services.casting import Cast, Casting
 from lethe_app.services.events import Listeners
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
+from lethe_app.services.tool_deciding import Asker
 from lethe_app.services.turn_taking import TurnTaking
 from lethe_app.storage.chats import Chats
+
+LOOKED_AT, LONGEST_LINE = 6, 300
+"""Messages by which the model chooses who speaks next, and characters of each."""
 
 
 class Group:
     """The conversation stays its persona's: what is remembered of it, she remembers; guests come with who they are."""
 
     def __init__(
-        self, chats: Chats, library: Library, casting: Casting, preferences: Preferences, changed: Listeners[str]
+        self,
+        chats: Chats,
+        library: Library,
+        casting: Casting,
+        preferences: Preferences,
+        changed: Listeners[str],
+        asker: Asker,
     ) -> None:
         self._chats = chats
         self._library = library
         self._casting = casting
         self._preferences = preferences
         self._changed = changed
+        self._asker = asker
 
     async def members(self, session_id: UUID) -> list[Persona]:
         """The persona whose conversation it is, then the guests. Raises FileError and StorageError."""
@@ -58,6 +76,34 @@ class Group:
         taking = TurnTaking(group, settings.group_turns, settings.group_replies)
         taking.asked(text, await self._last(session, cast))
         return taking
+
+    async def next(self, session: ChatSession, cast: Cast, taking: TurnTaking) -> str | None:
+        """Who speaks now, by file name; None if it is the user's turn. The model is asked where it is to choose."""
+        if taking.is_open:
+            taking.choose(await self._by_model(session, cast, can_end=not taking.must_answer))
+        return taking.next()
+
+    async def _by_model(self, session: ChatSession, cast: Cast, *, can_end: bool) -> str:
+        """Empty for the user, or where no usable answer came. Whoever spoke last is not asked again."""
+        said = [one for one in await self._chats.tail(session.guid, LOOKED_AT) if not one.hidden and one.content.strip()]
+        last = said[-1].speaker if said else ""
+        names: dict[str, str] = {}
+        for one in cast.group:
+            if one.unique_name != last:
+                names.setdefault(one.name, one.unique_name)
+        candidates = [*names, *([cast.user.name] if can_end else [])]
+        kind: Any = Literal[tuple(candidates)]
+        material = {
+            "names": in_a_row(cast.names),
+            "user": cast.user.name,
+            "candidates": "\n".join(f"- {name}" for name in candidates),
+            "talk": "\n".join(f"{one.speaker_name}: {shorten(one.content, LONGEST_LINE)}" for one in said),
+        }
+        try:
+            answer = await self._asker.ask("next_speaker", create_model("Next", __base__=Answer, name=(kind, ...)), **material)
+        except (ModelError, ValidationError):
+            return ""
+        return names.get(str(answer.name), "")  # type: ignore[attr-defined]  # the field was just made
 
     async def _last(self, session: ChatSession, cast: Cast) -> str:
         """Who of them spoke last."""

@@ -21,18 +21,39 @@ class TurnTaking:
         self._names = {one.unique_name: spoken_names(one, group) for one in group}
         self._way, self._left = way, most
         self._waiting: list[str] = []
+        self._otherwise: list[str] = []
+        """Whose turn it is where the model, asked to choose, cannot say."""
 
     def asked(self, text: str, last: str) -> None:
         """The user says this; `last` spoke before them."""
         named = self.named_in(text) if self._way is not GroupTurns.ONE else []
+        self._otherwise = [] if named else self._after(last)[:1]
         if self._way is GroupTurns.EVERYONE:
             self._waiting = [*named, *(one for one in self._after(last) if one not in named)]
+        elif self._way is GroupTurns.MODEL:
+            self._waiting = named
         else:
-            self._waiting = named or self._after(last)[:1]
+            self._waiting = named or self._otherwise
+
+    @property
+    def is_open(self) -> bool:
+        """Is the model to choose who is next?"""
+        return self._way is GroupTurns.MODEL and not self._waiting and self._left > 0
+
+    @property
+    def must_answer(self) -> bool:
+        """Has nobody answered the user yet?"""
+        return bool(self._otherwise)
+
+    def choose(self, unique_name: str) -> None:
+        """The model chose this one; empty is the user, or that it cannot say."""
+        self._waiting = [unique_name] if unique_name in self._names else self._otherwise
+        self._otherwise = []
 
     def heard(self, speaker: str, text: str) -> None:
         """One of them said this: whoever is spoken of by name may answer, if they are not waiting already."""
-        if self._way is GroupTurns.NAMED:
+        self._otherwise = []
+        if self._way in {GroupTurns.NAMED, GroupTurns.MODEL}:
             self._waiting += [one for one in self.named_in(text) if one != speaker and one not in self._waiting]
 
     def next(self) -> str | None:

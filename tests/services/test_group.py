@@ -6,14 +6,17 @@ import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from typing import TypeVar
 
 import pytest
 
+from lethe_app.brain.answers import Answer
 from lethe_app.choices import GroupTurns
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.prompt import Part
 from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.errors import ModelError
 from lethe_app.house import House
 from lethe_app.prompt.macros import expand
 from lethe_app.services.events import Began, Finished, Prompted, Recalled, Said, TurnEvent
@@ -21,6 +24,7 @@ from lethe_app.services.inspecting import Inspection
 from lethe_app.services.turn_taking import TurnTaking, spoken_names
 
 Says = Callable[..., object]
+T = TypeVar("T", bound=Answer)
 ADA, BO, CLEO = (Persona(unique_name=name.split()[0].lower(), name=name) for name in ("Ada Vale", "Bo", "Cleo Vale"))
 GUESTS = {
     "wren": {"name": "Wren", "bio": "{{char}} keeps the light.", "example_dialogs": ["Short words."]},
@@ -108,6 +112,24 @@ def test_a_name_with_signs_is_found_too():
     assert TurnTaking([robot], GroupTurns.NAMED, 1).named_in("well, c-3 (OLD)?") == ["r"]
 
 
+def test_where_the_model_chooses_names_come_first_and_somebody_always_answers():
+    taking = TurnTaking([ADA, BO, CLEO], GroupTurns.MODEL, 4)
+    taking.asked("Hello.", "ada")
+    assert (taking.is_open, taking.must_answer) == (True, True)
+    taking.choose("")
+    assert taking.next() == "bo"  # it could not say, and the next in turn was Bo
+    taking.heard("bo", "Ask Ada.")
+    assert (taking.is_open, taking.must_answer) == (False, False)
+    assert taking.next() == "ada"
+    taking.heard("ada", "Fine.")
+    taking.choose("cleo")
+    assert taking.next() == "cleo"
+    taking.heard("cleo", "Fine.")
+    assert taking.is_open
+    taking.choose("")
+    assert taking.next() is None
+
+
 # Taking part
 
 
@@ -164,6 +186,42 @@ async def test_each_in_turn_and_only_who_is_chosen(house: House, session: ChatSe
     assert await speakers(house, session, "All of you?") == ["Oskar Lind", "Mira", "Wren"]
 
 
+class Chooser:
+    """Answers as it was told, and keeps what it was asked."""
+
+    def __init__(self, *names: str) -> None:
+        self.names, self.asked = list(names), list[dict[str, str]]()
+
+    async def ask(self, errand: str, answer: type[T], **material: str) -> T:
+        assert errand == "next_speaker"
+        self.asked.append(material)
+        if not self.names:
+            raise ModelError("It said something else.")
+        return answer.model_validate({"name": self.names.pop(0)})
+
+
+async def test_the_model_chooses_who_is_next_until_it_is_the_users_turn(
+    house: House, session: ChatSession, says: Says, monkeypatch: pytest.MonkeyPatch
+):
+    chooser = Chooser("Oskar Lind", "Wren", "Tomas")
+    monkeypatch.setattr(house.group, "_asker", chooser)
+    await house.preferences.set(group_turns=GroupTurns.MODEL, group_replies=5)
+    await says(*["“Aye.”"] * 4)
+
+    assert await speakers(house, session, "Who goes first?") == ["Oskar Lind", "Wren"]
+
+    first, second, third = chooser.asked
+    assert first["candidates"] == "- Mira\n- Wren\n- Oskar Lind"  # the user has just spoken
+    assert second["candidates"] == "- Mira\n- Wren\n- Tomas"
+    assert third["talk"].endswith("Tomas: Who goes first?\nOskar Lind: “Aye.”\nWren: “Aye.”")
+    assert await speakers(house, session, "And?") == ["Oskar Lind"]  # it cannot say; he is next in turn
+
+
+async def test_the_question_who_is_next_can_be_asked(house: House):
+    errand = house.chat._group._asker._clerk._errands.of("next_speaker")
+    assert set(errand.gaps) == {"names", "user", "candidates", "talk"}
+
+
 async def test_closing_the_stream_silences_those_who_were_to_follow(house: House, session: ChatSession, says: Says):
     await says("one two three four five six", delay=0.02)
 
@@ -206,7 +264,8 @@ async def test_in_a_group_macros_know_who_speaks_and_whose_conversation_it_is(ho
     scene = cast.scene(session, session.added)
     alone = replace(cast, guests=(), speaks=None).scene(session, session.added)
 
-    assert expand("{{char}} of {{group}} / {{mgroup}}", scene) == "Wren of Wren, Mira and Oskar Lind / Mira, Wren and Oskar Lind"
+    assert expand("{{char}} of {{group}}", scene) == "Wren of Wren, Mira and Oskar Lind"
+    assert expand("{{mgroup}}", scene) == "Mira, Wren and Oskar Lind"
     assert expand("{{mchar}}: {{currentcharbio}}", scene) == "Mira: Wren keeps the light."
     assert "is the navigator of the Petrel." in expand("{{mcharbio}}", scene)
     assert expand("{{group}} {{mchar}}", alone) == "Mira Mira"

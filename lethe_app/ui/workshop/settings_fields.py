@@ -33,6 +33,7 @@ WORDS = {
     "group_turns.named": str(QT_TRANSLATE_NOOP("Setting", "Whoever you name, or the next in turn")),
     "group_turns.everyone": str(QT_TRANSLATE_NOOP("Setting", "Everyone, each once")),
     "group_turns.one": str(QT_TRANSLATE_NOOP("Setting", "Only the next in turn")),
+    "group_turns.model": str(QT_TRANSLATE_NOOP("Setting", "Whoever you name, or whom the model chooses")),
     "f16": str(QT_TRANSLATE_NOOP("Setting", "f16: exact")),
     "q8_0": str(QT_TRANSLATE_NOOP("Setting", "q8_0: half the memory")),
     "q4_0": str(QT_TRANSLATE_NOOP("Setting", "q4_0: a quarter of the memory, less exact")),
