@@ -10,6 +10,7 @@ from pydantic import ValidationError, create_model
 
 from lethe_app.brain.answers import Answer
 from lethe_app.brain.quoting import shorten
+from lethe_app.choices import GroupTurns
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import ModelError
@@ -70,7 +71,7 @@ class Group:
         group = cast.group or (cast.persona,)
         chosen = [one for one in group if one.unique_name == speaker]
         if chosen or len(group) == 1:
-            taking = TurnTaking(chosen or group, settings.group_turns, 1)
+            taking = TurnTaking(chosen or group, GroupTurns.ONE, 1)  # there is nothing to choose
             taking.asked("", "")
             return taking
         taking = TurnTaking(group, settings.group_turns, settings.group_replies)

@@ -79,8 +79,9 @@ class Sessions:
         if now() - newest.last_activity < timedelta(minutes=minutes):
             return session
         await self._end(session.persona_id)
-        goes_on = {name: getattr(session, name) for name in ("persona_id", "user_id", "scenario", "guests")}
-        fresh = ChatSession(**goes_on)
+        fresh = ChatSession(
+            persona_id=session.persona_id, user_id=session.user_id, scenario=session.scenario, guests=session.guests
+        )
         fresh = await self._chats.add_session(fresh)
         self.changed.tell(session.persona_id)
         return fresh

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import chain
 
 from lethe_app.choices import GroupTurns
 from lethe_app.domain.persona import Persona
@@ -75,14 +74,15 @@ class TurnTaking:
     def _after(self, last: str) -> list[str]:
         """Everybody, beginning behind whoever spoke last; at the beginning with the first."""
         start = self._group.index(last) + 1 if last in self._group else 0
-        return list(chain(self._group[start:], self._group[:start]))
+        return [*self._group[start:], *self._group[:start]]
 
 
 def spoken_names(persona: Persona, group: Sequence[Persona]) -> list[str]:
     """What a persona is called: the whole name, and the first of its words that nobody else of the group has."""
     others = {word.casefold() for one in group if one.unique_name != persona.unique_name for word in one.name.split()}
-    short = persona.name.split()[:1]
-    return [persona.name, *(word for word in short if len(word) >= SHORTEST_NAME and word.casefold() not in others)]
+    name, short = persona.name.strip(), persona.name.split()[:1]
+    known = [name, *(word for word in short if len(word) >= SHORTEST_NAME and word.casefold() not in others)]
+    return [each for each in known if each]  # a name of nothing but spaces would be found everywhere
 
 
 def _as_word(name: str) -> re.Pattern[str]:

@@ -129,6 +129,7 @@ def _store_conversation(connection: sqlite3.Connection, arrival: Arrival, talk: 
     memory, row = cells(session, MEMORY_COLUMNS), cells(session, SESSION_COLUMNS)
     insert(connection, "memories", {**memory, "guid": guid, "path": "", "persona_id": persona_id})
     own: dict[str, Cell] = {"guid": guid, "persona_id": persona_id, "user_id": speaker(session.user_id), "last_activity": ""}
+    own["guests"] = "[]"  # who has the same file name here may be somebody else
     insert(connection, "sessions", {**row, **own})
     for seq, message in enumerate(talk.messages, start=1):
         _store_message(connection, guid, seq, message, ids, speaker)

@@ -105,6 +105,7 @@ def test_a_first_name_counts_where_it_is_nobody_elses_and_long_enough():
     assert spoken_names(ADA, [ADA, BO, CLEO]) == ["Ada Vale", "Ada"]
     assert spoken_names(Persona(name="Li Wei"), [ADA]) == ["Li Wei"]
     assert spoken_names(Persona(unique_name="b", name="Ada Holm"), [ADA]) == ["Ada Holm"]
+    assert spoken_names(Persona(unique_name="c", name=" "), [ADA]) == []
 
 
 def test_a_name_with_signs_is_found_too():
@@ -215,6 +216,21 @@ async def test_the_model_chooses_who_is_next_until_it_is_the_users_turn(
     assert second["candidates"] == "- Mira\n- Wren\n- Tomas"
     assert third["talk"].endswith("Tomas: Who goes first?\nOskar Lind: “Aye.”\nWren: “Aye.”")
     assert await speakers(house, session, "And?") == ["Oskar Lind"]  # it cannot say; he is next in turn
+
+
+async def test_the_model_is_not_asked_where_there_is_nothing_to_choose(
+    house: House, session: ChatSession, says: Says, monkeypatch: pytest.MonkeyPatch
+):
+    chooser = Chooser()
+    monkeypatch.setattr(house.group, "_asker", chooser)
+    await house.preferences.set(group_turns=GroupTurns.MODEL, group_replies=5)
+    await says(*["“Aye.”"] * 4)
+
+    assert await speakers(house, session, "Hello.", speaker="wren") == ["Wren"]
+    await house.group.ask_in(session.guid, [])
+    assert await speakers(house, session, "Hello.") == ["Mira"]
+    assert await speakers(house, session, "") == ["Mira"]  # she has spoken last, and speaks again
+    assert chooser.asked == []
 
 
 async def test_the_question_who_is_next_can_be_asked(house: House):
