@@ -308,6 +308,18 @@ async def test_a_world_of_the_same_name_that_says_something_else_gets_another_na
     assert worlds["the-petrel"].entries[0].guid != worlds["the-petrel-2"].entries[0].guid
 
 
+async def test_a_guest_stays_behind_for_whoever_bears_that_name_elsewhere_may_be_another(house: House, tmp_path: Path):
+    talk = await lived(house)
+    await house.group.ask_in(talk.guid, ["edmund"])  # who ships with every Lethe
+    file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
+    async with another(tmp_path / "away") as away:
+        received = await away.bundles.receive(await away.bundles.look(file))
+        every = [await away.sessions.open(one.guid) for one in await away.sessions.list(received.persona.unique_name)]
+
+    assert every
+    assert all(session.guests == [] for session in every)
+
+
 async def test_what_came_is_found_by_its_words(house: House, tmp_path: Path):
     await lived(house)
     file = await house.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
