@@ -36,6 +36,8 @@ DOORS: dict[str, tuple[str, ...]] = {
         "llm/llama_embedding.py",
         "llm/llama_weights.py",
         "llm/llama_cache.py",
+        "llm/llama_parking.py",
+        "llm/llama_rack.py",
         "llm/llama_states.py",
         "llm/llama_sampling.py",
         "llm/llama_schema.py",

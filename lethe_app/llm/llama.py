@@ -1,7 +1,7 @@
 """llama.cpp as our engine: one model with one conversation in its KV cache, and a second one while there is quiet work.
 
-Together with `llama_weights`, `llama_cache`, `llama_states`, `llama_sampling`, `llama_schema` and `llama_embedding` the only
-door to llama_cpp.
+Together with `llama_weights`, `llama_cache`, `llama_parking`, `llama_rack`, `llama_states`, `llama_sampling`, `llama_schema`
+and `llama_embedding` the only door to llama_cpp.
 """
 
 from __future__ import annotations

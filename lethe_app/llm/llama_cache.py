@@ -1,8 +1,7 @@
 """The KV cache and the list of tokens it holds, which must tell the same story at every moment.
 
-llama.cpp adds tokens only behind the last one of a sequence. To put some into the middle, or to compute a stretch anew, what
-stands behind is parked in a second sequence meanwhile; cells only change their label for that. When a stop comes in the middle,
-what is still parked moves up to what is done, so that it is not lost.
+To put tokens into the middle, or to compute a stretch anew, what stands behind is parked meanwhile. When a stop comes in the
+middle, what is still parked moves up to what is done, so that it is not lost.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ import llama_cpp
 from lethe_app.errors import ModelError
 from lethe_app.llm.bookmarks import Bookmark
 from lethe_app.llm.joints import Joint
+from lethe_app.llm.llama_parking import SEQUENCE, Parking
 from lethe_app.llm.llama_states import Checkpoints, Window, put, take
 from lethe_app.llm.llama_weights import NativeFlag, sums_up
 from lethe_app.llm.partings import Partings, ways_back
-from lethe_app.llm.splices import Run, common_prefix, moves
+from lethe_app.llm.splices import Run, common_prefix
 from lethe_app.llm.wishes import PLAIN, Layout, Wishes, lay_out
 
 ABORTED = 2
-SEQUENCE, PARKED = 0, 1
 FIRST_AFTER_MOVE = 16
 """Tokens read together with the moving of cells, which must not be interrupted and so should not take long."""
 QUIET_BATCH = 128
@@ -51,10 +50,9 @@ class Cache:
         """Where the next checkpoints are to be taken."""
         self._tokens: list[int] = []
         self._joints: list[Joint] = []
-        self._parked: list[Run] = []
+        self._parking = Parking(context, stop)
         self._planned: list[Joint] = []
         """Where the joints will be if everything parked comes back as planned."""
-        self._has_moved = False
 
     @property
     def length(self) -> int:
@@ -86,14 +84,15 @@ class Cache:
         shared = layout.runs[0].length
         self._partings.has_read(shared, len(tokens))
         self._marks = ways_back(shared, len(tokens)) if self._sums_up else set()
-        self._keep(layout.runs)
+        self._keep(layout.runs, anew=anew)
         self._mark()
-        total = len(tokens) - self.length - (0 if anew else sum(run.length for run in self._parked))
+        total = len(tokens) - self.length - (0 if anew else self._parking.length)
         reading(0, total)
         done = 0
         try:
             while self.length < len(tokens):
-                if self._parked and not anew and self._parked[0].wanted == self.length:
+                parked = self._parking.runs
+                if parked and not anew and parked[0].wanted == self.length:
                     self._bring_back(tokens)
                     continue
                 ahead = self._next_batch(tokens, QUIET_BATCH if wishes.exact else self._batch_size, anew=anew)
@@ -103,7 +102,7 @@ class Cache:
                     break
                 done += len(ahead)
                 self._mark()
-                self._drop_parked(self.length)
+                self._parking.drop(self.length)
                 reading(done, total)
         finally:
             self._close_up(tokens)
@@ -126,7 +125,7 @@ class Cache:
         Models that cannot go back in it later do so before: what the next prompt may not begin with is forgotten.
         """
         self._step_back(self._partings.stays(self.length))
-        data = take(self.context, SEQUENCE) if self._tokens and not self._has_moved else None
+        data = take(self.context, SEQUENCE) if self._tokens and not self._parking.has_moved else None
         return Bookmark(list(self._tokens), tuple(self._joints), data) if data is not None else None
 
     def put_back(self, mark: Bookmark) -> bool:
@@ -156,51 +155,36 @@ class Cache:
         if self.length in self._marks and self._checkpoints.nearest(self.length) != self.length:
             self._checkpoints.take(self.length)
 
-    def _keep(self, runs: Sequence[Run]) -> None:
+    def _keep(self, runs: Sequence[Run], *, anew: bool) -> None:
         """Forget what is in none of the runs; all behind the first of them is parked at the places where it is wanted."""
-        beginning, behind = runs[0].length, list(runs[1:])
-        if behind:
-            llama_cpp.llama_memory_seq_cp(self._memory, SEQUENCE, PARKED, beginning, -1)
-        if self._rewind(beginning) and behind:
-            end = beginning
-            for run in behind:
-                self._forget_parked(end, run.cached)
-                end = run.cached_end
-            self._forget_parked(end, -1)
-            for run in moves(behind):
-                self._shift(run.cached, run.length, run.wanted - run.cached)
-            self._parked = behind
-
-    def _shift(self, place: int, length: int, distance: int) -> None:
-        if distance:
-            llama_cpp.llama_memory_seq_add(self._memory, PARKED, place, place + length, distance)
-            self._has_moved = True
+        self._parking.copy(runs, anew=anew)
+        if self._rewind(runs[0].length):
+            self._parking.arrange(runs)
 
     def _next_batch(self, tokens: list[int], most: int, *, anew: bool) -> list[int]:
         """Up to the next parked stretch, unless that is to be computed as well."""
-        end = self.length + min(most, self._batch_size, FIRST_AFTER_MOVE if self._has_moved else most)
-        if self._parked and not anew:
-            end = min(end, self._parked[0].wanted)
+        end = self.length + min(most, self._batch_size, FIRST_AFTER_MOVE if self._parking.has_moved else most)
+        if self._parking.runs and not anew:
+            end = min(end, self._parking.runs[0].wanted)
         end = min([end, *(mark for mark in self._marks if mark > self.length)])
         return tokens[self.length : end]
 
     def _make_room(self, count: int) -> None:
         """Old cells serve until their stretch is computed anew, unless the context has no room for both."""
-        parked = sum(run.length for run in self._parked)
-        if self.length + parked + count > self.room:
-            self._drop_parked(self.length + count)
+        if self.length + self._parking.cells + count > self.room:
+            self._parking.drop(self.length + count)
 
     def _bring_back(self, tokens: list[int]) -> None:
         """The next parked stretch stands where it should."""
-        run = self._parked.pop(0)
-        self._unpark(run.wanted, run.length)
+        run = self._parking.runs.pop(0)
+        self._parking.leave(run, run.wanted)
         self._tokens += tokens[run.wanted : run.wanted_end]
         self._joints += [joint for joint in self._planned if run.wanted <= joint.place < run.wanted_end]
 
     def _close_up(self, tokens: list[int]) -> None:
         """What is parked when evaluating ends moves up to what is done; nothing is, unless it ended early."""
         seen = self._joints[-1].place if self._joints else -1
-        for run in self._parked:
+        for run in self._parking.runs:
             gap = run.wanted - self.length
             behind = [joint.changed for joint in self._planned if seen < joint.place <= run.wanted]
             if gap or behind:
@@ -208,25 +192,13 @@ class Cache:
             inside = [joint for joint in self._planned if run.wanted < joint.place < run.wanted_end]
             self._joints += [Joint(joint.place - gap, joint.changed) for joint in inside]
             seen = run.wanted_end - 1
-            self._shift(run.wanted, run.length, -gap)
-            self._unpark(run.wanted - gap, run.length)
+            if not self._parking.leave(run, run.wanted - gap):
+                self._drop_half_done()
+                break
             self._tokens += tokens[run.wanted : run.wanted_end]
-        self._parked, self._planned = [], []
-
-    def _drop_parked(self, end: int) -> None:
-        """Forget what is parked before a place."""
-        if self._parked and self._parked[0].wanted < end:
-            self._forget_parked(0, end)
-            rest = [run.without_head(max(end - run.wanted, 0)) for run in self._parked if run.wanted_end > end]
-            self._parked = rest
-
-    def _unpark(self, place: int, length: int) -> None:
-        llama_cpp.llama_memory_seq_cp(self._memory, PARKED, SEQUENCE, place, place + length)
-        self._forget_parked(place, place + length)
-
-    def _forget_parked(self, start: int, end: int) -> None:
-        if start != end:
-            llama_cpp.llama_memory_seq_rm(self._memory, PARKED, start, end)
+        self._joints = [joint for joint in self._joints if joint.place < self.length]
+        self._parking.clear()
+        self._planned = []
 
     def _rewind(self, length: int) -> bool:
         """Forget everything behind the first `length` tokens. Models that cannot go back just there forget more: then False."""
@@ -266,7 +238,7 @@ class Cache:
             return False
         array = (llama_cpp.llama_token * len(tokens))(*tokens)
         batch = llama_cpp.llama_batch_get_one(array, len(tokens))
-        code = self._decode_and_move(batch) if self._has_moved else llama_cpp.llama_decode(self.context, batch)
+        code = self._decode_and_move(batch) if self._parking.has_moved else llama_cpp.llama_decode(self.context, batch)
         if code == 0:
             self._tokens += tokens
             return True
@@ -283,7 +255,7 @@ class Cache:
         llama_cpp.llama_set_abort_callback(self.context, _NEVER, None)
         code = int(llama_cpp.llama_decode(self.context, batch))
         llama_cpp.llama_set_abort_callback(self.context, self._stop.callback, ctypes.cast(self._stop.buffer, ctypes.c_void_p))
-        self._has_moved = code != 0
+        self._parking.has_moved = code != 0
         return code
 
     def _drop_half_done(self) -> None:
@@ -295,6 +267,6 @@ class Cache:
         llama_cpp.llama_memory_clear(self._memory, True)
         self._tokens.clear()
         self._joints.clear()
-        self._parked.clear()
+        self._parking.clear()
         self._checkpoints.cut(0)
-        self._has_moved = False
+        self._parking.has_moved = False

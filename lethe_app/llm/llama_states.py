@@ -16,9 +16,14 @@ SUMS = int(llama_cpp.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY)
 MOST_CHECKPOINTS = 4
 
 
+def size_of(context: Any, sequence: int, flags: int = WHOLE) -> int:  # noqa: ANN401 - of llama.cpp
+    """Bytes that a copy of what one sequence holds would have."""
+    return int(llama_cpp.llama_state_seq_get_size_ext(context, sequence, flags))
+
+
 def take(context: Any, sequence: int, flags: int = WHOLE) -> bytearray | None:  # noqa: ANN401 - of llama.cpp
     """A copy of what one sequence holds; None if there is no memory for it."""
-    size = int(llama_cpp.llama_state_seq_get_size_ext(context, sequence, flags))
+    size = size_of(context, sequence, flags)
     if not size or not has_memory_for(size):
         return None
     data = bytearray(size)

@@ -49,10 +49,11 @@ def lay_out(
     if not (wishes.surgery and can_shift):
         return Layout([Run(0, 0, min(common_prefix(held, wanted), max(len(wanted) - 1, 0), clean))], [])
     runs = plan(held, wanted, wishes.shortest)
-    planned = rejoin(joints, runs)
-    if not wishes.exact and not is_too_much(planned, room):
-        return Layout(runs, planned)
-    beginning = runs[0]
-    if clean < beginning.length:
-        runs = [Run(0, 0, clean), beginning.without_head(clean), *runs[1:]]
-    return Layout(runs, planned, anew=True)
+    planned, beginning = rejoin(joints, runs), runs[0]
+    if wishes.exact:
+        if clean < beginning.length:
+            runs = [Run(0, 0, clean), beginning.without_head(clean), *runs[1:]]
+        return Layout(runs, planned, anew=True)
+    if is_too_much(planned, room):  # and would be so again after a stop: then nothing but the beginning is worth keeping
+        return Layout([Run(0, 0, min(clean, beginning.length))], [])
+    return Layout(runs, planned)

@@ -30,7 +30,7 @@ class StillCache(Cache):
 
     def _decode(self, tokens: list[int]) -> bool:
         self._tokens += tokens
-        self._has_moved = False
+        self._parking.has_moved = False
         return True
 
 

@@ -17,10 +17,11 @@ import pytest
 
 from lethe_app.domain.model import LoadOptions
 from lethe_app.errors import ModelError
-from lethe_app.llm import llama_cache
+from lethe_app.llm import llama_cache, llama_rack
 from lethe_app.llm.bookmarks import Bookmark
 from lethe_app.llm.llama import LlamaEngine
-from lethe_app.llm.llama_cache import PARKED, SEQUENCE, Cache
+from lethe_app.llm.llama_cache import Cache
+from lethe_app.llm.llama_parking import PARKED, SEQUENCE
 from lethe_app.llm.wishes import Wishes
 from tests.llm.test_surgery import silent
 from tests.llm.tiny_models import write_gemma, write_granite, write_lfm2, write_llama, write_mamba
@@ -69,7 +70,7 @@ class Rig:
         parked = int(llama_cpp.llama_memory_seq_pos_max(memory, PARKED)) if self.facts.can_shift else -1
         last = int(llama_cpp.llama_memory_seq_pos_max(memory, SEQUENCE))
         inside = places == sorted({place for place in places if 0 < place < cache.length})
-        return last == cache.length - 1 and parked == -1 and inside and not cache._parked
+        return last == cache.length - 1 and parked == -1 and inside and not cache._parking.runs
 
 
 @pytest.fixture(scope="module", params=KINDS, ids=[kind.__name__.removeprefix("write_") for kind in KINDS])
@@ -123,6 +124,8 @@ def test_whatever_is_asked_of_a_cache_it_holds_what_it_says(rig: Rig, seed: int,
     for _round in range(25):
         rig.engine.stop.clear()
         with monkeypatch.context() as patch:
+            patch.setattr(llama_rack, "MOST_BYTES", chance.dice.choice([0, 1 << 20]))
+            patch.setattr(llama_rack, "PIECE", 48)
             if chance.dice.random() < 0.05:
                 fail_after(chance.dice.randrange(3), patch)
             read(rig, chance)
@@ -189,7 +192,7 @@ def test_a_cell_in_a_wrong_place_would_be_seen(tmp_path: Path):
     llama_cpp.llama_memory_seq_rm(moved, SEQUENCE, 100, 101)
     llama_cpp.llama_memory_seq_add(moved, SEQUENCE, 101, -1, -1)
     rig.cache._tokens.pop(99)
-    rig.cache._has_moved = True
+    rig.cache._parking.has_moved = True
 
     seen = rig.divergence(FIRST_WORD)
     rig.close()

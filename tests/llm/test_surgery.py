@@ -14,9 +14,11 @@ import pytest
 
 from lethe_app.domain.model import LoadOptions
 from lethe_app.domain.presets import SamplerPreset
+from lethe_app.llm import llama_rack
 from lethe_app.llm.joints import MOST_JOINTS, Joint
 from lethe_app.llm.llama import LlamaEngine
-from lethe_app.llm.llama_cache import PARKED, SEQUENCE, Cache, Wishes
+from lethe_app.llm.llama_cache import Cache, Wishes
+from lethe_app.llm.llama_parking import PARKED, SEQUENCE
 from lethe_app.llm.protocol import Generate, Lane
 
 GREEDY = SamplerPreset(name="greedy", temperature=0)
@@ -81,7 +83,7 @@ class Table:
         last = llama_cpp.llama_memory_seq_pos_max(memory, SEQUENCE)
         parked = llama_cpp.llama_memory_seq_pos_max(memory, PARKED)
         inside = all(0 < joint.place < cache.length for joint in cache._joints)
-        return last == cache.length - 1 and parked == -1 and inside and not cache._parked
+        return last == cache.length - 1 and parked == -1 and inside and not cache._parking.runs
 
 
 def divergence(true: list[float], other: list[float]) -> float:
@@ -144,6 +146,58 @@ def test_after_computing_anew_nothing_is_left_of_a_cut(table: Table):
     assert table.cache.drift == 0
     assert divergence(true, table.next_word()) < min(cut, NOISE)
     assert table.agrees()
+
+
+def operated(table: Table) -> tuple[list[int], list[float]]:
+    """A cache with two cuts, behind whose first one something else was put in; and the truth, read in batches of that size."""
+    wanted = table.piece(0, 100) + table.piece(400, 20) + table.piece(150, 100) + table.piece(270, 100)
+    table.begin(wanted[:100])
+    table.cache.evaluate(wanted, silent, Wishes(exact=True))
+    true = table.next_word()
+    table.begin(table.piece(0, 360))
+    table.cache.evaluate(wanted, silent)
+    assert table.cache.drift == 2
+    return wanted, true
+
+
+def test_computed_anew_it_is_the_same_to_the_last_bit(table: Table):
+    wanted, true = operated(table)
+
+    table.cache.evaluate(wanted, silent, Wishes(exact=True))
+
+    assert table.next_word() == true
+
+
+def test_where_old_cells_are_in_the_way_the_last_bits_differ(table: Table, monkeypatch: pytest.MonkeyPatch):
+    """Which is why they are put out of it, and what the test above would see."""
+    monkeypatch.setattr(llama_rack, "MOST_BYTES", 0)
+    wanted, true = operated(table)
+
+    table.cache.evaluate(wanted, silent, Wishes(exact=True))
+
+    assert 0 < abs(divergence(true, table.next_word())) < NOISE
+    assert table.agrees()
+
+
+def test_what_was_not_reached_when_it_was_stopped_is_given_back_as_it_was(table: Table, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(llama_rack, "PIECE", 48)
+    wanted, true = operated(table)
+    before = [one.changed for one in table.cache.joints]
+
+    def stop_after_one(done: int, _total: int) -> None:
+        if done:
+            table.engine.stop.set()
+
+    done = table.cache.evaluate(wanted, stop_after_one, Wishes(exact=True))
+    table.engine.stop.clear()
+
+    assert 0 < done < len(wanted) - 100
+    assert table.agrees()
+    assert table.cache.tokens == wanted[:-1]  # the last is always computed
+    assert [one.changed for one in table.cache.joints] == before
+    assert table.cache.joints[0].place >= 100 + done
+    table.cache.evaluate(wanted, silent, Wishes(exact=True))
+    assert table.next_word() == true
 
 
 def test_computing_anew_what_was_never_cut_costs_one_token(table: Table):
