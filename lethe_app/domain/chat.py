@@ -108,6 +108,8 @@ class SessionSummary:
     """The beginning of the newest visible message."""
     first_words: str = ""
     """What the user said first: a name that stays, until the conversation has a title."""
+    guests: tuple[str, ...] = ()
+    """File names of the personas who take part besides."""
 
 
 @dataclass(frozen=True)

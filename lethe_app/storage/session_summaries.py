@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from datetime import datetime
 from uuid import UUID
@@ -26,7 +27,7 @@ SELECT s.guid, s.persona_id, m.name, m.added, s.last_activity, s.message_count, 
     ''), coalesce(
     (SELECT substr(a.content, 1, :preview) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
      WHERE t.session_id = s.guid AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'user' ORDER BY t.seq LIMIT 1),
-    '')
+    ''), s.guests
 FROM sessions s JOIN memories m USING (guid)
 WHERE {which} AND (m.deleted_at IS NOT NULL) = :deleted
 ORDER BY s.last_activity DESC, s.rowid DESC LIMIT :most
@@ -66,8 +67,8 @@ def before(connection: sqlite3.Connection, persona_id: str, guid: str, moment: s
     return [_summary(row) for row in connection.execute(BEFORE, values | common)]
 
 
-def _summary(row: tuple[str, str, str, str, str, int, int, int, str, str]) -> SessionSummary:
-    guid, persona_id, title, added, last_activity, count, archived, sticky, preview, first_words = row
+def _summary(row: tuple[str, str, str, str, str, int, int, int, str, str, str]) -> SessionSummary:
+    guid, persona_id, title, added, last_activity, count, archived, sticky, preview, first_words, guests = row
     try:
         return SessionSummary(
             UUID(guid),
@@ -80,6 +81,7 @@ def _summary(row: tuple[str, str, str, str, str, int, int, int, str, str]) -> Se
             bool(sticky),
             " ".join(preview.split()),
             " ".join(first_words.split()),
+            tuple(json.loads(guests)),
         )
     except ValueError as error:
         raise DatabaseDamaged(

@@ -235,7 +235,10 @@ class Conversations(QObject):
 
     def _session_row(self, summary: SessionSummary) -> SessionRow:
         title = summary.title.strip() or bare(summary.first_words) or bare(summary.preview) or self.tr("New conversation")
-        return SessionRow(str(summary.guid), summary.persona_id, title, summary.last_activity, summary.messages)
+        guests = tuple(self._faces[guest].name for guest in summary.guests if guest in self._faces)
+        return SessionRow(
+            str(summary.guid), summary.persona_id, title, summary.last_activity, summary.messages, guests=guests
+        )
 
 
 def bare(preview: str) -> str:

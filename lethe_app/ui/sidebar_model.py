@@ -10,7 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QCoreApplication, QModelIndex, QPersistentModelIndex, Qt, Signal
 
-from lethe_app.ui.words import age_in_words, messages_in_words
+from lethe_app.ui.words import age_in_words, joined, messages_in_words
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -40,10 +40,17 @@ class SessionRow:
     moment: datetime
     messages: int = 0
     is_open: bool = False
+    guests: tuple[str, ...] = ()
+    """Names of those who take part besides the persona."""
 
     @property
     def key(self) -> str:
         return f"session {self.guid}"
+
+    @property
+    def searched(self) -> str:
+        """All that a search looks through."""
+        return "\n".join([self.title, *self.guests])
 
 
 Row = PersonaRow | SessionRow
@@ -124,7 +131,7 @@ class SidebarModel(QAbstractListModel):
     def _found(self) -> list[Row]:
         rows: list[Row] = []
         for persona in self._personas:
-            sessions = [row for row in self._sessions.get(persona.persona_id, []) if self._wanted in row.title.casefold()]
+            sessions = [row for row in self._sessions.get(persona.persona_id, []) if self._wanted in row.searched.casefold()]
             if sessions or self._wanted in f"{persona.name}\n{persona.tagline}".casefold():
                 rows.append(replace(persona, is_open=persona.persona_id == self._open_persona))
                 rows.extend(self._marked(row) for row in sessions)
@@ -150,11 +157,12 @@ class SidebarModel(QAbstractListModel):
             case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.EditRole:
                 return row.name if isinstance(row, PersonaRow) else row.title
             case Qt.ItemDataRole.ToolTipRole:
-                return row.tagline if isinstance(row, PersonaRow) else row.title
+                return row.tagline if isinstance(row, PersonaRow) else "\n".join(filter(None, [row.title, with_guests(row)]))
             case Qt.ItemDataRole.AccessibleTextRole:
                 return self._spoken(row)
             case _ if role == AGE and isinstance(row, SessionRow):
-                return age_in_words(row.moment, self._clock())
+                age = age_in_words(row.moment, self._clock())
+                return f"+{len(row.guests)} · {age}" if row.guests else age
         return None
 
     def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
@@ -168,7 +176,12 @@ class SidebarModel(QAbstractListModel):
         if isinstance(row, PersonaRow):
             words = [row.name, row.tagline]
         else:
-            words = [row.title, age_in_words(row.moment, self._clock()), messages_in_words(row.messages)]
+            words = [row.title, with_guests(row), age_in_words(row.moment, self._clock()), messages_in_words(row.messages)]
         if row.is_open:
             words.append(QCoreApplication.translate("Sidebar", "open"))
         return ", ".join(word for word in words if word)
+
+
+def with_guests(row: SessionRow) -> str:
+    """“with Edmund and Wren”, if there are any."""
+    return QCoreApplication.translate("Sidebar", "with {names}").format(names=joined(row.guests)) if row.guests else ""

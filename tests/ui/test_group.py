@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 
 from lethe_app.domain.persona import Persona
 from lethe_app.ui.group_dialog import LONGEST, Invitation, told_of
+from lethe_app.ui.sidebar_model import AGE
 from lethe_app.ui.transcript.faces import ANYBODY
 from lethe_app.ui.words import joined, one_of
 from tests.ui.test_accessibility import nameless
@@ -359,3 +360,23 @@ def test_names_are_told_as_in_a_sentence():
     assert joined(["Mira"]) == "Mira"
     assert joined(["Mira", "Edmund", "Wren"]) == "Mira, Edmund and Wren"
     assert one_of(["Mira", "Edmund", "Wren"]) == "Mira, Edmund or Wren"
+
+
+async def test_the_sidebar_says_who_takes_part_and_finds_the_conversation_by_their_names(tmp_path: Path, echo_model: Script):
+    async with opened(tmp_path, echo_model("I weigh it.")) as scene:
+        sidebar = scene.window.sidebar.model
+        session = scene.host.conversations.current
+        assert session is not None
+        row = sidebar.index_of(f"session {session.guid}")
+        assert str(row.data(AGE)) == "today"
+
+        await ask_in(scene, "Edmund", "Aiko")
+        await until(lambda: str(sidebar.index_of(f"session {session.guid}").data(AGE)) == "+2 · today")
+
+        row = sidebar.index_of(f"session {session.guid}")
+        assert "with Aiko and Edmund" in str(row.data(Qt.ItemDataRole.ToolTipRole))
+        assert "with Aiko and Edmund" in str(row.data(Qt.ItemDataRole.AccessibleTextRole))
+        sidebar.set_wanted("edmund")
+        assert sidebar.index_of(f"session {session.guid}").isValid()
+        sidebar.set_wanted("tamsin")
+        assert not sidebar.index_of(f"session {session.guid}").isValid()
