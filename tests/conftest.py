@@ -23,6 +23,14 @@ gc.disable()  # as in the program: a Qt object in a cycle must not be freed by t
 COLLECT_EVERY = 50
 
 
+STORIES = Path(__file__).with_name("stories")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The stories first: they take minutes, and begun last one of them would run alone at the end."""
+    items.sort(key=lambda item: STORIES not in item.path.parents)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item) -> None:
     """Collect in this thread, after every test with a window and now and then after others."""
