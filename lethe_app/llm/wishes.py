@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lethe_app.llm.joints import Joint, is_too_much, rejoin
+from lethe_app.llm.joints import Joint, is_too_much, mend, rejoin
 from lethe_app.llm.splices import SHORTEST, Run, common_prefix, plan
 
 
@@ -56,4 +56,4 @@ def lay_out(
         return Layout(runs, planned, anew=True)
     if is_too_much(planned, room):  # and would be so again after a stop: then nothing but the beginning is worth keeping
         return Layout([Run(0, 0, min(clean, beginning.length))], [])
-    return Layout(runs, planned)
+    return Layout(*mend(runs, planned))

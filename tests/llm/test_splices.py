@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.llm.joints import MOST_JOINTS, Joint, is_too_much, rejoin
+from lethe_app.llm.joints import MENDED, MOST_JOINTS, Joint, is_too_much, mend, rejoin
 from lethe_app.llm.splices import SHORTEST, Run, common_prefix, plan
 
 WORDS = st.integers(0, 9)
@@ -175,6 +175,41 @@ def test_joints_in_what_is_cut_away_are_remembered_by_the_joint_that_takes_their
     joints = [Joint(100, 10), Joint(800, 20), Joint(1600, 30), Joint(1700, 40)]
 
     assert rejoin(joints, [Run(0, 0, 700), Run(1600, 700, 500)]) == [Joint(100, 10), Joint(700, 950), Joint(800, 40)]
+
+
+def test_what_stood_right_behind_a_large_cut_is_computed_anew():
+    runs = [Run(0, 0, 700), Run(2300, 1000, 1500)]
+
+    kept, joints = mend(runs, rejoin([], runs))
+
+    assert kept == [Run(0, 0, 700), Run(2300 + MENDED, 1000 + MENDED, 1500 - MENDED)]
+    assert joints == [Joint(1000 + MENDED, 1900)]
+
+
+def test_no_more_is_mended_than_was_changed():
+    runs = [Run(0, 0, 700), Run(710, 700, 1500)]
+
+    assert mend(runs, rejoin([], runs)) == ([runs[0], Run(720, 710, 1490)], [Joint(710, 10)])
+
+
+def test_a_short_stretch_behind_a_cut_stays_whole():
+    runs = [Run(0, 0, 3000), Run(3150, 3000, 2 * MENDED)]
+
+    assert mend(runs, rejoin([], runs)) == (runs, [Joint(3000, 150)])
+
+
+def test_joints_that_stood_in_what_is_mended_become_one_behind_it():
+    old = [Joint(2400, 30), Joint(2300 + MENDED, 5), Joint(3000, 70)]
+    runs = [Run(0, 0, 700), Run(2300, 700, 1500)]
+
+    assert mend(runs, rejoin(old, runs))[1] == [Joint(700 + MENDED, 1600 + 30 + 5), Joint(1400, 70)]
+
+
+def test_a_cut_that_was_mended_once_is_not_mended_again():
+    joints = [Joint(1000 + MENDED, 1900)]
+    runs = [Run(0, 0, 2500)]
+
+    assert mend(runs, rejoin(joints, runs)) == (runs, joints)
 
 
 def test_too_many_cuts_and_too_large_ones_are_too_much():
