@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,13 +19,13 @@ from PySide6.QtGui import (
     QPen,
     QTextCharFormat,
     QTextLayout,
-    QTextOption,
 )
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from lethe_app.domain.finding import Hit
 from lethe_app.ui.palette import PROSE_WIDTH, RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_4, SPACE_6, SPACE_8
 from lethe_app.ui.theme import Theme, mixed
+from lethe_app.ui.workshop.search_text import as_read, direction_of, units
 
 Index = QModelIndex | QPersistentModelIndex
 ROW = Qt.ItemDataRole.UserRole
@@ -231,14 +230,14 @@ class _Painter(QStyledItemDelegate):
         mark = QTextCharFormat()
         mark.setBackground(QColor(mixed(palette.background, palette.water, 0.28)))
         mark.setFontWeight(QFont.Weight.DemiBold)
-        text, metrics = hit.text, QFontMetrics(prose)
+        (text, marks), metrics = as_read(hit), QFontMetrics(prose)
         layout = QTextLayout(text, prose)
-        layout.setTextOption(_direction(text))
+        layout.setTextOption(direction_of(text))
         formats = []
-        for start, length in hit.marks:
+        for start, length in marks:
             span = QTextLayout.FormatRange()
-            begin = _units(text[:start])
-            span.start, span.length, span.format = begin, _units(text[: start + length]) - begin, mark
+            begin = units(text[:start])
+            span.start, span.length, span.format = begin, units(text[: start + length]) - begin, mark
             formats.append(span)
         layout.setFormats(formats)
         layout.beginLayout()
@@ -248,7 +247,7 @@ class _Painter(QStyledItemDelegate):
                 break
             row.setLineWidth(area.width())
             row.setPosition(QPointF(0, number * self._line_height(font)))
-            if number == LINES - 1 and row.textStart() + row.textLength() < _units(text):
+            if number == LINES - 1 and row.textStart() + row.textLength() < units(text):
                 dots = metrics.horizontalAdvance("…")
                 row.setLineWidth(area.width() - dots)
                 is_leftward = layout.textOption().textDirection() == Qt.LayoutDirection.RightToLeft
@@ -271,18 +270,3 @@ class _Painter(QStyledItemDelegate):
 
     def _line_height(self, font: QFont) -> int:
         return QFontMetrics(self._prose(font)).height() + 1
-
-
-def _direction(text: str) -> QTextOption:
-    """Lines of a script that runs leftward begin at the right edge."""
-    strong = next((way for character in text if (way := unicodedata.bidirectional(character)) in {"L", "R", "AL"}), "L")
-    if strong == "L":
-        return QTextOption()
-    option = QTextOption(Qt.AlignmentFlag.AlignRight)
-    option.setTextDirection(Qt.LayoutDirection.RightToLeft)
-    return option
-
-
-def _units(text: str) -> int:
-    """How long Qt takes a text to be: an emoji counts twice."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from PySide6.QtCore import Qt
@@ -12,7 +14,7 @@ from PySide6.QtTest import QTest
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
-from lethe_app.domain.finding import HitKind
+from lethe_app.domain.finding import Hit, HitKind
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.finding import MOST
@@ -20,8 +22,8 @@ from lethe_app.storage.chats import Chats
 from lethe_app.storage.facts import Facts
 from lethe_app.ui.workshop.fact_page import FactPage
 from lethe_app.ui.workshop.memory_page import MemoryPage
-from lethe_app.ui.workshop.search_list import _direction, _units
 from lethe_app.ui.workshop.search_page import SearchPage
+from lethe_app.ui.workshop.search_text import as_read, direction_of, units
 from lethe_app.ui.workshop.world_page import WorldPage
 from tests.ui.window_scene import Scene, opened, until
 
@@ -238,9 +240,27 @@ async def test_a_message_on_a_branch_out_of_sight_is_gone_to_as_well(tmp_path: P
 
 
 def test_a_mark_stands_where_qt_counts_it_whatever_stands_before_it():
-    assert [_units(text) for text in ("", "lamp", "é", "😀😀 lamp")] == [0, 4, 1, 9]
+    assert [units(text) for text in ("", "lamp", "é", "😀😀 lamp")] == [0, 4, 1, 9]
 
 
 def test_lines_of_a_script_that_runs_leftward_begin_at_the_right():
-    assert _direction("“مفتاح” lamp").alignment() == Qt.AlignmentFlag.AlignRight
-    assert _direction("1. lamp مفتاح").alignment() == Qt.AlignmentFlag.AlignLeft
+    assert direction_of("“مفتاح” lamp").alignment() == Qt.AlignmentFlag.AlignRight
+    assert direction_of("1. lamp مفتاح").alignment() == Qt.AlignmentFlag.AlignLeft
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "read"),
+    [
+        ("*She pours the tea.* “Sit.”", "tea", "She pours the tea. “Sit.”"),
+        ("…cold *tea*, and 2*3 cups * each", "tea", "…cold tea, and 2*3 cups * each"),
+        ("**Tea**, then", "Tea", "Tea, then"),
+    ],
+)
+def test_asterisks_are_not_seen_and_the_marks_stay_on_their_words(text: str, found: str, read: str):
+    hit = Hit(HitKind.MESSAGE, UUID(int=1), "mira", None, "", "Mira", now(), text, ((text.index(found), len(found)),))
+
+    words, marks = as_read(hit)
+
+    assert words == read
+    assert [words[start : start + length] for start, length in marks] == [found]
+    assert as_read(replace(hit, kind=HitKind.WORLD)) == (text, list(hit.marks))
