@@ -208,6 +208,8 @@ class Conversations(QObject):
         if session.guests != before.guests and self._open is before:
             self._open = session
             await self._meet(session)
+            if not self._turns.is_replying:  # the prompt begins with other words now, and may be read before the user writes
+                self._house.chat.attend(session.guid)
 
     async def _meet(self, session: ChatSession) -> None:
         """Name everybody who takes part in the conversation on display as they are called now."""

@@ -380,3 +380,17 @@ async def test_the_sidebar_says_who_takes_part_and_finds_the_conversation_by_the
         assert sidebar.index_of(f"session {session.guid}").isValid()
         sidebar.set_wanted("tamsin")
         assert not sidebar.index_of(f"session {session.guid}").isValid()
+
+
+async def test_when_somebody_was_asked_in_the_new_beginning_is_read_before_the_user_writes(
+    tmp_path: Path, echo_model: Script, monkeypatch: pytest.MonkeyPatch
+):
+    async with opened(tmp_path, echo_model("I weigh it.")) as scene:
+        session, read = scene.host.conversations.current, list[object]()
+        assert session is not None
+        monkeypatch.setattr(scene.house.chat, "attend", read.append)
+
+        await ask_in(scene, "Edmund")
+        await until(lambda: bool(read))
+
+        assert read == [session.guid]
