@@ -21,8 +21,6 @@ put_up()
 
 gc.disable()  # as in the program: a Qt object in a cycle must not be freed by the database's thread, see ui/sweeper.py
 COLLECT_EVERY = 50
-
-
 STORIES = Path(__file__).with_name("stories")
 
 

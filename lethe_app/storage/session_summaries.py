@@ -83,7 +83,7 @@ def _summary(row: tuple[str, str, str, str, str, int, int, int, str, str, str]) 
             " ".join(first_words.split()),
             tuple(json.loads(guests)),
         )
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise DatabaseDamaged(
             f"The database holds a conversation that cannot be understood ({error}).",
             "Restore a backup, or delete what cannot be shown.",

@@ -206,6 +206,21 @@ def test_computing_anew_what_was_never_cut_costs_one_token(table: Table):
     assert table.cache.evaluate(table.piece(0, 100), silent, Wishes(exact=True)) == 1
 
 
+def test_what_cannot_be_given_back_is_read_again_and_never_claimed(table: Table, monkeypatch: pytest.MonkeyPatch):
+    wanted, true = operated(table)
+    monkeypatch.setattr(llama_rack, "put", lambda *_where: False)
+
+    table.cache.evaluate(wanted, lambda _done, _total: table.engine.stop.set(), Wishes(exact=True))
+    table.engine.stop.clear()
+
+    monkeypatch.undo()
+    assert table.cache.length < len(wanted) - 1
+    assert table.agrees()
+    assert table.cache.tokens == wanted[: table.cache.length]
+    table.cache.evaluate(wanted, silent, Wishes(exact=True))
+    assert table.next_word() == true
+
+
 def test_without_surgery_only_the_beginning_before_the_first_cut_is_reused(table: Table):
     table.begin(table.piece(0, 250))
     table.cache.evaluate(table.piece(0, 100) + table.piece(150, 100), silent)

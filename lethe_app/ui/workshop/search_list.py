@@ -81,7 +81,7 @@ class Lines(QAbstractListModel):
             return None
         line = self.shown[index.row()]
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{line.detail}: {line.text}" if line.hit is not None else f"{line.text}, {line.detail}"
+            return f"{line.detail}: {as_read(line.hit)[0]}" if line.hit is not None else f"{line.text}, {line.detail}"
         return line if role == ROW else line.text if role == Qt.ItemDataRole.DisplayRole else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
