@@ -15,6 +15,7 @@ from lethe_app.brain.pronouns import Spoken, mentioned, presented, spell_out
 from lethe_app.brain.said import Said
 from lethe_app.brain.sentences import clauses, sentences
 from lethe_app.brain.third_person import possessive, rewrite
+from lethe_app.domain.facts import FactKind
 from lethe_app.retrieval.when import WEEKDAYS
 from lethe_app.retrieval.words import cut, fold
 
@@ -68,7 +69,14 @@ class Statement:
     """The message that says it; for an answer its question first."""
     time: datetime
     key: str = ""
-    """What newer statements of the same subject and key replace, such as “home”; empty if they stand side by side."""
+    """The attribute it states, such as “home”: newer statements of the same subject and key supersede it; empty if they
+    stand side by side."""
+    kind: FactKind = FactKind.OTHER
+    in_story: bool = False
+    """It was said in character: a fact of this conversation's story only."""
+    ends: tuple[str, ...] = ()
+    """What no longer holds because of it, as sentences in the third person, such as “Tomas wants to run Berlin.”; whoever
+    stores facts supersedes the known ones that say so."""
 
 
 def extract(lines: Sequence[Said]) -> list[Statement]:

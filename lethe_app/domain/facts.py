@@ -20,6 +20,27 @@ class MadeBy(StrEnum):
     USER = "user"
 
 
+class FactKind(StrEnum):
+    """What a fact is about; decides with recency and count which facts always stand in the prompt."""
+
+    IDENTITY = "identity"
+    """Name, age, birthday, origin, language, faith."""
+    PEOPLE = "people"
+    """Family, friends, pets: who they are and what they are called."""
+    HEALTH = "health"
+    WORK = "work"
+    """Job, employer, studies, school."""
+    HOME = "home"
+    """Where somebody lives, lived before, moves to."""
+    TASTE = "taste"
+    """Likes, dislikes, hobbies, habits."""
+    EVENT = "event"
+    """Something that happened, with its day where one is known."""
+    PLAN = "plan"
+    """Something that shall happen: appointments, journeys, intentions, wishes."""
+    OTHER = "other"
+
+
 class ExtractedFact(BaseModel):
     """One lasting fact, said in the third person with its subject named, such as “Tomas is allergic to peanuts.”"""
 
@@ -42,6 +63,12 @@ class ExtractedFact(BaseModel):
     pinned: bool = False
     """Always among the core facts, and never superseded by anything but the user."""
     made_by: MadeBy = MadeBy.RULES
+    kind: FactKind = FactKind.OTHER
+    key: str = ""
+    """The attribute it states, such as “home” or “partner name”: a newer fact of the same subject and key supersedes it.
+    Empty where several stand side by side."""
+    in_story: bool = False
+    """It was said in character: recalled in that conversation only, and never part of what is known about the user."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 
 from lethe_app.storage.agent_schema import agent_schema
+from lethe_app.storage.fact_schema import fact_schema
 from lethe_app.storage.guest_schema import guest_schema
 from lethe_app.storage.memory_schema import memory_schema
 from lethe_app.storage.receipt_schema import receipt_schema
@@ -166,7 +167,15 @@ def passage_schema(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
-MIGRATIONS: tuple[Migration, ...] = (first_schema, passage_schema, memory_schema, receipt_schema, agent_schema, guest_schema)
+MIGRATIONS: tuple[Migration, ...] = (
+    first_schema,
+    passage_schema,
+    memory_schema,
+    receipt_schema,
+    agent_schema,
+    guest_schema,
+    fact_schema,
+)
 """Step n leads from version n to version n + 1."""
 
 

@@ -1,0 +1,17 @@
+"""Version 7 of the database: what a fact is about, what it replaces, and whether it belongs to a story."""
+
+from __future__ import annotations
+
+import sqlite3
+
+ADDED = (
+    "ALTER TABLE facts ADD COLUMN kind TEXT NOT NULL DEFAULT 'other'",
+    "ALTER TABLE facts ADD COLUMN key TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE facts ADD COLUMN in_story INTEGER NOT NULL DEFAULT 0",
+)
+
+
+def fact_schema(connection: sqlite3.Connection) -> None:
+    """Version 7: kind, key and story of every fact."""
+    for statement in ADDED:
+        connection.execute(statement)
