@@ -1,17 +1,70 @@
-"""Separates what a speaker states as themselves from what is said in character."""
+"""Separates what a speaker states as themselves from what is said in character, line by line."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import Enum
+from statistics import median
 
-from lethe_app.brain.quotable import parts, plain
+from lethe_app.brain import character_speech, scene_setting, unreal_statements
+from lethe_app.brain.pasted_text import announces_text, own_words, without_quotations
+from lethe_app.brain.quotable import MOST_READ, Part, is_prose, parts, plain, split_sentences
+from lethe_app.brain.retractions import retracts, stated_instead
 from lethe_app.brain.said import Said
+from lethe_app.domain.chat import Role
+from lethe_app.retrieval.words import STOP_WORDS, WORD, fold
+
+PAUSE = timedelta(hours=3)
+"""Silence after which no scene goes on unless somebody sets it up again."""
+QUIET = 3
+"""Messages of the user without anything played after which an unannounced scene is over."""
+LONG_ACTION = 4
+"""Words of an action from which the rest of its message may be played as well."""
+_OUT_OF_CHARACTER = re.compile(
+    r"\(\((?P<double>.+?)\)\)|[\[({]+\s*ooc\b[\s:,–-]*(?P<marked>[^\])}]+)[\])}]+|^\s*(?:ooc\s*[:–-]|//)\s*(?P<line>[^\n]+)",
+    re.IGNORECASE | re.DOTALL | re.MULTILINE,
+)
+_BRACKETED = re.compile(r"(?:^|(?<=[\s*]))[(\[](?P<inside>[^()\[\]\n]{12,400})[)\]](?=\s|$|\*)")
+_EMOTE = re.compile(r"^\s*/me\s+(?P<act>[^\n.!?]+[.!?]?)", re.MULTILINE)
+_WHOLLY_QUOTED = re.compile(r"^\s*[\"“](?P<said>[^\"“”]+)[\"”]\s*$")
+_QUOTES = re.compile(r"[\"“”]")
+_SPEECH = re.compile(r"[\"“](?P<said>[^\"“”\n]+)[\"”]")
+_ANOTHERS = re.compile(
+    r"\b(?:said|says|asked|asks|told|tells|wrote|replied|goes|yelled|shouted|whispered|like|"
+    r"all)\b[^.!?\"“]{0,25}[,:]?\s*$",
+    re.IGNORECASE,
+)
+_OWN_ACT = re.compile(r"\b(?:his|her|their|himself|herself|themselves)\b", re.IGNORECASE)
+_NARRATED = re.compile(r"^\W*(?:He|She|They|His|Her|Their)\b")
+_REPORTED = re.compile(
+    r"\b(?!I\b)(?:\w+) (?:said|told|asked|wrote|goes|replied|yelled|texted)\b|\b(?:said|told|asked) (?:me|my|"
+    r"to me)\b",
+    re.IGNORECASE,
+)
+
+
+class _Kind(Enum):
+    PLAIN = "plain"
+    IN_CHARACTER = "in character"
+    DROPPED = "dropped"
+
+
+class _Scene(Enum):
+    """How much the user's messages say that something is played."""
+
+    NONE = 0
+    LOOSE = 1
+    """Acted without announcement, or beside a closeness with the persona: what tells of everyday life is the user's own."""
+    DECLARED = 2
+    """Set up with a part for the user: everything but asides is in character."""
 
 
 @dataclass(frozen=True)
 class MessageParts:
-    """The text of one message, by how it is meant."""
+    """The text of one message, by how it is meant; what is neither was passed on, quoted, drafted or taken back."""
 
     plain: str
     """What its speaker states as themselves; empty where there is nothing."""
@@ -19,13 +72,213 @@ class MessageParts:
     """Actions and speech of a played scene."""
 
 
+@dataclass
+class _Piece:
+    """One sentence or action of a message."""
+
+    text: str
+    kind: _Kind
+
+
+@dataclass
+class _Reading:
+    """What is known of the conversation while its messages are read in order."""
+
+    usual: int
+    """Median words of a message of the user."""
+    scene: _Scene = _Scene.NONE
+    quiet: int = 0
+    narrated: bool = False
+    """In this scene the user tells of themselves as “he” or “she”."""
+    character_asked: bool = False
+    """The user asked the persona to speak as somebody else."""
+    text_announced: bool = False
+    before: Said | None = None
+    own: dict[str, list[_Piece]] = field(default_factory=dict)
+    """The pieces of each speaker's last message."""
+    scene_words: set[str] = field(default_factory=set)
+    """Names the user gave in character."""
+
+
 def read_parts(lines: Sequence[Said]) -> list[MessageParts]:
-    """Return the parts of every message, in the order of `lines`."""
-    return [_parts(line) for line in lines]
+    """Return the parts of every message, in the order of `lines`.
+
+    Whether something is played is judged by the user's messages alone. In doubt a statement of everyday life is plain, and
+    what only a story can hold is in character.
+    """
+    counts = [len(WORD.findall(line.text[:MOST_READ])) for line in lines if line.role is Role.USER]
+    reading = _Reading(usual=int(median(counts)) if counts else 0)
+    pieces = [_read(line, reading) for line in lines]
+    return [MessageParts(_joined(found, _Kind.PLAIN), _joined(found, _Kind.IN_CHARACTER)) for found in pieces]
 
 
-def _parts(line: Said) -> MessageParts:
-    said = parts(plain(line.text))
-    return MessageParts(
-        " ".join(part.text for part in said if not part.narrates), " ".join(part.text for part in said if part.narrates)
+def _read(line: Said, reading: _Reading) -> list[_Piece]:
+    before = reading.before
+    if before is not None and line.time - before.time > PAUSE:
+        reading.scene, reading.character_asked = _Scene.NONE, False
+    is_user = line.role is Role.USER
+    text = own_words(line.text[:MOST_READ], reading.usual, was_announced=is_user and reading.text_announced)
+    if is_user:
+        reading.text_announced = announces_text(line.text)
+    pieces = list(_of_user(plain(text), reading) if is_user else _of_persona(plain(text), reading))
+    asked = before.text if before is not None and before.name != line.name else ""
+    if _take_back(pieces, reading.own.get(line.name, []), asked) and is_user and reading.scene is _Scene.LOOSE:
+        reading.scene = _Scene.NONE  # what looked played was the joke
+    reading.own[line.name] = pieces
+    reading.before = line
+    return pieces
+
+
+def _of_persona(text: str, reading: _Reading) -> Iterator[_Piece]:
+    """A persona's speech is its own unless the user plays a scene or asked for another character."""
+    played = reading.scene is not _Scene.NONE or reading.character_asked
+    for part in parts(text):
+        for sentence in split_sentences(part.text):
+            kind = _Kind.IN_CHARACTER if played or part.narrates else _Kind.PLAIN
+            yield _Piece(sentence, _Kind.DROPPED if unreal_statements.is_of_model(sentence) else kind)
+
+
+def _of_user(text: str, reading: _Reading) -> Iterator[_Piece]:
+    text = _EMOTE.sub(r"*\g<act>*", text)
+    asides = [found["double"] or found["marked"] or found["line"] for found in _OUT_OF_CHARACTER.finditer(text)]
+    rest = _OUT_OF_CHARACTER.sub("\n", text)
+    before, declaration, rest = scene_setting.cut_declaration(rest)
+    if declaration:
+        yield from _of_speech(before, reading)
+        reading.scene = _Scene.LOOSE if scene_setting.keeps_own_life(declaration) else _Scene.DECLARED
+        reading.quiet = 0
+    else:
+        _move_scene(rest, reading)
+    if reading.scene is not _Scene.NONE:
+        asides += [found["inside"] for found in _BRACKETED.finditer(rest)]
+        rest = _BRACKETED.sub("\n", rest)
+    yield from _of_speech(rest, reading)
+    for aside in asides:
+        for sentence in split_sentences(aside):
+            yield _Piece(sentence, _own(sentence))
+
+
+def _move_scene(text: str, reading: _Reading) -> None:
+    """Go on with or end the scene, or begin one that is not announced, by what the user writes now."""
+    found = parts(text)
+    said = [sentence for part in found if not part.narrates for sentence in split_sentences(part.text)]
+    acted = any(part.narrates for part in found)
+    lives = sum(map(character_speech.tells_life, said))
+    turns = reading.scene is _Scene.LOOSE or lives > 0
+    if not acted and any(scene_setting.ends_scene(sentence, may_turn=turns) for sentence in said):
+        reading.scene, reading.quiet, reading.character_asked = _Scene.NONE, 0, False
+        return
+    if scene_setting.asks_for_character(text):
+        reading.character_asked = True
+    if reading.scene is _Scene.DECLARED:
+        return
+    if any(map(character_speech.plays, said)) or any(map(_is_played, found)):
+        narrated = any(part.narrates and _NARRATED.match(part.text) for part in found)
+        reading.narrated = narrated or (reading.narrated and reading.scene is _Scene.LOOSE)
+        reading.scene, reading.quiet = _Scene.LOOSE, 0
+    elif reading.scene is _Scene.LOOSE and not acted:
+        reading.quiet += 1 + lives
+        if reading.quiet >= QUIET:
+            reading.scene = _Scene.NONE
+
+
+def _is_played(part: Part) -> bool:
+    """An action told in the third person or with what only a story has, or prose that is no report of what others said."""
+    if not part.narrates:
+        return False
+    if is_prose(part.text):
+        return not _is_report(part.text)
+    own = _OWN_ACT.search(part.text) or _NARRATED.match(part.text)
+    return bool(own) or character_speech.plays(part.text)
+
+
+def _is_report(prose: str) -> bool:
+    """Does the user only tell what others said to them?"""
+    around = _SPEECH.sub(" ", prose)
+    return bool(re.search(r"\b(?:I|me|my)\b", around)) and bool(_REPORTED.search(around))
+
+
+def _of_speech(text: str, reading: _Reading) -> Iterator[_Piece]:
+    """The sentences and actions of a user's message outside of marked asides."""
+    found = parts(text)
+    told = [part for part in found if part.narrates and (reading.scene is not _Scene.NONE or not _is_report(part.text))]
+    actions = sum(len(WORD.findall(part.text)) for part in told)
+    acted = actions >= LONG_ACTION and 3 * actions >= len(WORD.findall(text))
+    for part in found:
+        if part in told:
+            yield _in_character(part.text, reading)
+            continue
+        quoted = actions > 0 and bool(_QUOTES.search(part.text)) and not _is_anothers(part.text)
+        own = _QUOTES.sub("", part.text) if quoted else _unquoted(part.text)
+        for sentence in split_sentences(own):
+            yield _of_sentence(sentence, reading, acted=acted, quoted=quoted)
+
+
+def _of_sentence(sentence: str, reading: _Reading, *, acted: bool, quoted: bool) -> _Piece:
+    if unreal_statements.is_of_game(sentence):
+        return _Piece(sentence, _Kind.IN_CHARACTER)
+    if reading.scene is _Scene.DECLARED:
+        return _Piece(sentence, _own(sentence)) if scene_setting.is_aside(sentence) else _in_character(sentence, reading)
+    if character_speech.plays(sentence, in_scene=reading.scene is not _Scene.NONE):
+        return _in_character(sentence, reading)
+    if reading.scene is _Scene.NONE and not (acted or quoted):
+        return _Piece(sentence, _own(sentence))
+    if reading.scene is _Scene.LOOSE and reading.narrated and quoted:
+        return _in_character(sentence, reading)
+    tells = character_speech.tells_life(sentence, frozenset(reading.scene_words)) or scene_setting.is_aside(sentence)
+    if not quoted and reading.scene is _Scene.NONE:
+        tells = tells or character_speech.tells_of_self(sentence)
+    return _Piece(sentence, _own(sentence)) if tells else _in_character(sentence, reading)
+
+
+def _in_character(text: str, reading: _Reading) -> _Piece:
+    names = re.findall(r"(?<=[a-z,] )[A-Z][a-zà-ÿ]{2,}", text)
+    reading.scene_words |= {fold(name) for name in names} - STOP_WORDS
+    return _Piece(text, _Kind.IN_CHARACTER)
+
+
+def _own(sentence: str) -> _Kind:
+    """Stated by the user as themselves, unless it is imagined."""
+    return _Kind.DROPPED if unreal_statements.is_hypothetical(sentence) else _Kind.PLAIN
+
+
+def _is_anothers(text: str) -> bool:
+    """Is what stands in quotation marks said to be somebody else's?"""
+    return any(_ANOTHERS.search(text[: found.start()]) for found in _SPEECH.finditer(text))
+
+
+def _unquoted(text: str) -> str:
+    whole = _WHOLLY_QUOTED.match(text)
+    return whole["said"] if whole and character_speech.tells_life(whole["said"]) else without_quotations(text)
+
+
+def _take_back(pieces: list[_Piece], before: list[_Piece], asked: str) -> bool:
+    """Drop what a retraction takes back, and put right what it corrects; whether there was one."""
+    found = False
+    for place, piece in enumerate(pieces):
+        stated = _last_statement(pieces[:place])
+        if piece.kind is _Kind.DROPPED or not retracts(piece.text, follows_own=stated is not None, asked=asked):
+            continue
+        taken = stated or _last_statement(before)
+        if taken is not None:
+            piece.text, piece.kind = stated_instead(piece.text, taken.text), _Kind.PLAIN
+            taken.kind = _Kind.DROPPED
+            found = True
+    return found
+
+
+def _last_statement(pieces: Sequence[_Piece]) -> _Piece | None:
+    told = (piece for piece in reversed(pieces) if piece.kind is not _Kind.DROPPED)
+    return next(
+        (piece for piece in told if not piece.text.rstrip("\"”’') ").endswith("?") and len(piece.text.split()) > 2), None
     )
+
+
+def _joined(pieces: Sequence[_Piece], kind: _Kind) -> str:
+    """The pieces of a kind, with a line break after one that has no end mark."""
+    text = ""
+    for piece in pieces:
+        if piece.kind is kind and (bare := piece.text.strip()):
+            ended = text.rstrip("\"”’')")[-1:] in ".!?…。！？"
+            text += bare if not text else f"{' ' if ended else chr(10)}{bare}"
+    return text

@@ -41,6 +41,7 @@ _SMALL_BEGINNING = re.compile(r"(?<=[a-z][!?])\s+(?=[a-z])|(?<=[a-z]{3}\.)\s+(?=
 """Many people type without capitals."""
 _THIRD = re.compile(r"\b(?:he|she|they|his|her|hers|their)\b", re.IGNORECASE)
 _FIRST = re.compile(r"\b(?:I|my)\b")
+_VERB = re.compile(r"(?!yes\b|always\b|this\b)[a-z]{3,}s")
 _HIRAGANA = re.compile("[\u3040-\u309f]{2}")
 
 
@@ -134,21 +135,23 @@ def is_prose(text: str) -> bool:
 def _stands_alone(text: str, action: re.Match[str]) -> bool:
     """A single word such as *smiles* is an action at the edge of a sentence, emphasis within one."""
     before, after = text[: action.start()].rstrip(" \t")[-1:], text[action.end() : action.end() + 20].lstrip(" \t")[:1]
+    if not text[: action.start()].strip() and _VERB.fullmatch(action[1]):
+        return True
     return (not before or before in '\n.!?…"”') and (not after or after.isupper() or after in '\n"“*')
 
 
 def _of_line(place: int, line: Said) -> Iterator[Sentence]:
     name = name_of(line)
     for part in parts(plain(line.text)):
-        for text in _split(part.text):
+        for text in split_sentences(part.text):
             said = words(text)
             if said:
                 asks = text.rstrip("\"”’') ").endswith(("?", "？", "؟"))
                 yield Sentence(place, name, line.role, text, said, part.narrates, asks)
 
 
-def _split(text: str) -> Iterator[str]:
-    """Sentences; an abbreviation does not end one."""
+def split_sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a text on one line each; an abbreviation does not end one."""
     held = ""
     for piece in (part for end in SENTENCE_END.split(text) for part in _SMALL_BEGINNING.split(end)):
         held = " ".join(f"{held} {piece}".split())

@@ -1,0 +1,102 @@
+"""Recognises where a user sets up, leaves or ends a played scene."""
+
+from __future__ import annotations
+
+import re
+
+_PLAY = r"(?:role-? ?play(?:ing)?|rp|scene|story|adventure(?! park)|scenario|improv|(?:d&d|dnd|dungeons) [\w& ]*campaign)"
+_YOUR_PART = r"you(?:'re| are|'ll be| will be| be| play| can be)(?: as)? (?:an?|the|my) [^.!?\n]{2,50}?"
+_MY_PART = r"(?:I(?:'m| am|'ll be| will be| play| be|'ll play| can be)|me)(?: as)?"
+_DECLARED = re.compile(
+    r"\blet'?s (?:do|start|try|have|begin|continue|play(?: out)?|write|make|act out|run|set up) (?:an? |the |our |some |"
+    r"another |"
+    rf"this |with an? )?(?:[\w-]+ ){{0,2}}?{_PLAY}\b"
+    r"|\blet'?s (?:role-?play|rp|pretend|play pretend|play make[- ]believe|play (?:that )?(?:you|we|I)\b|play: )"
+    r"|\b(?:wanna|want to|can we|could we|shall we|should we|would you like to|I'd like to) (?:role-? ?play|rp|play pretend|"
+    rf"(?:do|try|start|play|have|act out|continue) (?:an? |some |our |the )?(?:[\w-]+ ){{0,2}}?{_PLAY})\b"
+    r"|^\W*(?:rp|role-?play|scene|setting|scenario)\s*[:—–]"
+    r"|\b(?:be|you(?:'re| are)|play|act as) (?:my |the |our |a )?(?:dungeon|game) master\b"
+    rf"|\b(?:pretend|imagine|suppose|let'?s say|scenario|picture)\b[^.!?\n]{{0,20}}\b{_YOUR_PART}(?:,|;| and|"
+    rf"\.) ?(?:and )?{_MY_PART} "
+    rf"|\b{_YOUR_PART}(?:,|;| and|\.) ?(?:and )?{_MY_PART} (?:your|the)\b(?! (?:best|worst|one|only|lucky|problem|same|"
+    rf"opposite))"
+    r"|\bI(?:'ll| will|'m going to|'m gonna) (?:be|play)(?: as)? (?:an?|the|your|my) [^.!?\n]{2,50}?(?:,|;| and|"
+    r"\.) ?(?:and )?"
+    r"you(?:'re| are|'ll be| will be| be| can be| play)\b"
+    r"|\bI(?:'m| am) (?:the|your) (?!best|worst|one|only|lucky|problem|same)[^.!?\n]{2,40}?(?:,| and) ?(?:and )?"
+    r"you(?:'re| are) (?:the|my)\b"
+    r"|(?:^|[.!?:,]\s*)(?:(?:ok(?:ay)?|now|so|hey|can we|could we|please|just)[\s,]+)*(?:pretend|"
+    r"make believe)(?: that)? (?:we|I)(?:'re|'m| are| am)\b",
+    re.IGNORECASE,
+)
+_CLOSE = re.compile(
+    r"\b(?:girlfriend|boyfriend|wife|husband|married|couple|lovers?|dating|friends?|siblings?|sister|brother|family|"
+    r"roommates?)\b",
+    re.IGNORECASE,
+)
+"""A companion's part, beside which the user stays who they are."""
+_CHARACTER_ASKED = re.compile(
+    r"\b(?:pretend|imagine|act|speak|talk|answer|respond|reply|write)\b[^.!?\n]{0,25}?\b(?:to be|you(?:'re| are)|as if you|"
+    r"as (?:an? |the )?[A-Z]|like (?:an? )?|"
+    r"as an? |as the )|\binterview (?:with )?[A-Z]|\bas (?:a|an|the) interviewer\b|^\W*you are (?:now )?(?:an?|the) ",
+    re.IGNORECASE,
+)
+_ENDED = re.compile(
+    r"^\W*(?:(?:ok(?:ay)?|alright|all right|right|well|haha+|lol|so|anyway|phew|wow|thanks|thank you|hey|oh|and|but|yeah|"
+    r"man)\b[\s,.!…]*)*"
+    r"(?:(?:speaking |going |stepping |a bit |let me go )?(?:out of character|ooc)\b|(?:let'?s |we can |can we |I want to |"
+    r"I'd like to )?(?:end|stop|pause|leave|"
+    r"drop|quit|finish|break)(?: (?:the|this|our|with the|playing|it|there|here))? ?(?:role-? ?play(?:ing)?|rp|scene|story|"
+    r"game|play|acting|"
+    r"character|playing|adventure|there|here)\b|(?:end|the end)(?: of)?(?: the| this| our)? ?(?:scene|rp|role-? ?play|"
+    r"story|game)?\W*$"
+    r"|(?:that|this|it)(?:'s| is| was)(?: \w+){0,2}? (?:fun|great|awesome|a (?:good|great|nice|fun|lovely) (?:one|scene|"
+    r"story|game)|"
+    r"enough (?:for|of|role|story|play)|hilarious)\b|enough (?:of (?:this|that|the)|role|story|play|for (?:today|now|"
+    r"tonight))|"
+    r"back to (?:reality|real life|normal|me|us|the real)|in real life\b|irl\b|real talk\b|fade to black|"
+    r"(?:good|great|nice|fun|lovely) (?:scene|rp|role-? ?play|story|game)\b|thanks for (?:playing|the (?:game|story|scene|"
+    r"rp))|"
+    r"let'?s (?:talk|chat) (?:about|normally)|can (?:I|we) (?:ask|tell|talk)(?: to)?(?: you)?(?: about)? something (?:real|"
+    r"serious|else)|"
+    r"(?:changing|change of) (?:the )?(?:subject|topic)|on (?:a|another) (?:different|more serious|serious|unrelated) note)",
+    re.IGNORECASE,
+)
+_TURNS_AWAY = re.compile(r"^\W*(?:anyway|anyways|anyhow|so anyway|ok(?:ay)?,? (?:so )?anyway)\b", re.IGNORECASE)
+_ASIDE = re.compile(
+    r"\b(?:btw|by the way|irl|in real life|real talk|ooc|out of character|for real though|in reality)\b", re.IGNORECASE
+)
+
+
+def cut_declaration(text: str) -> tuple[str, str, str]:
+    """Return the text before, in and after the sentences that set up a scene with a part for the user.
+
+    Where nothing is set up, the text is all in the third.
+    """
+    found = _DECLARED.search(text)
+    if not found:
+        return "", "", text
+    before = max(text.rfind(mark, 0, found.start() + 1) for mark in ".!?\n") + 1
+    after = re.search(r"[.!?\n]|$", text[found.end() :])
+    end = found.end() + (after.end() if after else 0)
+    return text[:before], text[before:end], text[end:]
+
+
+def keeps_own_life(text: str) -> bool:
+    """Is the scene only a closeness with the persona, in which the user goes on telling their own life?"""
+    return bool(_CLOSE.search(text))
+
+
+def asks_for_character(text: str) -> bool:
+    """Does the user ask the persona to speak as somebody else?"""
+    return bool(_CHARACTER_ASKED.search(text))
+
+
+def ends_scene(sentence: str, *, may_turn: bool) -> bool:
+    """Does the sentence step out of a scene? `may_turn` says that a mere “anyway” does."""
+    return bool(_ENDED.match(sentence) or (may_turn and _TURNS_AWAY.match(sentence)))
+
+
+def is_aside(sentence: str) -> bool:
+    """Does the sentence say by itself that it leaves the scene?"""
+    return bool(_ASIDE.search(sentence))

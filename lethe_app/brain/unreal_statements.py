@@ -1,0 +1,59 @@
+"""Recognises sentences that state nothing of the speaker's life: imagined, dreamt, of a game, or about being a model."""
+
+from __future__ import annotations
+
+import re
+
+_HYPOTHESIS = re.compile(
+    r"^\W*(?:(?:and|but|so|ok|okay|well|hey|hm+|lol)\b[\s,]*)*(?:imagine|suppose|supposing|what if|let'?s (?:say|imagine|"
+    r"suppose)|picture (?:this|me)|"
+    r"say I (?:was|were|had)|hypothetically|if (?:only )?(?:I|we|my \w+) (?:were|was|had|could|won|lived|didn't|weren't|"
+    r"wasn't)|if it (?:were|was)(?:n't)?|"
+    r"in (?:another|my next|a past|a different|an alternate) (?:life|universe|world|timeline)|had I\b|were I\b)"
+    r"|\b(?:I|we)(?:'d| would)(?: (?:probably|rather|never|totally|definitely|maybe))? [a-z]+\b[^.!?]*\bif (?:I|we|it|"
+    r"my \w+) (?:were|was|had|could|won|"
+    r"lived|didn't|wasn't|weren't)\b"
+    r"|\b(?:dreamt|dreamed|nightmare|had (?:a|this|the) (?:\w+ )?dream)\b(?! (?:job|house|home))|\b(?:in|from) my (?:dream|"
+    r"nightmare)s?\b|/s\W*$"
+    r"|\b(?:write|tell|make up|generate|create)\b[^.!?]*\b(?:story|poem|scene|tale|song|fairy ?tale|"
+    r"fan ?fic(?:tion)?)\b[^.!?]*\bI(?:'m| am|'ve| have| was)\b",
+    re.IGNORECASE,
+)
+_GAME = re.compile(
+    r"\b(?:my (?:character|avatar|sim|sims|oc|paladin|wizard|tiefling|minecraft|skyrim|d&d)\b(?! traits?)|in[- ]game\b|"
+    r"in (?:the|this|that|my) (?:video ?)?game\b|"
+    r"playing as\b|in (?:skyrim|minecraft|the sims|stardew(?: valley)?|animal crossing|zelda|fortnite|roblox|"
+    r"world of warcraft|wow|"
+    r"baldur'?s gate|fallout|gta|the witcher|elden ring|pok[eé]mon)\b)",
+    re.IGNORECASE,
+)
+_ARTIFICIAL = re.compile(
+    r"\b(?:as an? (?:AI|artificial|language model|virtual|digital (?:assistant|companion))|I(?:'m| am)(?: \w+){0,3}? (?:AI|"
+    r"artificial "
+    r"intelligence|language model|chat ?bot|bot|virtual assistant|computer program|software|machine learning)\b|"
+    r"language model|"
+    r"my (?:training(?: data)?|knowledge cut-?off|programming|developers|creators|algorithms?)|I (?:was|am) (?:trained|"
+    r"programmed|"
+    r"developed|created|designed) (?:by|on|to|with|as)|I (?:do not|don't|cannot|can't|lack|am not able to|am unable to|"
+    r"don't actually)[^.!?]{0,30}?(?:have|experience|"
+    r"feel|possess)?[^.!?]{0,15}?\b(?:personal (?:experiences?|opinions?|feelings?|beliefs?|preferences?|life|information)|"
+    r"feelings or|emotions|"
+    r"physical (?:body|form)|a (?:physical )?body|consciousness|browse the internet|access (?:to )?(?:real-?time|"
+    r"the internet|personal)|real-?time))",
+    re.IGNORECASE,
+)
+
+
+def is_hypothetical(sentence: str) -> bool:
+    """Is the sentence about something imagined or dreamt?"""
+    return bool(_HYPOTHESIS.search(sentence))
+
+
+def is_of_game(sentence: str) -> bool:
+    """Is the sentence about a character in a game?"""
+    return bool(_GAME.search(sentence))
+
+
+def is_of_model(sentence: str) -> bool:
+    """Does the speaker tell that they are a language model?"""
+    return bool(_ARTIFICIAL.search(sentence))
