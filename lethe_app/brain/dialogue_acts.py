@@ -46,10 +46,15 @@ _REPORTED = re.compile(
 )
 
 
-class _Kind(Enum):
+class Meaning(Enum):
+    """How a sentence is meant."""
+
     PLAIN = "plain"
+    """Stated by its speaker as themselves."""
     IN_CHARACTER = "in character"
+    """Said or done in a played scene."""
     DROPPED = "dropped"
+    """Passed on, quoted, drafted, imagined or taken back."""
 
 
 class _Scene(Enum):
@@ -73,11 +78,13 @@ class MessageParts:
 
 
 @dataclass
-class _Piece:
+class Piece:
     """One sentence or action of a message."""
 
     text: str
-    kind: _Kind
+    meaning: Meaning
+    narrates: bool = False
+    """It tells what somebody does instead of speaking."""
 
 
 @dataclass
@@ -94,7 +101,7 @@ class _Reading:
     """The user asked the persona to speak as somebody else."""
     text_announced: bool = False
     before: Said | None = None
-    own: dict[str, list[_Piece]] = field(default_factory=dict)
+    own: dict[str, list[Piece]] = field(default_factory=dict)
     """The pieces of each speaker's last message."""
     scene_words: set[str] = field(default_factory=set)
     """Names the user gave in character."""
@@ -106,13 +113,17 @@ def read_parts(lines: Sequence[Said]) -> list[MessageParts]:
     Whether something is played is judged by the user's messages alone. In doubt a statement of everyday life is plain, and
     what only a story can hold is in character.
     """
+    return [MessageParts(_joined(found, Meaning.PLAIN), _joined(found, Meaning.IN_CHARACTER)) for found in read_pieces(lines)]
+
+
+def read_pieces(lines: Sequence[Said]) -> list[list[Piece]]:
+    """Return the sentences and actions of every message with how they are meant, in the order of `lines`."""
     counts = [len(WORD.findall(line.text[:MOST_READ])) for line in lines if line.role is Role.USER]
     reading = _Reading(usual=int(median(counts)) if counts else 0)
-    pieces = [_read(line, reading) for line in lines]
-    return [MessageParts(_joined(found, _Kind.PLAIN), _joined(found, _Kind.IN_CHARACTER)) for found in pieces]
+    return [_read(line, reading) for line in lines]
 
 
-def _read(line: Said, reading: _Reading) -> list[_Piece]:
+def _read(line: Said, reading: _Reading) -> list[Piece]:
     before = reading.before
     if before is not None and line.time - before.time > PAUSE:
         reading.scene, reading.character_asked = _Scene.NONE, False
@@ -129,16 +140,16 @@ def _read(line: Said, reading: _Reading) -> list[_Piece]:
     return pieces
 
 
-def _of_persona(text: str, reading: _Reading) -> Iterator[_Piece]:
+def _of_persona(text: str, reading: _Reading) -> Iterator[Piece]:
     """A persona's speech is its own unless the user plays a scene or asked for another character."""
     played = reading.scene is not _Scene.NONE or reading.character_asked
     for part in parts(text):
         for sentence in split_sentences(part.text):
-            kind = _Kind.IN_CHARACTER if played or part.narrates else _Kind.PLAIN
-            yield _Piece(sentence, _Kind.DROPPED if unreal_statements.is_of_model(sentence) else kind)
+            meaning = Meaning.IN_CHARACTER if played or part.narrates else Meaning.PLAIN
+            yield Piece(sentence, Meaning.DROPPED if unreal_statements.is_of_model(sentence) else meaning, part.narrates)
 
 
-def _of_user(text: str, reading: _Reading) -> Iterator[_Piece]:
+def _of_user(text: str, reading: _Reading) -> Iterator[Piece]:
     text = _EMOTE.sub(r"*\g<act>*", text)
     asides = [found["double"] or found["marked"] or found["line"] for found in _OUT_OF_CHARACTER.finditer(text)]
     rest = _OUT_OF_CHARACTER.sub("\n", text)
@@ -155,7 +166,7 @@ def _of_user(text: str, reading: _Reading) -> Iterator[_Piece]:
     yield from _of_speech(rest, reading)
     for aside in asides:
         for sentence in split_sentences(aside):
-            yield _Piece(sentence, _own(sentence))
+            yield Piece(sentence, _own(sentence))
 
 
 def _move_scene(text: str, reading: _Reading) -> None:
@@ -198,7 +209,7 @@ def _is_report(prose: str) -> bool:
     return bool(re.search(r"\b(?:I|me|my)\b", around)) and bool(_REPORTED.search(around))
 
 
-def _of_speech(text: str, reading: _Reading) -> Iterator[_Piece]:
+def _of_speech(text: str, reading: _Reading) -> Iterator[Piece]:
     """The sentences and actions of a user's message outside of marked asides."""
     found = parts(text)
     told = [part for part in found if part.narrates and (reading.scene is not _Scene.NONE or not _is_report(part.text))]
@@ -206,7 +217,7 @@ def _of_speech(text: str, reading: _Reading) -> Iterator[_Piece]:
     acted = actions >= LONG_ACTION and 3 * actions >= len(WORD.findall(text))
     for part in found:
         if part in told:
-            yield _in_character(part.text, reading)
+            yield from (_in_character(text, reading, narrates=True) for text in split_sentences(part.text))
             continue
         quoted = actions > 0 and bool(_QUOTES.search(part.text)) and not _is_anothers(part.text)
         own = _QUOTES.sub("", part.text) if quoted else _unquoted(part.text)
@@ -214,32 +225,32 @@ def _of_speech(text: str, reading: _Reading) -> Iterator[_Piece]:
             yield _of_sentence(sentence, reading, acted=acted, quoted=quoted)
 
 
-def _of_sentence(sentence: str, reading: _Reading, *, acted: bool, quoted: bool) -> _Piece:
+def _of_sentence(sentence: str, reading: _Reading, *, acted: bool, quoted: bool) -> Piece:
     if unreal_statements.is_of_game(sentence):
-        return _Piece(sentence, _Kind.IN_CHARACTER)
+        return Piece(sentence, Meaning.IN_CHARACTER)
     if reading.scene is _Scene.DECLARED:
-        return _Piece(sentence, _own(sentence)) if scene_setting.is_aside(sentence) else _in_character(sentence, reading)
+        return Piece(sentence, _own(sentence)) if scene_setting.is_aside(sentence) else _in_character(sentence, reading)
     if character_speech.plays(sentence, in_scene=reading.scene is not _Scene.NONE):
         return _in_character(sentence, reading)
     if reading.scene is _Scene.NONE and not (acted or quoted):
-        return _Piece(sentence, _own(sentence))
+        return Piece(sentence, _own(sentence))
     if reading.scene is _Scene.LOOSE and reading.narrated and quoted:
         return _in_character(sentence, reading)
     tells = character_speech.tells_life(sentence, frozenset(reading.scene_words)) or scene_setting.is_aside(sentence)
     if not quoted and reading.scene is _Scene.NONE:
         tells = tells or character_speech.tells_of_self(sentence)
-    return _Piece(sentence, _own(sentence)) if tells else _in_character(sentence, reading)
+    return Piece(sentence, _own(sentence)) if tells else _in_character(sentence, reading)
 
 
-def _in_character(text: str, reading: _Reading) -> _Piece:
+def _in_character(text: str, reading: _Reading, *, narrates: bool = False) -> Piece:
     names = re.findall(r"(?<=[a-z,] )[A-Z][a-zà-ÿ]{2,}", text)
     reading.scene_words |= {fold(name) for name in names} - STOP_WORDS
-    return _Piece(text, _Kind.IN_CHARACTER)
+    return Piece(text, Meaning.IN_CHARACTER, narrates)
 
 
-def _own(sentence: str) -> _Kind:
+def _own(sentence: str) -> Meaning:
     """Stated by the user as themselves, unless it is imagined."""
-    return _Kind.DROPPED if unreal_statements.is_hypothetical(sentence) else _Kind.PLAIN
+    return Meaning.DROPPED if unreal_statements.is_hypothetical(sentence) else Meaning.PLAIN
 
 
 def _is_anothers(text: str) -> bool:
@@ -252,33 +263,33 @@ def _unquoted(text: str) -> str:
     return whole["said"] if whole and character_speech.tells_life(whole["said"]) else without_quotations(text)
 
 
-def _take_back(pieces: list[_Piece], before: list[_Piece], asked: str) -> bool:
+def _take_back(pieces: list[Piece], before: list[Piece], asked: str) -> bool:
     """Drop what a retraction takes back, and put right what it corrects; whether there was one."""
     found = False
     for place, piece in enumerate(pieces):
         stated = _last_statement(pieces[:place])
-        if piece.kind is _Kind.DROPPED or not retracts(piece.text, follows_own=stated is not None, asked=asked):
+        if piece.meaning is Meaning.DROPPED or not retracts(piece.text, follows_own=stated is not None, asked=asked):
             continue
         taken = stated or _last_statement(before)
         if taken is not None:
-            piece.text, piece.kind = stated_instead(piece.text, taken.text), _Kind.PLAIN
-            taken.kind = _Kind.DROPPED
+            piece.text, piece.meaning = stated_instead(piece.text, taken.text), Meaning.PLAIN
+            taken.meaning = Meaning.DROPPED
             found = True
     return found
 
 
-def _last_statement(pieces: Sequence[_Piece]) -> _Piece | None:
-    told = (piece for piece in reversed(pieces) if piece.kind is not _Kind.DROPPED)
+def _last_statement(pieces: Sequence[Piece]) -> Piece | None:
+    told = (piece for piece in reversed(pieces) if piece.meaning is not Meaning.DROPPED)
     return next(
         (piece for piece in told if not piece.text.rstrip("\"”’') ").endswith("?") and len(piece.text.split()) > 2), None
     )
 
 
-def _joined(pieces: Sequence[_Piece], kind: _Kind) -> str:
-    """The pieces of a kind, with a line break after one that has no end mark."""
+def _joined(pieces: Sequence[Piece], meaning: Meaning) -> str:
+    """The pieces of one meaning, with a line break after one that has no end mark."""
     text = ""
     for piece in pieces:
-        if piece.kind is kind and (bare := piece.text.strip()):
+        if piece.meaning is meaning and (bare := piece.text.strip()):
             ended = text.rstrip("\"”’')")[-1:] in ".!?…。！？"
             text += bare if not text else f"{' ' if ended else chr(10)}{bare}"
     return text

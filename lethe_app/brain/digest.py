@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lethe_app.brain import goals as wishes
-from lethe_app.brain.quotable import Sentence, parts, plain, sentences, words
+from lethe_app.brain.quotable import Sentence, parts, plain, words
 from lethe_app.brain.quoting import Quote, shorten, written
 from lethe_app.brain.said import Said
 from lethe_app.brain.salience import Signs, Vocabulary, read_signs, salience
 from lethe_app.brain.selection import Report, choose, reports
+from lethe_app.brain.taken_up import TAKEN_UP, is_roleplay, names_in, told_sentences
 from lethe_app.brain.titles import titled
-from lethe_app.brain.topics import keywords, topics
+from lethe_app.brain.topics import Topic, keywords, topics
 from lethe_app.domain.chat import Role
 from lethe_app.retrieval.render import SENTENCE_END
-from lethe_app.retrieval.words import WORD
 
 LONGEST = 1200
 """Characters of a summary: some 300 tokens."""
@@ -26,9 +26,9 @@ LONGEST_TITLE = 48
 """Of a title that is how the conversation began."""
 FADED = 0.7
 """What the oldest report of a rolling summary weighs against the newest."""
-LEAST = 150
-SHARE = 0.3
-"""A summary may have `LEAST` characters and so large a share of the conversation."""
+LEAST = 250
+SHARE = 0.5
+"""A summary may have `LEAST` characters and so large a share of what counts as told."""
 _FRAMED = re.compile(r'(?P<name>[^"\n]{1,40}?)(?: (?:said|asked|wrote), "|：「)')
 
 
@@ -46,41 +46,70 @@ class Digest:
 
 def digest(lines: Sequence[Said], *, longest: int = LONGEST) -> Digest:
     """Everything at once; no lines give an empty digest."""
-    said = sentences(lines)
-    vocabulary = Vocabulary.of(said)
-    signs = [read_signs(sentence, vocabulary.speakers) for sentence in said]
-    about = topics(said, vocabulary)
+    told = _read(lines)
+    about = topics(told.certain, told.vocabulary)
     return Digest(
-        title=_title(lines, titled(about, said, is_english=vocabulary.is_english)),
-        summary=_summary(said, signs, vocabulary, longest),
+        title=_title(lines, told, about),
+        summary=_summary(told, longest),
         keywords=keywords(about),
-        goals=wishes.goals(said, [sign.plan for sign in signs]),
-        relevance=_relevance(said, signs),
+        goals=wishes.goals(told.certain, [sign.plan for sign in told.certain_signs]),
+        relevance=_relevance(told.certain, told.certain_signs, len(lines)),
         is_roleplay=is_roleplay(lines),
     )
 
 
 def summary(lines: Sequence[Said], longest: int = LONGEST) -> str:
-    """The most telling lines in their order, one report to a line, in at most `longest` characters; short for a short talk."""
-    said = sentences(lines)
-    vocabulary = Vocabulary.of(said)
-    return _summary(said, [read_signs(sentence, vocabulary.speakers) for sentence in said], vocabulary, longest)
+    """The most telling lines in their order, one report to a line, in at most `longest` characters; short for a short talk.
+
+    They rest on what the user said and on what of the persona's lines the user took up (brain/taken_up).
+    """
+    return _summary(_read(lines), longest)
 
 
 def title(lines: Sequence[Said]) -> str:
     """Two to six words; where nothing stands out, how the user began."""
-    said = sentences(lines)
-    vocabulary = Vocabulary.of(said)
-    return _title(lines, titled(topics(said, vocabulary), said, is_english=vocabulary.is_english))
+    told = _read(lines)
+    return _title(lines, told, topics(told.certain, told.vocabulary))
 
 
-def _summary(said: Sequence[Sentence], signs: Sequence[Signs], vocabulary: Vocabulary, longest: int) -> str:
+@dataclass(frozen=True)
+class _Told:
+    """What of a conversation counts as told."""
+
+    sentences: list[Sentence]
+    signs: list[Signs]
+    vocabulary: Vocabulary
+
+    @property
+    def is_played(self) -> bool:
+        """Is most of it in character?"""
+        return 2 * sum(sentence.in_story for sentence in self.certain) > len(self.certain)
+
+    @property
+    def certain(self) -> list[Sentence]:
+        """The user's own sentences and those the user took up."""
+        return [sentence for sentence in self.sentences if sentence.standing >= TAKEN_UP]
+
+    @property
+    def certain_signs(self) -> list[Signs]:
+        """What the certain sentences show."""
+        return [sign for sentence, sign in zip(self.sentences, self.signs, strict=True) if sentence.standing >= TAKEN_UP]
+
+
+def _read(lines: Sequence[Said], known: Sequence[Sentence] = ()) -> _Told:
+    """`known` are sentences of an earlier summary, whose words count as well."""
+    told = told_sentences(lines)
+    vocabulary = Vocabulary.of([*known, *told], names_in(lines))
+    return _Told(told, [read_signs(sentence, vocabulary.speakers) for sentence in told], vocabulary)
+
+
+def _summary(told: _Told, longest: int) -> str:
     if longest <= 0:
         return ""
-    room = min(longest, LEAST + int(SHARE * sum(len(sentence.text) for sentence in said)))
-    candidates = reports(said, signs, vocabulary, longest)
-    chosen = choose(candidates, dict(vocabulary.weights), room)
-    if not chosen and candidates and longest > 0:
+    room = min(longest, LEAST + int(SHARE * sum(len(sentence.text) for sentence in told.certain)))
+    candidates = reports(told.sentences, told.signs, told.vocabulary, longest)
+    chosen = choose(candidates, dict(told.vocabulary.weights), room)
+    if not chosen and candidates:
         best = max(candidates, key=lambda report: report.salience)
         return shorten(best.quote.alone, longest)
     return written(report.quote for report in chosen)
@@ -94,52 +123,41 @@ def rolling(lines: Sequence[Said], before: str, longest: int) -> str:
     """
     before = before.strip()
     known = [line for piece in before.split("\n") for line in _lines(piece, longest)]
-    said = sentences(lines)
-    vocabulary = Vocabulary.of([*map(_told, known), *said])
-    signs = [read_signs(sentence, vocabulary.speakers) for sentence in said]
-    fresh = _summary(said, signs, vocabulary, max(longest // 2, 1) if known else longest).split("\n")
+    told = _read(lines, [*map(_told, known)])
+    fresh = _summary(told, max(longest // 2, 1) if known else longest).split("\n")
     new = [line for line in fresh if line and line not in known]
     joined = "\n".join([before, *new] if before else new)
     if len(joined) <= longest:
         return joined
     together = list(dict.fromkeys([*known, *new]))
-    candidates = [_again(line, place, len(together), vocabulary) for place, line in enumerate(together)]
-    chosen = choose(candidates, dict(vocabulary.weights), longest)
+    candidates = [_again(line, place, len(together), told.vocabulary) for place, line in enumerate(together)]
+    chosen = choose(candidates, dict(told.vocabulary.weights), longest)
     return "\n".join(report.quote.alone for report in chosen) or shorten(together[-1], longest)
 
 
-def is_roleplay(lines: Sequence[Said]) -> bool:
-    """Is nearly all of it played: four fifths of the words in messages with actions, narration or speech in quotation marks,
-    and these at least half of the messages? A smile between asterisks does not make a play."""
-    played = told = count = 0
-    for line in lines:
-        said = parts(plain(line.text))
-        size = sum(len(WORD.findall(part.text)) for part in said)
-        acted = sum(len(WORD.findall(part.text)) for part in said if part.narrates)
-        if acted >= 3 and 5 * acted >= size:
-            played += size
-            count += 1
-        told += size
-    return count >= 2 and 2 * count >= len(lines) and 5 * played >= 4 * told
-
-
-def _relevance(said: Sequence[Sentence], signs: Sequence[Signs]) -> int:
+def _relevance(said: Sequence[Sentence], signs: Sequence[Signs], messages: int) -> int:
     """1 to 5: 1 + 5 x length x (1 + density + gravity) / 3, rounded, each of the three from 0 to 1.
 
-    Length is log2(1 + telling sentences) / 6, full at 63 of them; density is the share of telling sentences, full at a half;
-    gravity is the share of grave ones, of feelings and of plans, full at three in ten. A sentence is telling by `Signs.tells`.
+    Length is log2(1 + telling sentences) / 6, full at 63 of them. Density is the share of telling sentences, full at a half,
+    and gravity that of grave ones, of feelings and of plans, full at three in ten; both are counted by the message where
+    there are more messages than sentences. A sentence is telling by `Signs.tells`.
     """
     told = [sign for sentence, sign in zip(said, signs, strict=True) if not sentence.asks]
     telling = sum(sign.tells for sign in told)
     if not telling:
         return 1
     heavy = sum(sign.grave + 0.5 * (sign.tells and sign.feeling) + 0.25 * (sign.plan is not None) for sign in told)
-    length = min(1.0, math.log2(1 + telling) / 6)
-    density, gravity = min(1.0, 2 * telling / len(said)), min(1.0, heavy / len(said) / 0.3)
+    length, count = min(1.0, math.log2(1 + telling) / 6), max(len(said), messages)
+    density, gravity = min(1.0, 2 * telling / count), min(1.0, heavy / count / 0.3)
     return min(5, 1 + round(5 * length * (1 + density + gravity) / 3))
 
 
-def _title(lines: Sequence[Said], found: str) -> str:
+def _title(lines: Sequence[Said], told: _Told, about: Sequence[Topic]) -> str:
+    worth = [
+        0.0 if sentence.in_story and not told.is_played else salience(sentence, sign, told.vocabulary) * sentence.standing
+        for sentence, sign in zip(told.certain, told.certain_signs, strict=True)
+    ]
+    found = titled(about, told.certain, worth, is_english=told.vocabulary.is_english)
     by_role = sorted(lines, key=lambda line: line.role is not Role.USER)
     return found or next(filter(None, map(_opening, by_role)), "")
 

@@ -118,6 +118,8 @@ def _forms(verb: str) -> set[str]:
     return {verb, f"{verb}s", f"{verb}es", f"{verb}ed", f"{verb}ing", f"{verb}{verb[-1]}ing", f"{verb}{verb[-1]}ed"}
 
 
+VERBS_THIRD = frozenset(f"{verb}s" for verb in _VERBS if not verb.endswith(("s", "y", "ch", "sh")))
+"""Common verbs as they follow a name: starts, works."""
 DULL = STOP_WORDS | _PLAIN | _IRREGULAR | frozenset(form for verb in _VERBS for form in _forms(verb)) | {"lying", "dying"}
 """English words that say nothing of what a conversation was about."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
 from itertools import pairwise
 
@@ -36,8 +37,10 @@ _INVISIBLE = re.compile(
 _ACTION = re.compile(r"\*([^*\n]{1,1000})\*")
 _SPEECH = re.compile(r"[\"“«][^\"“”«»\n]{1,1000}[,.!?…–—-][\"”»]")
 """With its punctuation inside, which a title or an ironic word has not."""
-_ABBREVIATED = re.compile(r"(?:^|\s)(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|No|etc|approx|e\.g|i\.e|[A-Z])\.$")
-_SMALL_BEGINNING = re.compile(r"(?<=[a-z][!?])\s+(?=[a-z])|(?<=[a-z]{3}\.)\s+(?=[a-z])")
+_ABBREVIATED = re.compile(r"(?:^|\s)(?:[Mm]rs?|[Mm]s|[Dd]r|St|[Pp]rof|Jr|Sr|vs|No|etc|approx|e\.g|i\.e|[A-Z])\.$")
+_SMALL_BEGINNING = re.compile(
+    r"(?<=[a-z][!?])\s+(?=[a-z])|(?<=[a-z]{2}\.)\s+(?=[a-z])|(?<=\d\.)\s+(?=(?:i|i'\w+|im|my|we|he|she|it|they)\b)"
+)
 """Many people type without capitals."""
 _THIRD = re.compile(r"\b(?:he|she|they|his|her|hers|their)\b", re.IGNORECASE)
 _FIRST = re.compile(r"\b(?:I|my)\b")
@@ -61,6 +64,12 @@ class Sentence:
     """It tells what happens instead of speaking."""
     asks: bool = False
     """It ends in a question mark."""
+    in_story: bool = False
+    """It is said or done in character."""
+    standing: float = 1.0
+    """How far it counts as told, from 0 for mere context to 1 for the user's own words; see brain/taken_up."""
+    day: date | None = None
+    """When it was said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +78,6 @@ class Part:
 
     text: str
     narrates: bool
-
-
-def sentences(lines: Sequence[Said]) -> list[Sentence]:
-    """All sentences with a letter or digit in them, in the order in which they were said."""
-    return [sentence for place, line in enumerate(lines) for sentence in _of_line(place, line)]
 
 
 def plain(text: str) -> str:
@@ -140,25 +144,17 @@ def _stands_alone(text: str, action: re.Match[str]) -> bool:
     return (not before or before in '\n.!?…"”') and (not after or after.isupper() or after in '\n"“*')
 
 
-def _of_line(place: int, line: Said) -> Iterator[Sentence]:
-    name = name_of(line)
-    for part in parts(plain(line.text)):
-        for text in split_sentences(part.text):
-            said = words(text)
-            if said:
-                asks = text.rstrip("\"”’') ").endswith(("?", "？", "؟"))
-                yield Sentence(place, name, line.role, text, said, part.narrates, asks)
-
-
 def split_sentences(text: str) -> Iterator[str]:
     """Yield the sentences of a text on one line each; an abbreviation does not end one."""
     held = ""
     for piece in (part for end in SENTENCE_END.split(text) for part in _SMALL_BEGINNING.split(end)):
         held = " ".join(f"{held} {piece}".split())
         if len(held) > LONGEST_NAME * 10 or not _ABBREVIATED.search(held[-8:]):
-            yield held
+            if held:
+                yield held
             held = ""
-    yield held
+    if held:
+        yield held
 
 
 def _pairs(word: str) -> Iterator[str]:

@@ -10,11 +10,15 @@ from itertools import groupby
 from lethe_app.brain.quotable import Sentence
 from lethe_app.retrieval.words import SPACELESS, STOP_WORDS
 
+STORY = "In the story, "
+"""Begins every report of what was said or done in character."""
 LONGEST = 240
 """Characters of one quoted sentence."""
 _DOUBLE = str.maketrans(dict.fromkeys('"“”„«»', "'"))
 _CORNERS = str.maketrans({"「": "『", "」": "』"})
 _CLAUSE_END = re.compile(r"[,;:，、；]\s*|\s+[-–—]+\s+")
+_OPENED = frozenset('"“«')
+_CLOSED = frozenset('"”»')
 _ENDED = (".", "!", "?", "…", "。", "！", "？", "؟", "।")
 _OPENER = re.compile(
     r"^(?:(?:hey|hi|hello|hiya|oh|wow|whoa|ah|aww?|thanks|thank you|yeah|yep|yup|well|so|haha+|lol|btw|hallo|hola|salut)"
@@ -46,15 +50,16 @@ class Quote:
 
 def quote(sentence: Sentence, longest: int = LONGEST) -> Quote:
     """The sentence in at most about `longest` characters, cut at the end of a clause where there is one."""
-    text = shorten(_matter(sentence.text), longest)
+    text = shorten(without_opener(sentence.text), longest)
     if SPACELESS.search(text) and len(SPACELESS.findall(text)) * 2 > len(text):
         return Quote(sentence.line, f"{sentence.name}：", f"「{text.translate(_CORNERS).rstrip('。')}」")
     text = text.translate(_DOUBLE)
     ended = text if text.rstrip("')").endswith(_ENDED) else f"{text.rstrip(',;: ')}."
+    story = STORY if sentence.in_story else ""
     if sentence.narrates and _is_deed(text):
-        return Quote(sentence.line, f"{sentence.name} ", ended)
+        return Quote(sentence.line, f"{story}{sentence.name} ", ended)
     verb = "wrote" if sentence.narrates else "asked" if sentence.asks else "said"
-    return Quote(sentence.line, f"{sentence.name} {verb}, ", f'"{ended}"')
+    return Quote(sentence.line, f"{story}{sentence.name} {verb}, ", f'"{ended}"')
 
 
 def exchange(question: Sentence, answer: Sentence) -> Quote:
@@ -83,10 +88,20 @@ def shorten(text: str, longest: int) -> str:
     return f"{cut.rstrip()}…" if longest > 0 else ""
 
 
-def _matter(text: str) -> str:
-    text = text.strip(' "“”«»')
+def without_opener(text: str) -> str:
+    """The text without the greeting or the filler that stands before the matter."""
+    text = _unpaired(text.strip())
     cut = _OPENER.sub("", text)
     return cut[:1].upper() + cut[1:] if cut != text and len(cut) > 12 else text
+
+
+def _unpaired(text: str) -> str:
+    """The text without a quotation mark at one end that has no partner, and without a pair around all of it."""
+    if text[:1] in _OPENED and (not _CLOSED & set(text[1:]) or (text[-1:] in _CLOSED and not _CLOSED & set(text[1:-1]))):
+        text = text[1:]
+    if text[-1:] in _CLOSED and not _OPENED & set(text[:-1]):
+        text = text[:-1]
+    return text.strip()
 
 
 def _joined(quotes: Sequence[Quote]) -> str:

@@ -34,6 +34,14 @@ _GREETING = re.compile(
     r"|你好|您好|嗨|早上好|晚安|谢谢|謝謝|真的|こんにちは|こんばんは|おはよう|ありがとう|本当|안녕|감사|สวัสดี|ขอบคุณ)",
     re.IGNORECASE,
 )
+_EMPTY = re.compile(
+    _HEDGE + r"(?:i(?:'m| am)? (?:totally |really |just |so |also |can )?(?:sure|understand|agree|bet|hope (?:you|it|that)|"
+    r"know (?:what|how|that|you)|see\b|guess|appreciate|glad|happy (?:for|to hear|you)|proud of you|here for|imagine|owe you|"
+    r"will keep|feel you|hear you|love (?:that|it|your|how)|think (?:you|that's|so)|wish you|get (?:it|that|what))\b"
+    r"|i'll (?:keep|let|be (?:here|there|sure)|make sure|always)\b|tell me\b)",
+    re.IGNORECASE,
+)
+"""Assent and sympathy, which tell nothing of the one who says it."""
 _NAME = re.compile(r"(?<=[^\s.!?…\"“:*] )[A-Z][a-zà-ÿ]+")
 
 
@@ -61,7 +69,9 @@ def read_signs(sentence: Sentence, speakers: frozenset[str]) -> Signs:
     """`speakers` are the folded words of the names of those who speak, who are not worth naming."""
     text, said = sentence.text, sentence.words
     return Signs(
-        own=not _FIRST.isdisjoint(said) or bool(not text.isascii() and _FIRST_UNSPACED.search(text)),
+        own=not _FIRST.isdisjoint(said)
+        or said[:2] == ("guess", "who")
+        or bool(not text.isascii() and _FIRST_UNSPACED.search(text)),
         plan=plan_in(sentence),
         feeling=not FEELINGS.isdisjoint(said),
         grave=not GRAVE.isdisjoint(said) or not GRAVE_PAIRS.isdisjoint(pairwise(said)),
@@ -78,22 +88,31 @@ class Vocabulary:
     dull: frozenset[str]
     """Folded words that say nothing here."""
     speakers: frozenset[str]
+    """Folded words of the names of those who speak."""
+    names: tuple[str, ...] = ()
+    """Those who speak."""
     weights: Mapping[str, float] = field(default_factory=dict)
     """Of every word that is not dull: 1 + ln of the number of messages it stands in."""
 
     @classmethod
-    def of(cls, sentences: Sequence[Sentence]) -> Vocabulary:
+    def of(cls, sentences: Sequence[Sentence], names: Sequence[str]) -> Vocabulary:
+        """The words of these sentences, of a conversation of speakers with these names."""
         counts: Counter[str] = Counter()
         for sentence in sentences:
             counts.update(sentence.words)
-        names = {fold(word) for name in {sentence.name for sentence in sentences} for word in WORD.findall(name)}
-        speakers = frozenset(names | {word for word in counts if _is_short_for(word, names)} - DULL)
+        called = {fold(word) for name in names for word in WORD.findall(name)}
+        speakers = frozenset(called | {word for word in counts if _is_short_for(word, called)} - DULL)
         dull = DULL if _is_english(counts) else DULL | FOREIGN
-        return cls(dull, speakers, _weights(sentences, dull | speakers))
+        return cls(dull, speakers, tuple(names), _weights(sentences, dull | speakers))
 
     @property
     def is_english(self) -> bool:
         return self.dull is DULL
+
+    def other(self, name: str) -> str:
+        """The one to whom a speaker speaks where there are two; empty where there are more."""
+        others = [other for other in self.names if other != name]
+        return others[0] if len(others) == 1 else ""
 
     def telling(self, words: Iterable[str]) -> set[str]:
         """Those of the words that say something."""
@@ -107,16 +126,18 @@ def salience(sentence: Sentence, signs: Signs, vocabulary: Vocabulary) -> float:
     covers is weighed where it is chosen (brain/selection).
     """
     telling = vocabulary.telling(sentence.words)
-    if not telling or (_GREETING.match(sentence.text) and (len(sentence.words) < 6 or not signs.tells)):
+    if not (telling or signs.grave) or (_GREETING.match(sentence.text) and (len(sentence.words) < 6 or not signs.tells)):
         return 0.0
     worth = 1 + 0.5 * signs.own + 0.5 * (signs.plan is not None) + 0.25 * signs.feeling + 1.0 * signs.grave
     worth += 0.35 * signs.kin + 0.25 * signs.when + 0.35 * signs.named
     if worth == 1:
-        worth = 0.65
+        worth = 0.45
     if sentence.asks:
         worth *= 0.25
     if _SECOND.match(sentence.text):
         worth *= 0.4
+    if _EMPTY.match(sentence.text):
+        worth *= 0.3
     if _DANGLING.match(sentence.text):
         worth *= 0.6
     return worth * min(1.0, 0.25 + 0.25 * (len(telling) + signs.grave + signs.kin))

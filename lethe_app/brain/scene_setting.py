@@ -36,9 +36,10 @@ _CLOSE = re.compile(
 )
 """A companion's part, beside which the user stays who they are."""
 _CHARACTER_ASKED = re.compile(
-    r"\b(?:pretend|imagine|act|speak|talk|answer|respond|reply|write)\b[^.!?\n]{0,25}?\b(?:to be|you(?:'re| are)|as if you|"
-    r"as (?:an? |the )?[A-Z]|like (?:an? )?|"
-    r"as an? |as the )|\binterview (?:with )?[A-Z]|\bas (?:a|an|the) interviewer\b|^\W*you are (?:now )?(?:an?|the) ",
+    r"(?:^|[.!?,\n]\s*|\b(?:can|could|would|will) you |\bplease |\bnow |\bi want you to |\blet'?s )"
+    r"(?:(?:pretend|imagine|act|speak|talk|answer|respond|reply)\b[^.!?\n]{0,25}?\b(?:to be|you(?:'re| are)|as if you|as an?|"
+    r"as the|like an?)\b|(?:do|give|write|have) (?:me )?an interview with\b)"
+    r"|\bas (?:a|an|the) interviewer\b|^\W*you are (?:now )?(?:an?|the) (?!best|only|one|sweetest|worst|reason|first)",
     re.IGNORECASE,
 )
 _ENDED = re.compile(

@@ -5,12 +5,15 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lethe_app.brain.quotable import Sentence
 from lethe_app.brain.quoting import LONGEST, Quote, exchange, quote
+from lethe_app.brain.retelling import is_statement, leans, leans_on_person, marked, retell, retell_after, shows
 from lethe_app.brain.salience import Signs, Vocabulary, answers_nothing, salience
+from lethe_app.brain.short_answers import complete
+from lethe_app.brain.third_person import rewrite
 
 COVERED = 0.1
 """What a word is still worth when another chosen report has it."""
@@ -54,19 +57,21 @@ class Report:
 
 
 def reports(sentences: Sequence[Sentence], signs: Sequence[Signs], vocabulary: Vocabulary, longest: int) -> list[Report]:
-    """Whatever is worth reporting; a question only together with its answer, unless it says something itself."""
+    """Whatever is worth reporting; a question only together with its answer, a pronoun only with the sentence it leans on."""
     worth: dict[int, float] = {}
     for index, sentence in enumerate(sentences):
+        if not sentence.standing:
+            continue
         told = salience(sentence, signs[index], vocabulary)
         asked = _question_before(sentences, index)
-        if asked is not None and vocabulary.telling(asked.words):
+        if asked is not None and vocabulary.telling(asked.words) and vocabulary.telling(sentence.words):
             told = max(told, 0.5 + 2 * salience(asked, signs[index - 1], vocabulary))
         if told > 0:
-            worth[index] = told
+            worth[index] = told * sentence.standing
     best = heapq.nlargest(MOST_CANDIDATES, worth, key=lambda index: (worth[index], -index))
     least = LEAST_SHARE * min(2.0, worth[best[0]]) if best else 0.0
-    kept = sorted(index for index in best if worth[index] >= least)
-    return [_report(sentences, index, worth[index], vocabulary, longest) for index in kept]
+    kept = {index: worth[index] for index in sorted(best) if worth[index] >= least}
+    return _Reporter(sentences, signs, vocabulary, min(longest, LONGEST)).report(kept)
 
 
 def choose(candidates: Sequence[Report], weights: dict[str, float], longest: int) -> list[Report]:
@@ -119,11 +124,80 @@ class _State:
         self._heard[report.speaker] += 1
 
 
-def _report(sentences: Sequence[Sentence], index: int, worth: float, vocabulary: Vocabulary, longest: int) -> Report:
-    sentence, asked = sentences[index], _question_before(sentences, index)
-    made = exchange(asked, sentence) if asked is not None else quote(sentence, min(longest, LONGEST))
-    said = vocabulary.telling((*asked.words, *sentence.words) if asked is not None else sentence.words)
-    return Report(made, sentence.name, sentence.line / (sentences[-1].line + 1), frozenset(said), worth)
+class _Reporter:
+    """Puts sentences into the words of a report."""
+
+    def __init__(self, sentences: Sequence[Sentence], signs: Sequence[Signs], vocabulary: Vocabulary, longest: int) -> None:
+        self._sentences = sentences
+        self._signs = signs
+        self._vocabulary = vocabulary
+        self._longest = longest
+
+    def report(self, kept: Mapping[int, float]) -> list[Report]:
+        """The sentences at these places with what they are worth; one that leans on an earlier one takes that along."""
+        found: list[Report] = []
+        joined: set[int] = set()
+        for index in reversed(list(kept)):
+            if index in joined:
+                continue
+            earlier = self._leant_on(index)
+            together = self._together(index, earlier) if earlier is not None else None
+            if together is not None and earlier is not None:
+                joined.add(earlier)
+                found.append(self._made(index, together, (earlier, index), kept[index] + kept.get(earlier, 0.0) / 2))
+            elif (alone := self._alone(index)) is not None:
+                asked = _question_before(self._sentences, index)
+                found.append(self._made(index, alone, (index,) if asked is None else (index - 1, index), kept[index]))
+        return found[::-1]
+
+    def _made(self, index: int, made: Quote, places: Sequence[int], worth: float) -> Report:
+        sentence, last = self._sentences[index], self._sentences[-1]
+        said = (word for place in places for word in self._sentences[place].words)
+        return Report(made, sentence.name, sentence.line / (last.line + 1), frozenset(self._vocabulary.telling(said)), worth)
+
+    def _leant_on(self, index: int) -> int | None:
+        """The place of the speaker's sentence just before that names whom or what a pronoun means."""
+        sentence = self._sentences[index]
+        if not self._vocabulary.is_english or sentence.narrates or sentence.asks or not leans(sentence.text):
+            return None
+        of_person, nearest = leans_on_person(sentence.text), None
+        for place in range(index - 1, -1, -1):
+            before = self._sentences[place]
+            if before.line < sentence.line - (4 if of_person else 0):
+                break
+            fits = before.name == sentence.name and before.in_story == sentence.in_story
+            if fits and not (before.narrates or before.asks):
+                nearest = place if nearest is None else nearest
+                if not of_person or self._names_somebody(place):
+                    return place
+        return nearest
+
+    def _names_somebody(self, place: int) -> bool:
+        return self._signs[place].kin or self._signs[place].named
+
+    def _together(self, index: int, earlier: int) -> Quote | None:
+        sentence = self._sentences[index]
+        told = retell_after(sentence, self._sentences[earlier], self._vocabulary.other(sentence.name))
+        return Quote(sentence.line, "", told) if told else None
+
+    def _alone(self, index: int) -> Quote | None:
+        """A statement where it can be told as one, else in quotation marks; neither fragments nor what only leans."""
+        sentence, asked = self._sentences[index], _question_before(self._sentences, index)
+        other = self._vocabulary.other(sentence.name)
+        if not self._vocabulary.is_english:
+            return exchange(asked, sentence) if asked is not None else quote(sentence, self._longest)
+        if asked is not None:
+            full = complete(asked.text, sentence.text)
+            told = rewrite(full[0], sentence.name, "") if full is not None else None
+            return Quote(sentence.line, "", marked(told, sentence)) if told else exchange(asked, sentence)
+        if sentence.narrates:
+            return quote(sentence, self._longest)
+        if shows(sentence.text):
+            return None
+        if (told := retell(sentence, other)) is not None:
+            return Quote(sentence.line, "", told)
+        is_firm = not leans(sentence.text) or self._signs[index].grave or self._signs[index].kin
+        return quote(sentence, self._longest) if is_firm and is_statement(sentence.text) else None
 
 
 def _question_before(sentences: Sequence[Sentence], index: int) -> Sentence | None:
@@ -134,5 +208,11 @@ def _question_before(sentences: Sequence[Sentence], index: int) -> Sentence | No
     before = sentences[index - 1]
     if before.narrates or answer.narrates:
         return None
-    fits = before.asks and before.name != answer.name and before.line != answer.line and not answers_nothing(answer)
+    fits = (
+        before.asks
+        and before.in_story == answer.in_story
+        and before.name != answer.name
+        and before.line != answer.line
+        and not answers_nothing(answer)
+    )
     return before if fits else None

@@ -2,70 +2,95 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from lethe_app.brain.lexicon import GRAVE
 from lethe_app.brain.quotable import Sentence
+from lethe_app.brain.title_phrases import MOST_WORDS, Phrase, event_in, is_denied, is_lone, is_nominal, phrase_of
 from lethe_app.brain.topics import HAN_OR_KANA, Topic, distinct
-from lethe_app.retrieval.words import STOP_WORDS, fold
 
-MOST_WORDS = 6
-_NO_LEADS = frozenset(
+SECOND = 0.3
+"""Share of the best topic's worth that the second part needs to stand beside the first."""
+EVENT = 0.6
+"""Share of the most telling sentence's worth that one with an event needs to give the title its first part."""
+MOST_TRIED = 8
+"""Topics."""
+LONE_NAME = 0.6
+"""What a name by itself, which says nothing of what happened, is worth against another topic."""
+DONE = 1.6
+"""What “moving to Porto” is worth against “Porto”."""
+GRAVER = 1.4
+"""And an exam or a wedding against a ferry."""
+
+
+def titled(found: Sequence[Topic], said: Sequence[Sentence], worth: Sequence[float], *, is_english: bool) -> str:
+    """The one or two things the conversation was most about, in two to six words; empty if there is nothing.
+
+    `worth` is how telling each of the sentences is.
     """
-    going being having doing getting thinking something anything nothing everything morning evening thing during looking trying
-    talking saying seeing making taking putting keeping coming amazing exciting interesting feeling missing including according
-    spring string king ring bring sing wing boring loving existing following upcoming inspiring starting
-    """.split()  # noqa: SIM905 - see retrieval/words
-)
-"""Words in -ing that do not lead up to a topic."""
-_NO_BEGINNINGS = STOP_WORDS - {"about", "after", "before", "no", "not"}
-
-
-def titled(found: Sequence[Topic], said: Sequence[Sentence], *, is_english: bool) -> str:
-    """The two or three best topics in two to six words, or the one with the words before it; empty if there are none."""
-    best = distinct(found, 3)
-    if not best:
-        return ""
-    kept = [topic for number, topic in enumerate(best) if number < 2 or len(topic.lines) > 1]
-    names = [_with_article(topic) if number else topic.spelling for number, topic in enumerate(kept)]
-    if is_english and (led := _led(kept[0], said)):
-        names = [led, *names[1:2]] if len(kept) > 1 and len(kept[1].lines) > 1 else [led]
-    elif is_english and len(names) == 1 and kept[0].words == 1:
-        names = [_with_words_before(kept[0], said)]
-    while len(names) > 1 and sum(name.count(" ") + 1 for name in names) > MOST_WORDS - (len(names) > 1 and is_english):
-        names.pop()
-    text = _listed(names, is_english=is_english)
+    if not is_english:
+        return _listed([topic.spelling for topic in distinct(found, 2)])
+    order = sorted(range(len(said)), key=lambda place: -worth[place])
+    telling = [said[place] for place in order]
+    lines: dict[int, float] = {}
+    for place in reversed(order):
+        lines[said[place].line] = worth[place]
+    parts = _events([said[place] for place in order if worth[place] > EVENT * worth[order[0]]])
+    parts += _topics(found, telling, lines, parts)
+    if not parts and found:
+        parts = [phrase_of(topic, telling, leads=False) for topic in distinct(found, 2)]
+    text = " and ".join(part.text for part in parts)
     return text[:1].upper() + text[1:]
 
 
-def _with_article(topic: Topic) -> str:
-    often = 2 * topic.definite > len(topic.lines) and not topic.is_name and topic.words == 1
-    return f"the {topic.spelling}" if often else topic.spelling
+def _topics(
+    found: Sequence[Topic], telling: Sequence[Sentence], worth: Mapping[int, float], begun: Sequence[Phrase]
+) -> list[Phrase]:
+    """The phrases of the best topics that still fit after what the title begins with."""
+    count = max(worth, default=0) + 1
+    values = {topic.key: _value(topic, count, worth) for topic in found}
+    nominal = [topic for topic in found if is_nominal(topic) and not any(is_denied(topic, one.text) for one in telling)]
+    tried = sorted(nominal, key=lambda topic: -values[topic.key])[:MOST_TRIED]
+    ranked = [(values[topic.key] * _clarity(phrase_of(topic, telling, leads=True)), topic) for topic in tried]
+    ranked.sort(key=lambda pair: -pair[0])
+    if not begun and (not ranked or ranked[0][0] < SECOND * max(values.values())):
+        return []
+    parts = list(begun)
+    for value, topic in ranked:
+        if len(parts) == 2 or (parts and value < SECOND * ranked[0][0]):
+            break
+        phrase = phrase_of(topic, telling, leads=not parts)
+        overlaps = any(phrase.words & other.words for other in parts)
+        if not overlaps and _fits([*parts, phrase]) and not (parts and is_lone(phrase)):
+            parts.append(phrase)
+    return parts[len(begun) :]
 
 
-def _listed(names: Sequence[str], *, is_english: bool) -> str:
-    comma = "、" if HAN_OR_KANA.match(names[0]) else ", "
-    if not is_english or len(names) == 1:
-        return comma.join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+def _events(telling: Sequence[Sentence]) -> list[Phrase]:
+    """The event of the most telling sentence that has one."""
+    own = (sentence.text for sentence in telling if not (sentence.in_story or sentence.asks))
+    return [event for event in map(event_in, own) if event is not None][:1]
 
 
-def _led(topic: Topic, said: Sequence[Sentence]) -> str:
-    """The topic with what is done about it, such as “moving to Porto”, where somebody put it like that."""
-    link = r"(?:(?:to|in|into|at|for|from|on|about) )?(?:(?:the|a|an) )?"
-    pattern = re.compile(rf"(?<![\w'’])([a-z]{{3,}}ing {link}){re.escape(topic.spelling)}\b", re.IGNORECASE)
-    for sentence in said:
-        if sentence.line in topic.lines and not sentence.narrates and (match := pattern.search(sentence.text)):
-            lead = match[1].lower()
-            if lead.split()[0] not in _NO_LEADS and (not topic.is_name or " " in lead.strip()):
-                return f"{lead}{topic.spelling}"
-    return ""
+def _clarity(phrase: Phrase) -> float:
+    """More for what is done and for what changes a life, less for a mere name."""
+    words = phrase.text.split()
+    if is_lone(phrase):
+        return LONE_NAME
+    is_done = len(words) > 1 and words[0].endswith("ing")
+    return (DONE if is_done else 1.0) * (1.0 if GRAVE.isdisjoint(phrase.words) else GRAVER)
 
 
-def _with_words_before(topic: Topic, said: Sequence[Sentence]) -> str:
-    """A single word is no title: “nice weather”, “lost my grandmother”."""
-    first = next(sentence.text for sentence in said if sentence.line in topic.lines and topic.spelling in sentence.text)
-    before = first[: first.index(topic.spelling)].split()[-3:]
-    while before and (fold(before[0]).strip("'’,") in _NO_BEGINNINGS or not before[0].isalpha()):
-        before.pop(0)
-    return " ".join([*before, topic.spelling])
+def _value(topic: Topic, count: int, worth: Mapping[int, float]) -> float:
+    """How much of the conversation a topic is, by its own score and by how telling its messages are."""
+    return topic.score(count) * (0.5 + max((worth.get(line, 0.0) for line in topic.lines), default=0.0))
+
+
+def _fits(parts: Sequence[Phrase]) -> bool:
+    return sum(len(part.text.split()) for part in parts) + len(parts) - 1 <= MOST_WORDS + 1
+
+
+def _listed(names: Sequence[str]) -> str:
+    comma = "、" if names and HAN_OR_KANA.match(names[0]) else ", "
+    text = comma.join(names)
+    return text[:1].upper() + text[1:]

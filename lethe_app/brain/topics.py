@@ -111,7 +111,7 @@ def distinct(found: Sequence[Topic], most: int) -> list[Topic]:
 
 
 def _gather(sentence: Sentence, reader: _Reader, found: dict[str, Topic]) -> None:
-    tokens = reader.read(sentence.text)
+    tokens = reader.read(sentence.text.lower() if sentence.text.isupper() else sentence.text)
     last = len(tokens) - 1
     for start, token in enumerate(tokens):
         before = tokens[start - 1].word.folded if start and (token.near or token.word.dull) else ""
@@ -180,7 +180,6 @@ class _Reader:
         self._known: dict[str, _Token] = {}
 
     def read(self, text: str) -> list[_Token]:
-        shouted = text.isupper()
         tokens: list[_Token] = []
         end = -1
         for match in _TOKEN.finditer(text):
@@ -188,7 +187,7 @@ class _Reader:
             if not token.word.dull:
                 between = text[end : match.start()] if end >= 0 else ""
                 starts = end < 0 or between.rstrip(" ")[-1:] in _OPENING
-                capital = not starts and not shouted and token.word.text[0].isupper()
+                capital = not starts and token.word.text[0].isupper()
                 token = _Token(token.word, capital, starts, between == " " and not _ends(tokens[-1]))
             tokens.append(token)
             end = match.end()

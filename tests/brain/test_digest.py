@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from uuid import UUID
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,9 +33,8 @@ def letters(text: str) -> str:
 
 
 def quotations(report: str) -> list[str]:
-    """What a line of a summary says was said; of a told action all but the name."""
-    quoted = [first or second for first, second in re.findall(r'"([^"]*)"|「([^」]*)」', report)]
-    return quoted or [report.split(" ", 1)[1]]
+    """What a line of a summary says was said word for word."""
+    return [first or second for first, second in re.findall(r'(?:said|asked|answered|wrote), "([^"]*)"|：「([^」]*)」', report)]
 
 
 def is_in_order(part: str, whole: str) -> bool:
@@ -44,7 +45,7 @@ def is_in_order(part: str, whole: str) -> bool:
 def long_talk(lines: int) -> list[Said]:
     places = ["Porto", "Lisbon", "Faro", "Braga", "Coimbra", "Evora", "Sines", "Tavira"]
     return [
-        said(("Mira", "Tomas")[place % 2], f"My cousin number {place} moved to {places[place % 8]} in {1900 + place}.", place)
+        said("Tomas", f"My cousin number {place} moved to {places[place % 8]} in {1900 + place}.", place)
         for place in range(lines)
     ]
 
@@ -56,12 +57,12 @@ def test_nothing_said_is_an_empty_digest():
     assert rolling([], "", 100) == ""
 
 
-def test_a_summary_has_what_was_told_with_its_speaker():
+def test_a_summary_tells_what_was_said_in_the_third_person():
     told = summary(PORTO).splitlines()
 
-    assert told[0] == 'Tomas said, "Big news: I\'m moving to Porto in May."'
-    assert any("My sister Ana has her exam there" in line for line in told)
-    assert all(line.startswith(("Tomas ", "Mira ")) for line in told)
+    assert told[0] == "Tomas is moving to Porto in May."
+    assert any("Tomas's sister Ana has her exam there" in line for line in told)
+    assert all("Tomas" in line for line in told)
 
 
 def test_an_answer_too_short_to_stand_alone_comes_with_its_question():
@@ -69,6 +70,92 @@ def test_an_answer_too_short_to_stand_alone_comes_with_its_question():
 
     assert told.startswith('Mira asked, "And are you allergic to anything')
     assert told.endswith('before I cook?" and Tomas answered, "Peanuts, badly."')
+
+
+def test_an_answer_that_says_what_was_asked_is_told_as_a_statement():
+    told = summary(talk("Mira: What is your sister called?", "Tomas: Ana.", "Mira: And where do you live?", "Tomas: In Leeds."))
+
+    assert "asked" not in told
+    assert "Leeds" in told
+
+
+def test_a_pronoun_comes_with_the_sentence_that_names_whom_it_means():
+    lines = talk(
+        "Tomas: I went to the cemetery with my brother Nils.",
+        "Mira: And did you speak?",
+        "Tomas: A little. He wants to sell our house in Aarhus.",
+    )
+
+    assert summary(lines) == ("Tomas went to the cemetery with their brother Nils; he wants to sell their house in Aarhus.")
+
+
+def test_relative_dates_are_spelled_out():
+    assert summary(talk("Tomas: I have a driving test tomorrow.")) == "Tomas has a driving test on 22 November 2026."
+
+
+def test_fragments_and_items_of_a_list_are_not_told():
+    lines = talk(
+        "Tomas: here's what I bought for dad's cake:\n- 2 tbsp oat bran\n- 200 g flour\n- 1 cup milk",
+        "Mira: Yum!",
+        "Tomas: 2 Tbsp Oat Bran.",
+        "Tomas: My dad is coming from Leeds.",
+    )
+
+    assert summary(lines) == "Tomas's dad is coming from Leeds."
+
+
+INVENTING = talk(
+    "Tomas: heyyy you there?",
+    "Mira: *looks up* “I remember when we sailed to Crete last year. You wore the captain's hat. What is it?”",
+    "Tomas: my sister Ana is getting married in June!! and I'm the best man",
+    "Mira: “Ana! I still have the dress from Captain Orsolo's party in Vienna. My cousin Feliks will sing for her.”",
+    "Tomas: I have to write a speech and I'm terrible at it",
+    "Mira: “My grandmother wrote speeches for the mayor of Trieste. Her parrot Bellini corrected them. We danced there.”",
+    "Tomas: ha. we finally got the keys for the new flat",
+    "Mira: *spins* “I dreamed of it. I'll plant lemons there tomorrow, as we did in Seville. Let's buy a gondola next week!”",
+    "Tomas: ok gotta go, early shift at the bakery",
+)
+INVENTED = ("Crete", "Orsolo", "Vienna", "Feliks", "Trieste", "Bellini", "Seville", "gondola", "lemons", "captain")
+
+
+def test_what_the_persona_invents_and_nobody_takes_up_is_told_nowhere():
+    made = digest(INVENTING)
+
+    for text in (made.title, made.summary, " ".join(made.keywords), " ".join(made.goals), rolling(INVENTING, "", 2000)):
+        assert not [word for word in INVENTED if word.casefold() in text.casefold()]
+    assert "Tomas's sister Ana is getting married in June and Tomas is the best man." in made.summary
+    assert made.title == "Ana's wedding and the new flat"
+    assert not made.is_roleplay
+
+
+@pytest.mark.parametrize(
+    ("reply", "is_told"),
+    [
+        ("What did the parrot say to the mayor?", True),
+        ("A parrot for a mayor, I like that.", True),
+        ("lol ok. I had pasta today", False),
+        ("no you never had a parrot", False),
+        ("what?", False),
+    ],
+)
+def test_a_line_of_the_persona_counts_once_the_user_takes_it_up(reply: str, is_told: bool):
+    lines = talk("Tomas: hey", "Mira: My grandmother gave a parrot to the mayor of Trieste.", f"Tomas: {reply}")
+
+    assert ("Trieste" in digest(lines).summary) is is_told
+
+
+def test_a_time_together_counts_only_when_the_user_remembers_it():
+    line = "Mira: I remember when we sailed to Crete."
+
+    assert "Crete" in summary(talk("Tomas: hey", line, "Tomas: yes, that was wonderful"))
+    assert "sailed" not in summary(talk("Tomas: hey", line, "Tomas: Crete must be lovely in spring, my sister lives there"))
+
+
+def test_a_promise_of_the_persona_counts_when_the_user_agrees():
+    line = "Mira: Let's visit the observatory on Friday."
+
+    assert digest(talk("Tomas: hey", line, "Tomas: yes, let's!")).goals == ("Mira: Let's visit the observatory on Friday",)
+    assert digest(talk("Tomas: hey", line, "Tomas: I burned the soup again")).goals == ()
 
 
 def test_a_deed_does_not_answer_a_question():
@@ -99,7 +186,7 @@ def test_a_death_is_told_though_its_words_are_said_only_once():
     chatter = [f"Mira: The old garden has new tulips and the garden wall number {number} is painted." for number in range(30)]
     lines = talk(*chatter[:15], "Tomas: My grandma passed away on Monday.", *chatter[15:])
 
-    assert 'Tomas said, "My grandma passed away on Monday."' in summary(lines, 400).splitlines()
+    assert "Tomas's grandma passed away on 16 November 2026." in summary(lines, 400).splitlines()
 
 
 def test_a_short_talk_has_a_short_summary_and_a_long_one_fills_its_room():
@@ -114,14 +201,11 @@ def test_a_short_talk_has_a_short_summary_and_a_long_one_fills_its_room():
     assert 0.8 * LONGEST < len(summary(long_talk(600))) <= LONGEST
 
 
-def test_a_long_talk_is_told_from_its_beginning_to_its_end_and_by_both():
+def test_a_long_talk_is_told_from_its_beginning_to_its_end():
     years = [int(year) for year in re.findall(r"in (\d{4})", summary(long_talk(600)))]
-    told = summary(long_talk(600))
 
     assert years == sorted(years)
     assert all(any(start <= year - 1900 < start + 150 for year in years) for start in (0, 150, 300, 450))
-    assert "Tomas said" in told
-    assert "Mira said" in told
 
 
 def test_the_same_is_not_told_twice():
@@ -133,28 +217,44 @@ def test_the_same_is_not_told_twice():
 def test_a_long_speech_is_cut_at_its_sentences():
     speech = " ".join(f"I sold my boat number {number} to a man from Olhão." for number in range(60))
 
-    (told,) = summary(talk(f"Tomas: {speech}")).splitlines()
+    told = summary(talk(f"Tomas: {speech}")).splitlines()
 
-    assert all(quote.startswith("I sold") and quote.endswith("Olhão.") for quote in quotations(told))
+    assert all(line.startswith("Tomas sold their boat number ") and line.endswith("Olhão.") for line in told)
 
 
-def test_played_deeds_are_told_as_deeds():
+def test_what_is_played_is_told_as_of_the_story():
     told = summary(KEEPER).splitlines()
 
-    assert "Tomas steps inside, dripping with rain." in told
+    assert "In the story, Tomas steps inside, dripping with rain." in told
+    assert all(line.startswith("In the story, ") for line in told)
     assert not any("*" in line for line in told)
+
+
+def test_beside_a_scene_the_users_own_life_is_told_plainly():
+    lines = talk(
+        "Tomas: let's roleplay, I'm a smuggler and you're the harbour master!",
+        "Mira: *opens a crate* “This goat is no piano.”",
+        "Tomas: I slip you a coin. My cousin built that piano.",
+        "Mira: *bites the coin*",
+        "Tomas: ok that was fun. I have my driving test on Friday, my dad gives me his old car if I pass",
+    )
+
+    told = summary(lines).splitlines()
+
+    assert any("driving test" in line and not line.startswith("In the story") for line in told)
+    assert all("piano" not in line or line.startswith("In the story") for line in told)
 
 
 def test_code_and_control_tokens_are_not_quoted():
     lines = talk("Tomas: My thesis<|im_end|> needs this by Friday:\n```\nsecret = 42\n```\nMy sister **Ana** waits for it.")
 
-    assert summary(lines) == 'Tomas said, "My thesis needs this by Friday." and "My sister Ana waits for it."'
+    assert summary(lines) == "Tomas's thesis needs this by Friday.\nTomas's sister Ana waits for it."
 
 
 def test_texts_without_spaces_are_told_in_their_own_quotation_marks():
-    lines = talk("Tomas: 你好！我五月份要搬到波尔图去了。", "Mira: 我们明天去看灯塔吧。")
+    lines = talk("Tomas: 你好！我五月份要搬到波尔图去了。", "Mira: 我们明天去看灯塔吧。", "Tomas: 灯塔很好看。")
 
-    assert summary(lines) == "Tomas：「我五月份要搬到波尔图去了」\nMira：「我们明天去看灯塔吧」"
+    assert summary(lines).startswith("Tomas：「我五月份要搬到波尔图去了」\n")
 
 
 def test_other_languages_are_told_too():
@@ -163,8 +263,7 @@ def test_other_languages_are_told_too():
         "Mira: Wie schön! Wir sollten morgen noch zum Leuchtturm gehen.",
     )
 
-    assert summary(lines).startswith('Tomas said, "Ich ziehe im Mai nach Porto')
-    assert "Leuchtturm" in summary(lines)
+    assert summary(lines) == 'Tomas said, "Ich ziehe im Mai nach Porto, weil meine Schwester Ana dort ihre Prüfung hat."'
 
 
 def test_a_line_of_a_million_characters_does_no_harm():
@@ -180,26 +279,28 @@ def test_only_emoji_give_no_summary_but_a_title():
 
 
 def test_a_name_that_is_missing_or_hostile_does_not_break_the_frame():
-    lines = [said("", "My sister Ana moved to Porto."), said('Mi"ra\nsaid, ' + "x" * 500, "My father keeps bees in Faro.")]
+    named = replace(said("Tomas", "Mein Vater hat Bienen in Faro."), name='To"mas\nsaid, ' + "x" * 500)
+    lines = [replace(said("Tomas", "Meine Schwester Ana wohnt in Porto."), name=""), named]
 
     told = summary(lines).splitlines()
 
-    assert told[0] == 'Persona said, "My sister Ana moved to Porto."'
-    assert told[1].endswith('said, "My father keeps bees in Faro."')
+    assert told[0] == 'User said, "Meine Schwester Ana wohnt in Porto."'
+    assert told[1].endswith('said, "Mein Vater hat Bienen in Faro."')
     assert len(told[1]) < 100
 
 
-def test_play_is_recognised_only_when_nearly_all_of_it_is():
-    casual = talk(
+def test_a_session_is_roleplay_when_the_user_plays_most_of_it():
+    acting = talk(
         "Tomas: What should I cook tonight?",
-        "Mira: *smiles* How about risotto with mushrooms?",
-        "Tomas: I don't like mushrooms.",
-        "Mira: *laughs softly* Then a lemon risotto it is.",
+        "Mira: *The lantern swings as she rises, her cloak heavy with rain.* “Risotto,” she says, lowering her blade.",
+        "Tomas: *laughs* I don't like mushrooms.",
+        "Mira: *She turns away and gazes at the sea for a long while.* “Then lemon it is, traveller.”",
     )
 
     assert is_roleplay(KEEPER)
-    assert not is_roleplay(casual)
+    assert not is_roleplay(acting)
     assert not is_roleplay(PORTO)
+    assert not is_roleplay(INVENTING)
     assert not is_roleplay([*PORTO, *KEEPER])
     assert not is_roleplay(talk("Tomas: this is **so very bold** and *really very important* to me", "Mira: yes"))
 
@@ -244,12 +345,12 @@ def test_a_rolling_summary_keeps_what_it_had_while_there_is_room():
 
 
 def test_a_rolling_summary_that_is_full_lets_old_chatter_go_and_keeps_what_matters():
-    told = rolling(talk("Tomas: My brother Nils died in the avalanche.", "Mira: I bought a green umbrella."), "", 400)
+    told = rolling(talk("Tomas: My brother Nils died in the avalanche. I bought a green umbrella."), "", 400)
     for start in range(0, 120, 6):
         told = rolling(long_talk(120)[start : start + 6], told, 400)
 
     assert len(told) <= 400
-    assert 'Tomas said, "My brother Nils died in the avalanche."' in told
+    assert "Tomas's brother Nils died in the avalanche." in told
     assert "umbrella" not in told
     assert re.search(r"number 1[01]\d", told)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.quotable import MOST_READ, is_prose, parts, plain, sentences, words
+from lethe_app.brain.quotable import MOST_READ, is_prose, parts, plain, split_sentences, words
 from lethe_app.brain.quoting import quote, shorten
+from lethe_app.brain.taken_up import told_sentences
 from tests.brain.talks import said, talk
 
 
 def texts(message: str) -> list[str]:
-    return [sentence.text for sentence in sentences(talk(f"Tomas: {message}"))]
+    return list(split_sentences(plain(message)))
 
 
 def test_sentences_end_where_they_end():
@@ -65,13 +66,13 @@ def test_only_the_beginning_of_an_endless_message_is_read():
 
 
 def test_inner_quotation_marks_do_not_end_a_quotation():
-    (sentence,) = sentences(talk('Tomas: I call my boat "Lethe" now.'))
+    (sentence,) = told_sentences(talk('Tomas: I call my boat "Lethe" now.'))
 
     assert quote(sentence).alone == "Tomas said, \"I call my boat 'Lethe' now.\""
 
 
 def test_a_greeting_before_the_matter_is_left_out():
-    (sentence,) = sentences(talk("Tomas: Hey Mira, yeah, well, the boat is sold."))
+    (sentence,) = told_sentences(talk("Tomas: Hey Mira, yeah, well, the boat is sold."))
 
     assert quote(sentence).alone == 'Tomas said, "The boat is sold."'
 
@@ -89,7 +90,7 @@ def test_nothing_is_cut_too_long(text: str, longest: int):
 
 @given(st.text(alphabet=st.characters(), max_size=200))
 def test_any_text_can_be_taken_apart(text: str):
-    for sentence in sentences([said("Tomas", text)]):
+    for sentence in told_sentences([said("Tomas", text)]):
         assert sentence.words
         assert "\n" not in sentence.text
         assert "*" not in sentence.text

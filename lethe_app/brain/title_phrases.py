@@ -1,0 +1,207 @@
+"""Words the parts of a title: events of a life, and a topic with the few words around it that belong to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lethe_app.brain.kinds import ANIMALS, RELATIVES
+from lethe_app.brain.lexicon import DULL, KIN, VERBS_THIRD
+from lethe_app.brain.quotable import Sentence
+from lethe_app.brain.sentences import tidy
+from lethe_app.brain.topics import Topic
+from lethe_app.brain.verbs import BASE, is_past
+from lethe_app.retrieval.words import STOP_WORDS, fold
+
+MOST_WORDS = 6
+_WHOSE = rf"\b(?:my|our|his|her|their) (?P<kin>(?:\w+ )?(?:{RELATIVES}|{ANIMALS})),? ?(?P<name>[A-Za-zà-ÿ]{{3,}})?,? (?:\w+ )?"
+_EVENTS = tuple(
+    (re.compile(pattern, re.IGNORECASE), title)
+    for pattern, title in (
+        (_WHOSE + r"(?:is|are|'s|was|got|just got|is getting) ?(?:getting |just )?(?:married|marrying)\b", "{whose} wedding"),
+        (_WHOSE + r"(?:has )?(?:just )?(?:died|passed away|is dead)\b", "{whose} death"),
+        (rf"\bI (?:just )?lost my (?P<kin>(?:\w+ )?(?:{RELATIVES}|{ANIMALS}))\b", "{whose} death"),
+        (_WHOSE + r"(?:is|'s) (?:now )?(?:pregnant|expecting|having a baby)\b", "{whose} baby"),
+        (_WHOSE + r"(?:just )?(?:had (?:her|a|their) baby|gave birth)\b", "{whose} baby"),
+        (_WHOSE + r"(?:is|'s|was|got)(?: just| now)? engaged\b", "{whose} engagement"),
+        (_WHOSE + r"(?:is|'s|was|got)(?: just| now)? (?:very )?(?:ill|sick|in hospital)\b", "{whose} illness"),
+        (
+            _WHOSE + r"(?:starts|is starting|started) (?P<rest>school|kindergarten|university|college)\b",
+            "{whose} start at {rest}",
+        ),
+        (r"\bI (?:just |finally |really )?(?:quit|resigned)\b(?! (?:smoking|drinking))", "Quitting the job"),
+        (r"\bI (?:just )?(?:lost my job|got (?:fired|laid off)|was (?:fired|laid off))\b", "Losing the job"),
+        (r"\bI (?:just |finally )?(?:got|found|start(?:ed)?|have) (?:the|a|my) new job\b|\bI got the job\b", "The new job"),
+        (r"\b(?:I|we)(?: just|'re|'m| are| am| got)* (?:got )?engaged\b", "The engagement"),
+        (r"\b(?:I|we)(?:'re|'m| are| am)(?: both| finally)? getting married\b|\b(?:our|my) wedding\b", "The wedding"),
+        (r"\bI(?:'m| am) (?:\d+ weeks )?pregnant\b", "The pregnancy"),
+    )
+)  # fmt: skip
+"""What people tell with a verb and name with a noun."""
+_VAGUE = frozenset(
+    """
+    ability accomplishment achievement action adventure advice age air amount answer approach area aspect attention
+    attitude balance beauty blessing brief bunch case cause challenge chapter choice comfort company confidence
+    connection control couple creativity deal decision detail dream effect effort emotion end energy environment event
+    example excitement fact favor favorite feel fri fun fund gratitude group growth hour hurt inclusivity input
+    inspiration issue journey joke kindness level lol love luck meaning mess message middle mind mix mood motivation
+    nature need news number option order part passion path peace people perk perspective piece point positivity
+    potential progress purpose question reality reason relief reminder respect result risk routine sake self sense
+    setback share side sign situation someone space spirit spot start state step strength stress struggle style success
+    support surprise system talk team thanks theme therapy thought today topic touch track trick truth turn use value
+    version vibe view way well wonder word world worry year yesterday
+    """.split()  # noqa: SIM905 - see retrieval/words
+)
+"""Singular nouns that name nothing one could find a conversation by."""
+_NOUNS_IN_ING = frozenset(
+    """
+    driving moving reading writing swimming running cooking gaming shopping hiking camping cycling wedding dining living
+    training fishing painting sewing knitting climbing riding boxing teaching nursing building parking fencing
+    sailing
+    """.split()  # noqa: SIM905 - see retrieval/words
+)
+"""Words in -ing that stand before a noun: a driving test."""
+_LINKS = r"(?:to|in|into|at|for|from|on|about|with|of)"
+_LEADS = (
+    r"(?:I'm|I am|we're|we are|been|started?|starting|am|thinking (?:of|about)|love|enjoy|about|after|before|from|is|"
+    r"are|finally|just|keep)"
+)
+_NO_LEADS = frozenset(
+    """
+    going being having doing getting thinking something anything nothing everything morning evening thing during looking trying
+    talking saying seeing making taking putting keeping coming amazing exciting interesting feeling missing including according
+    spring string king ring bring sing wing boring loving existing following upcoming inspiring starting asking telling giving
+    """.split()  # noqa: SIM905 - see retrieval/words
+)
+"""Words in -ing that do not lead up to a topic."""
+_DETERMINED = re.compile(
+    r"\b(?:the|my|our|his|her|their|this|that)(?P<kind> (?:new|old|first|second|third|last|own|big|"
+    r"little))? $",
+    re.IGNORECASE,
+)
+_AN = re.compile(r"\b(?:an?) (?P<kind>(?:new|old|big|little) )?$", re.IGNORECASE)
+_OWNED = re.compile(
+    rf"\b(?!(?:It|He|She|That|What|There|Here|Let|Who|How|Where|Everything|One)\b)(?P<owner>[A-Z][a-zà-ÿ]+|"
+    rf"(?:{RELATIVES}|{ANIMALS}))(?:'s|’s) (?:\w+ )?$"
+)
+_AFTER = re.compile(
+    r"^ (?P<link>at|in|for|with|to|of) (?P<the>the |my |our |a |an )?(?P<kind>new "
+    r")?(?P<what>[A-Za-zà-ÿ][\w'-]{2,}(?: [A-Z]\w+)?)"
+)
+
+
+class Phrase(NamedTuple):
+    """A part of a title and the words it is made of."""
+
+    text: str
+    words: frozenset[str]
+
+
+def event_in(text: str) -> Phrase | None:
+    """The event of a life that a sentence tells, such as “Ana's wedding”."""
+    tidied = tidy(text)
+    for pattern, title in _EVENTS:
+        if found := pattern.search(tidied):
+            groups = {key: value or "" for key, value in found.groupdict().items()}
+            made = title.format(whose=_owner(groups), **groups) if "{" in title else title
+            return Phrase(made, _words(made))
+    return None
+
+
+def is_nominal(topic: Topic) -> bool:
+    """Can the topic stand in a title as a noun that means something to whoever reads the list?"""
+    if topic.is_name:
+        return True
+    words, last = topic.key.split(), topic.spelling.split()[-1].lower()
+    if (
+        last in VERBS_THIRD
+        or (len(words) > 1 and last.endswith("s") and last[:-1] in BASE)
+        or is_past(last)
+        or words[-1] in _VAGUE
+        or topic.spelling[0].isdigit()
+        or words[0].endswith("ly")
+    ):
+        return False
+    if len(words) == 1:
+        if last.endswith("s") and last[:-1] in BASE and not topic.definite:
+            return False
+        return words[0] not in KIN and topic.spelling.lower() not in KIN
+    return not words[0].endswith("ing") or words[0] in _NOUNS_IN_ING or topic.definite > 0
+
+
+def is_denied(topic: Topic, text: str) -> bool:
+    """Is the topic what somebody is not or has not?"""
+    denial = rf"(?:\bnot|n't|\bno|\bnever|\bwithout)\b[^,.;]{{0,15}}\b{re.escape(topic.spelling)}\b"
+    return bool(re.search(denial, tidy(text), re.IGNORECASE))
+
+
+def is_lone(phrase: Phrase) -> bool:
+    """Is it no more than somebody's or some place's name?"""
+    words = phrase.text.removeprefix("the ").split()
+    named = words[-1][:1].isupper()
+    return named and (len(words) == 1 or (len(words) == 2 and fold(words[0]) in KIN))
+
+
+def phrase_of(topic: Topic, said: Sequence[Sentence], *, leads: bool) -> Phrase:
+    """The topic as it stands in the sentence that tells most, with its owner, adjective and place.
+
+    With `leads` it begins the title, and what is done about it may come first: “Moving to Porto”.
+    """
+    pattern = re.compile(rf"(?<![\w'’]){re.escape(topic.spelling)}\b", re.IGNORECASE)
+    for sentence in said:
+        if sentence.line in topic.lines and not sentence.narrates and (found := pattern.search(tidy(sentence.text))):
+            return _around(topic, tidy(sentence.text), found, leads=leads)
+    return Phrase(topic.spelling, _words(topic.spelling))
+
+
+def _around(topic: Topic, text: str, found: re.Match[str], *, leads: bool) -> Phrase:
+    before, after = text[: found.start()], text[found.end() :]
+    if leads and (led := _led(before, topic)):
+        return Phrase(led, _words(led))
+    name = _with_capital(topic)
+    if owned := _OWNED.search(before):
+        owner = owned["owner"]
+        name = f"{owner[:1].upper() + owner[1:] if owner[:1].isupper() else 'the ' + owner}'s {name}"
+    elif determined := _DETERMINED.search(before):
+        name = name if topic.is_name or fold(name.partition(" ")[0]) in KIN else f"the{determined['kind'] or ''} {name}"
+    elif new := _AN.search(before):
+        name = f"the {new['kind'] or ''}{name}"
+    if topic.words <= 2 and (place := _AFTER.match(after)) and _is_noun(place["what"]):
+        tail = f" {place['link']} {'the ' if place['the'] else ''}{place['kind'] or ''}{place['what']}"
+        if len((name + tail).split()) <= MOST_WORDS:
+            name += tail
+    return Phrase(name.removeprefix("the ") if leads else name, _words(name))
+
+
+def _led(before: str, topic: Topic) -> str:
+    """The topic after what is done about it, where somebody put it like that."""
+    link = rf"(?:{_LINKS} )?(?:(?:the|a|an|my|our) )?(?:new )?"
+    found = re.search(rf"{_LEADS} (?P<lead>(?P<verb>[a-z]{{2,}}ing) {link})$", before, re.IGNORECASE)
+    if not found or found["verb"].lower() in _NO_LEADS or (topic.is_name and " " not in found["lead"].strip()):
+        return ""
+    return f"{re.sub(r' (?:my|our) ', ' the ', found['lead'])}{topic.spelling}"
+
+
+def _owner(groups: dict[str, str]) -> str:
+    name = groups.get("name", "")
+    is_word = fold(name) in DULL or fold(name) in STOP_WORDS or is_past(name) or name.lower().endswith(("ing", "ly"))
+    if name and not is_word:
+        return f"{name[:1].upper()}{name[1:]}'s"
+    kin = groups.get("kin", "")
+    return f"{kin[:1].upper()}{kin[1:]}'s"
+
+
+def _with_capital(topic: Topic) -> str:
+    """“sister ana” as “sister Ana”."""
+    first, _space, rest = topic.spelling.partition(" ")
+    return f"{first} {rest[:1].upper()}{rest[1:]}" if rest and fold(first) in KIN and rest not in DULL else topic.spelling
+
+
+def _is_noun(word: str) -> bool:
+    folded = fold(word)
+    return folded not in DULL and folded not in VERBS_THIRD and not folded.endswith(("ing", "ly", "ed"))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(fold(word) for word in re.findall(r"\w+", text) if fold(word) not in STOP_WORDS)
