@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import ConfigDict
 
 from lethe_app.choices import GroupTurns, ModelChoices, PromptLayout, ProseFont, SessionHandling, Theme
-from lethe_app.declaring import Section, setting
+from lethe_app.declaring import Section, expert_setting, setting
 from lethe_app.settings_away import AwaySettings
 
 
@@ -199,7 +199,36 @@ class Settings(AwaySettings):
         Section.MEMORY, 512, "Room for core facts", "Tokens of what is known, always in the prompt.", ge=0, le=16_384
     )
     facts_during_roleplay: bool = setting(
-        Section.MEMORY, False, "Facts from roleplay", "Learn facts from conversations that were roleplay, too."
+        Section.MEMORY,
+        True,
+        "Facts of stories",
+        "Keep what you say in character as facts of that conversation's story; what you say plainly in it is learnt anyway.",
+    )
+    persona_facts: bool = setting(
+        Section.MEMORY, False, "Facts about the persona", "Learn what a persona says of itself, too, not only what you say."
+    )
+    rag_distance: float = expert_setting(
+        Section.MEMORY,
+        "Recall distance",
+        "Cosine distance up to which what you say brings up a memory by its meaning; 0 takes what was measured for the"
+        " embedding model.",
+    )
+    fact_retrieval_distance: float = expert_setting(
+        Section.MEMORY,
+        "Recall distance of facts",
+        "Cosine distance up to which a fact brings up the conversation it is from; 0 takes what was measured for the embedding"
+        " model.",
+    )
+    fact_duplicate_distance: float = expert_setting(
+        Section.MEMORY,
+        "Same fact",
+        "Cosine distance up to which two facts in other words count as the same; 0 takes what was measured for the embedding"
+        " model.",
+    )
+    fact_update_distance: float = expert_setting(
+        Section.MEMORY,
+        "Changed fact",
+        "Cosine distance up to which a newer fact may replace an older one; 0 takes what was measured for the embedding model.",
     )
     global_worlds: list[str] = setting(
         Section.MEMORY, [], "Worlds for everybody", "File names of worlds that belong to every conversation.", max_length=100

@@ -99,7 +99,7 @@ class Wiring:
         self.frames = Frames(self.chats, self.facts, self.state, preferences, self.counting, noted)
         self.holdings = Holdings(self.memories)
         self.embedding = Embedding(ModelClient("embed"), self.recall, preferences, paths, enabled=by_meaning)
-        self.calibration = Calibration(self.house_state, self.embedding, paths.calibration)
+        self.calibration = Calibration(self.house_state, self.embedding, preferences, paths.calibration)
         self.prompting = Prompting(self.chats, self.frames, self.library, preferences, self.counting)
 
     @cached_property
@@ -153,9 +153,10 @@ class Wiring:
 
     @cached_property
     def archiving(self) -> Archiving:
-        archivist = Archivist(self.chats, self.knowing, Minutes(self.clerk), self.trust, self.preferences)
+        parts = Parts(self.database)
+        archivist = Archivist(self.chats, parts, self.knowing, Minutes(self.clerk), self.trust, self.preferences)
         check = self.trust.check if self.engine != "echo" else None
-        return Archiving(self.chats, Parts(self.database), archivist, self.indexing, self.quiet, self.sessions_changed, check)
+        return Archiving(self.chats, parts, archivist, self.indexing, self.quiet, self.sessions_changed, check)
 
     @cached_property
     def recapping(self) -> Recapping:
@@ -190,7 +191,7 @@ class Wiring:
 
     @cached_property
     def reminding(self) -> Reminding:
-        return Reminding(self.recall, self.passages, self.chats, self.facts)
+        return Reminding(self.recall, self.passages, self.chats, self.facts, self.preferences)
 
     @cached_property
     def moods(self) -> Moods:

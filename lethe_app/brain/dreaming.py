@@ -64,7 +64,7 @@ def may_dream_of(memory: MemoryUnit, moment: datetime) -> bool:
 
 def may_dream_of_fact(fact: ExtractedFact) -> bool:
     """The same of a fact."""
-    return not is_the_users(fact) and not fact.superseded
+    return not is_the_users(fact) and not fact.superseded and not fact.in_story
 
 
 # what belongs together

@@ -1,20 +1,16 @@
-"""Keeps what is known in order: what was said before, what has changed, what counts most, and what the user took out."""
+"""Keeps what is known in order: what was said before, what has changed, and what the user took out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from lethe_app.brain.dates import days_since
 from lethe_app.brain.gist import digest, take
-from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
+from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy, Tombstone
 from lethe_app.retrieval.words import WORD
 
-FADING = 0.05
-"""How fast a fact counts less, per day since it was last said."""
 _SAY = {MadeBy.RULES: 0, MadeBy.MODEL: 1, MadeBy.USER: 2}
 """Whose wording is kept when two say the same."""
 
@@ -132,27 +128,6 @@ def merged(kept: ExtractedFact, others: Sequence[ExtractedFact], wording: str) -
     )
 
 
-def importance(fact: ExtractedFact, moment: datetime) -> float:
-    """How often it was said, less and less as it is not said any more."""
-    return fact.reference_count / (1 + FADING * max(0.0, days_since(fact.last_seen, moment)))
-
-
-def core(
-    facts: Iterable[ExtractedFact], moment: datetime, budget_tokens: int, tokens: Mapping[UUID, int]
-) -> list[ExtractedFact]:
-    """The facts that are always in the prompt: pinned ones first, then by importance, as many as fit; superseded ones never.
-
-    One that does not fit is skipped, smaller ones after it still come. `tokens` has the size of every fact that holds.
-    """
-    held = [fact for fact in facts if not fact.superseded]
-    left, chosen = budget_tokens, []
-    for fact in sorted(held, key=lambda fact: (not fact.pinned, -importance(fact, moment), fact.guid)):
-        if tokens[fact.guid] <= left:
-            left -= tokens[fact.guid]
-            chosen.append(fact)
-    return chosen
-
-
 def tombstone(fact: ExtractedFact) -> Tombstone:
     """What to keep of a fact that the user deletes."""
     return Tombstone(digest=digest(fact.fact), messages=tuple(fact.source_messages))
@@ -201,6 +176,9 @@ def _confirmed(old: ExtractedFact, new: ExtractedFact, *, anew: bool) -> list[Ex
             "source_memories": _union(old.source_memories, new.source_memories),
             "source_messages": _union(old.source_messages, new.source_messages),
             "pinned": old.pinned or new.pinned,
+            "kind": old.kind if new.kind is FactKind.OTHER else new.kind,
+            "key": new.key or old.key,
+            "subject": new.subject or old.subject,
         }
     )
     return [after] if after != old else []

@@ -67,6 +67,8 @@ class ExtractedFact(BaseModel):
     key: str = ""
     """The attribute it states, such as “home” or “partner name”: a newer fact of the same subject and key supersedes it.
     Empty where several stand side by side."""
+    subject: str = ""
+    """Name of the person it is about; empty means whoever the sentence begins with."""
     in_story: bool = False
     """It was said in character: recalled in that conversation only, and never part of what is known about the user."""
 

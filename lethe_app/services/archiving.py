@@ -124,10 +124,16 @@ class Archiving:
         if part is SessionPart.KEYWORDS:
             fields["enabled"] = bool(value)  # keywords of the user's own bring the conversation up
         await self._parts.fill(PartRecord(session_id, part, PartState.DONE, MadeBy.USER), **fields)
+        if part is SessionPart.ROLEPLAY:
+            await self.sort_facts(session_id)
         session = await self._chats.session(session_id)
         await self.renew(session.persona_id)
         self._told(session)
         return session
+
+    async def sort_facts(self, session_id: UUID) -> None:
+        """Make the facts of a conversation plain or in-story ones, as its roleplay mark says now."""
+        await self._archivist.sort_facts(session_id)
 
     async def renew(self, persona_id: str) -> None:
         """A conversation was deleted, brought back or told otherwise: it is true at once, in the prompts of the others too."""

@@ -7,19 +7,22 @@ from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from lethe_app.brain import digest
+from lethe_app.brain.dialogue_acts import read_parts
+from lethe_app.brain.fact_updates import withdraw
 from lethe_app.brain.grounding import is_grounded
 from lethe_app.brain.ledger import Relation
 from lethe_app.brain.said import Said, aloud
-from lethe_app.brain.statements import extract
+from lethe_app.brain.statements import Statement, extract
 from lethe_app.domain.archive import SessionPart
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.errors import ModelError
-from lethe_app.services.knowing import Knowing
+from lethe_app.services.knowing import Judge, Knowing
 from lethe_app.services.minutes import Minutes
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.trust import Trust
 from lethe_app.storage.chats import Chats
+from lethe_app.storage.parts import Parts
 
 FIELDS = {
     SessionPart.TITLE: "name",
@@ -37,8 +40,11 @@ LONGEST_SUMMARY = 1200
 class Archivist:
     """Does the work; which part comes when, and what if it fails, is for `Archiving` to say."""
 
-    def __init__(self, chats: Chats, knowing: Knowing, minutes: Minutes, trust: Trust, preferences: Preferences) -> None:
+    def __init__(
+        self, chats: Chats, parts: Parts, knowing: Knowing, minutes: Minutes, trust: Trust, preferences: Preferences
+    ) -> None:
         self._chats = chats
+        self._parts = parts
         self._knowing = knowing
         self._minutes = minutes
         self._trust = trust
@@ -77,10 +83,8 @@ class Archivist:
             SessionPart.RELEVANCE: made.relevance,
             SessionPart.ROLEPLAY: made.is_roleplay,
         }
-        if SessionPart.FACTS in parts:
-            played = made.is_roleplay if SessionPart.ROLEPLAY in parts else session.is_roleplay
-            if self._learns_from(played=played):
-                await self._knowing.learn(session.persona_id, await self._extracted(session, lines))
+        if SessionPart.FACTS in parts and self._preferences.current.fact_retrieval:
+            await self._extract(session, lines)
         return {part: value for part, value in values.items() if part in parts}
 
     async def by_model(self, session_id: UUID, part: SessionPart) -> object:
@@ -88,30 +92,63 @@ class Archivist:
         session, lines = await self._chats.session(session_id), await self.lines(session_id)
         if part is not SessionPart.FACTS:
             return await self._written(session, lines, part)
-        if self._learns_from(played=session.is_roleplay):
+        if self._preferences.current.fact_retrieval:
+            await self._extract(session, lines, is_by_model=True)
             await self._learn(session, lines)
         return None
 
-    async def _extracted(self, session: ChatSession, lines: Sequence[Said]) -> list[ExtractedFact]:
-        """By rules; of a line that a model has read already, nothing in other words."""
-        known = await self._knowing.all(session.persona_id)
+    async def sort_facts(self, session_id: UUID) -> None:
+        """Learn the facts of a conversation as plain or in-story ones, after its roleplay mark changed."""
+        record = (await self._parts.of(session_id)).get(SessionPart.FACTS)
+        if record is not None and self._preferences.current.fact_retrieval:
+            session, lines = await self._chats.session(session_id), await self.lines(session_id)
+            await self._extract(session, lines, is_by_model=record.made_by is MadeBy.MODEL)
+
+    async def _extract(self, session: ChatSession, lines: Sequence[Said], *, is_by_model: bool = False) -> None:
+        """Learn what rules find, and withdraw what they found in this conversation before and find no more.
+
+        Where a model takes the facts (`is_by_model`) rules add none. Of a line that a model has read already, they take nothing
+        in other words.
+        """
+        story = await self._story(session, lines)
+        ends: dict[UUID, tuple[str, ...]] = {}
+        produced: list[ExtractedFact] = []
+        for statement in self._wanted(lines, await asyncio.to_thread(extract, lines)):
+            fact = _fact(session, statement, in_story=statement.in_story or statement.messages[-1] in story)
+            ends[fact.guid] = statement.ends
+            produced.append(fact)
+        produced = self._kept(produced)
+        ids = [line.id for line in lines]
+        moved = await self._knowing.withdraw(
+            session.persona_id, lambda known: withdraw(known, session.guid, ids, produced, story)
+        )
         read = {
             message
-            for fact in known
+            for fact in await self._knowing.all(session.persona_id)
             if fact.made_by is MadeBy.MODEL and session.guid in fact.source_memories
             for message in fact.source_messages
         }
-        return [
-            ExtractedFact(
-                fact=each.text,
-                first_seen=each.time,
-                last_seen=each.time,
-                source_memories=[session.guid],
-                source_messages=list(each.messages),
-            )
-            for each in await asyncio.to_thread(extract, lines)
-            if read.isdisjoint(each.messages)
-        ]
+        new = [] if is_by_model else [fact for fact in produced if read.isdisjoint(fact.source_messages)]
+        await self._knowing.learn(session.persona_id, [*moved, *new], ends=ends)
+
+    def _wanted(self, lines: Sequence[Said], statements: Sequence[Statement]) -> list[Statement]:
+        """Those about the user: a persona tells of itself what a model made up, unless the user wants that too."""
+        by_user = {line.id for line in lines if line.role is Role.USER}
+        if self._preferences.current.persona_facts:
+            return list(statements)
+        return [statement for statement in statements if statement.messages[-1] in by_user]
+
+    def _kept(self, facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
+        """Without what was said in character, if the user does not want it kept."""
+        return [fact for fact in facts if not fact.in_story or self._preferences.current.facts_during_roleplay]
+
+    async def _story(self, session: ChatSession, lines: Sequence[Said]) -> set[UUID]:
+        """Messages in which nothing is said plainly; all of them where the user marked the conversation as roleplay."""
+        record = (await self._parts.of(session.guid)).get(SessionPart.ROLEPLAY)
+        if session.is_roleplay and record is not None and record.made_by is MadeBy.USER:
+            return {line.id for line in lines}
+        meant = await asyncio.to_thread(read_parts, lines)
+        return {line.id for line, parts in zip(lines, meant, strict=True) if parts.in_character and not parts.plain}
 
     async def _written(self, session: ChatSession, lines: Sequence[Said], part: SessionPart) -> object:
         """Other parts may read the summary where there is too much to read all of it at once; it comes before them."""
@@ -149,7 +186,15 @@ class Archivist:
                             made_by=MadeBy.MODEL,
                         )
                     )
-        await self._knowing.learn(session.persona_id, facts, self._judge)
+        await self._take_in(session, lines, facts, self._judge)
+
+    async def _take_in(
+        self, session: ChatSession, lines: Sequence[Said], facts: Sequence[ExtractedFact], judge: Judge | None = None
+    ) -> None:
+        """Learn facts of a model, those from lines in character as facts of the story."""
+        story = await self._story(session, lines)
+        found = [fact.model_copy(update={"in_story": fact.in_story or story.issuperset(fact.source_messages)}) for fact in facts]
+        await self._knowing.learn(session.persona_id, self._kept(found), judge)
 
     async def _judge(self, old: str, new: str) -> Relation | None:
         try:
@@ -157,16 +202,26 @@ class Archivist:
         except ModelError:
             return None
 
-    def _learns_from(self, *, played: bool) -> bool:
-        settings = self._preferences.current
-        return settings.fact_retrieval and (not played or settings.facts_during_roleplay)
-
 
 def sources(lines: Sequence[Said], source: Said) -> list[Said]:
     """The line and the one it may be an answer to."""
     place = next((place for place, line in enumerate(lines) if line.id == source.id), -1)
     before = lines[place - 1 : place] if place > 0 else []
     return [*before, source]
+
+
+def _fact(session: ChatSession, statement: Statement, *, in_story: bool) -> ExtractedFact:
+    return ExtractedFact(
+        fact=statement.text,
+        first_seen=statement.time,
+        last_seen=statement.time,
+        source_memories=[session.guid],
+        source_messages=list(statement.messages),
+        kind=statement.kind,
+        key=statement.key,
+        subject=statement.subject,
+        in_story=in_story,
+    )
 
 
 def is_worth_archiving(lines: Sequence[Said]) -> bool:

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from uuid import UUID
 
-from lethe_app.brain import ledger
+from lethe_app.brain import core_facts
 from lethe_app.domain.chat import Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
@@ -43,8 +43,8 @@ NEAREST = 50
 
 
 def weight_of(fact: ExtractedFact) -> float:
-    """How much a fact counts now: more the more often it was said, and less as that is longer ago."""
-    return ledger.importance(fact, now())
+    """Return how much a fact counts now: by its kind, how often it was said, and how long ago that is."""
+    return core_facts.rank_of(fact, now())
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ class Browsing:
         cast = await self._casting.of_persona(persona_id)
         facts = await self._facts.of(persona_id)
         sessions = {one.guid: one for one in await self._chats.sessions(persona_id)}
-        return told(facts, sessions, cast.persona.name, cast.user.name)
+        return told([fact for fact in facts if not fact.in_story], sessions, cast.persona.name, cast.user.name)
 
     async def save_text(self, path: Path, text: str) -> None:
         """Write a text to a file of the user's choice, whole or not at all. Raises StorageError."""

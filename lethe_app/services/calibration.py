@@ -13,6 +13,8 @@ from lethe_app.domain.passage import Meaning
 from lethe_app.retrieval.calibrate import ORIGINAL, Thresholds, calibrate, load_pairs
 from lethe_app.services.embedding import Embedding
 from lethe_app.services.events import Listeners
+from lethe_app.services.preferences import Preferences
+from lethe_app.settings import Settings
 from lethe_app.storage.state import HouseState
 
 SCOPE = "calibration"
@@ -26,17 +28,18 @@ AT_ONCE = 8
 class Calibration:
     """Until an embedder was measured, and where there is none, the limits of the seed hold, which pass next to nothing."""
 
-    def __init__(self, state: HouseState, embedding: Embedding, pairs: Path) -> None:
+    def __init__(self, state: HouseState, embedding: Embedding, preferences: Preferences, pairs: Path) -> None:
         self.changed: Listeners[Thresholds] = Listeners()
         self._state = state
         self._embedding = embedding
+        self._preferences = preferences
         self._pairs = pairs
         self._known: dict[str, Thresholds] = {}
         self._shipped: dict[str, object] | None = None
 
     async def thresholds(self) -> Thresholds:
-        """For the embedder of this moment."""
-        return await self.of(self._embedding.id)
+        """For the embedder of this moment, with the distances that the user set instead."""
+        return chosen(await self.of(self._embedding.id), self._preferences.current)
 
     async def of(self, name: str) -> Thresholds:
         """For the embedder of that id."""
@@ -75,6 +78,18 @@ class Calibration:
         self._known[name] = fitted
         await self._state.set(SCOPE, name, fitted.model_dump(mode="json"))
         self.changed.tell(fitted)
+
+
+def chosen(measured: Thresholds, settings: Settings) -> Thresholds:
+    """Return the limits with those that the user set in the place of measured ones."""
+    own = {
+        "duplicate": settings.fact_duplicate_distance,
+        "same_words": settings.fact_duplicate_distance,
+        "update": settings.fact_update_distance,
+        "fact_retrieval": settings.fact_retrieval_distance,
+        "rag_limit": settings.rag_distance,
+    }
+    return measured.model_copy(update={name: distance for name, distance in own.items() if distance > 0})
 
 
 def shipped(path: Path) -> dict[str, object]:

@@ -83,6 +83,8 @@ class Chronicle:
     async def tell_as(self, told: Told) -> None:
         """Make a part what it was, and whose it was."""
         await self._retelling.put_back(told)
+        if told.part is SessionPart.ROLEPLAY:
+            await self._archiving.sort_facts(told.session)
         await self._changed((await self._chats.session(told.session)).persona_id)
 
     async def mark(self, guid: UUID, **fields: bool) -> ChatSession:

@@ -74,7 +74,7 @@ class Concluding:
         """Raises ModelMissing and EngineUnreachable while there is a model to be asked and it does not answer."""
         persona_id, subject = reading.session.persona_id, ""
         facts, foretold, learnt = list[ExtractedFact](), list[ExtractedFact](), list[ExtractedFact]()
-        if self.asks(reading.lines[-1].time):
+        if self.asks(reading.lines[-1].time) and not reading.session.is_roleplay:
             try:
                 facts, subject = await self._asked(reading)
                 foretold = facts
@@ -86,7 +86,7 @@ class Concluding:
                 pass  # it could not say; what is known already is enough
         if not facts:
             known = await self._knowing.all(persona_id)
-            facts = [one for one in known if reading.session.guid in one.source_memories and not one.superseded]
+            facts = [one for one in known if reading.session.guid in one.source_memories and not one.superseded and not one.in_story]
             facts.sort(key=lambda one: one.first_seen)
         forgotten = {stone.digest for stone in await self._facts.tombstones(persona_id)}
         found = [Conclusion(one.fact, one.first_seen.astimezone().date()) for one in facts]

@@ -215,7 +215,7 @@ class Frames:
                 "handling": self._preferences.current.session_handling,
                 "earlier": [guid for guid in earlier if guid in there],
                 "summaries": await self._hindsight.summaries(rest, cast, room),
-                "facts": standing.not_said(await self._hindsight.core(cast, int(model.context * CAPS[Part.FACTS]))),
+                "facts": standing.not_said(await self._core(session, cast, model)),
                 "notebook": standing.notebook,
                 "lately": standing.lately,
             }
@@ -227,6 +227,9 @@ class Frames:
             await self._state.set(session.guid, FRAME, made.model_dump(mode="json"))
             self._made[session.guid] = terms
         return made
+
+    async def _core(self, session: ChatSession, cast: Cast, model: LoadedModel) -> list[Frozen]:
+        return await self._hindsight.core(cast, int(model.context * CAPS[Part.FACTS]), session.guid)
 
     async def _begun(self, session: ChatSession, model: LoadedModel) -> Frame:
         """Where no history was cut yet. What is so far back that no prompt reads it is summed up all the same."""

@@ -95,7 +95,8 @@ class Eyes:
         return await self._tools.brain.memories(self._id)
 
     async def facts(self) -> list[ExtractedFact]:
-        return [fact for fact in await self._tools.knowing.all(self._id) if not fact.superseded]
+        known = await self._tools.knowing.all(self._id)
+        return [fact for fact in known if not fact.superseded and not fact.in_story]
 
     async def sessions(self, *, archived: bool | None = None, most: int = 20) -> list[SessionSummary]:
         found = await self._tools.chats.sessions(self._id)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
-from lethe_app.brain import digest, ledger
+from lethe_app.brain import core_facts, digest
 from lethe_app.brain.quoting import shorten
 from lethe_app.brain.said import aloud
 from lethe_app.brain.snippets import Form, Title, one_line, snippet
@@ -27,8 +27,9 @@ from lethe_app.storage.facts import Facts
 
 MOST_EARLIER = 16
 """Sessions word for word: each is read with every prompt."""
-MOST_FACTS = 200
-"""Whose tokens are counted."""
+MOST_OF_A_KIND = 40
+"""Facts of each kind whose tokens are counted."""
+IN_STORY = "In this story: {fact}"
 LEAST_ROOM = 24
 """Tokens in which a session can be told."""
 PER_PIECE = 2
@@ -121,8 +122,11 @@ class Hindsight:
                 wanted.append(Frozen(guid=one.guid, text=text))
         return sorted(wanted, key=lambda frozen: order[frozen.guid])
 
-    async def core(self, cast: Cast, most: int) -> list[Frozen]:
-        """What she knows of others in at most `most` tokens; of herself her persona tells enough, and what is pinned."""
+    async def core(self, cast: Cast, most: int, session: UUID | None = None) -> list[Frozen]:
+        """What she knows of others in at most `most` tokens; of herself her persona tells enough, and what is pinned.
+
+        What was said in character stands only in the conversation (`session`) it was said in, and is marked there.
+        """
         settings = self._preferences.current
         if not settings.fact_retrieval:
             return []
@@ -130,14 +134,16 @@ class Hindsight:
         facts = [
             fact
             for fact in await self._facts.of(cast.persona.unique_name)
-            if not fact.superseded and (fact.pinned or WORD.findall(fact.fact)[: len(herself)] != herself)
+            if (session in fact.source_memories if fact.in_story else True)
+            and (fact.pinned or WORD.findall(fact.fact)[: len(herself)] != herself)
         ]
-        facts = sorted(facts, key=lambda fact: (not fact.pinned, -ledger.importance(fact, now())))[:MOST_FACTS]
-        chosen = ledger.core(facts, now(), min(settings.core_facts_tokens, most), await self._sizes(facts))
-        return [Frozen(guid=fact.guid, text=one_line(fact.fact)) for fact in chosen]
+        facts = core_facts.candidates(facts, now(), MOST_OF_A_KIND)
+        budget = min(settings.core_facts_tokens, most)
+        chosen = core_facts.choose_core(facts, now(), budget, await self._sizes(facts))
+        return [Frozen(guid=fact.guid, text=told_fact(fact)) for fact in chosen]
 
     async def _sizes(self, facts: Sequence[ExtractedFact]) -> dict[UUID, int]:
-        counts = await self._counting.count([one_line(fact.fact) for fact in facts])
+        counts = await self._counting.count([told_fact(fact) for fact in facts])
         return {fact.guid: count + PER_PIECE for fact, count in zip(facts, counts, strict=True)}
 
     async def _spelled(self, record: ChatSession, until: datetime, cast: Cast) -> tuple[str, int]:
@@ -165,6 +171,12 @@ class Hindsight:
         except StorageError:
             return None  # deleted meanwhile
         return record if record.content.strip() else None
+
+
+def told_fact(fact: ExtractedFact) -> str:
+    """Return a fact as it stands among the core facts."""
+    text = one_line(fact.fact)
+    return IN_STORY.format(fact=text) if fact.in_story else text
 
 
 def summarised(session: ChatSession, until: datetime, *, dated: bool) -> str:

@@ -231,8 +231,11 @@ def of_memory(owner: str, memory: MemoryUnit) -> list[Passage]:
 
 
 def of_fact(owner: str, fact: ExtractedFact, sessions: Sequence[ChatSession]) -> list[Passage]:
-    """One passage for each of the newest sessions in which it was said; without any it stands for itself."""
-    if fact.superseded:
+    """One passage for each of the newest sessions in which it was said; without any it stands for itself.
+
+    A fact of a story has none: it is told in its own conversation only.
+    """
+    if fact.superseded or fact.in_story:
         return []
     newest = sorted(sessions, key=lambda session: session.added, reverse=True)[:MOST_SOURCES]
     if not newest:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from uuid import UUID
 
 from lethe_app.brain import ledger
-from lethe_app.brain.gist import content_words, digest, take
+from lethe_app.brain.fact_comparison import is_said_otherwise, may_meet, restates, twins
+from lethe_app.brain.fact_updates import Withdrawal, replace_outdated
+from lethe_app.brain.gist import digest
 from lethe_app.brain.ledger import Nearness, Relation
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
@@ -72,14 +74,35 @@ class Knowing:
         """Those that hold and those that were superseded, newest first."""
         return await self._facts.of(persona_id)
 
-    async def learn(self, persona_id: str, new: Sequence[ExtractedFact], judge: Judge | None = None) -> int:
-        """Take in facts from a conversation; returns how many records changed. What the user had forgotten stays forgotten."""
+    async def learn(
+        self,
+        persona_id: str,
+        new: Sequence[ExtractedFact],
+        judge: Judge | None = None,
+        ends: Mapping[UUID, Sequence[str]] | None = None,
+    ) -> int:
+        """Take in facts from a conversation; returns how many records changed. What the user had forgotten stays forgotten.
+
+        `ends` has, by the guid of a new fact, sentences about what no longer holds because of it.
+        """
         async with self._learning:
             book = Book()
-            changes = [await self._take_in(persona_id, fact, judge, book) for fact in new]
+            changes = [await self._take_in(persona_id, fact, judge, book, (ends or {}).get(fact.guid, ())) for fact in new]
         if any(changes):
             self._tell(persona_id)
         return sum(changes)
+
+    async def withdraw(
+        self, persona_id: str, decide: Callable[[Sequence[ExtractedFact]], Withdrawal]
+    ) -> Sequence[ExtractedFact]:
+        """Remove or change what `decide` says of all that is known; returns the facts to be learnt instead."""
+        async with self._learning, self._writing:
+            found = decide(await self._facts.learnt(persona_id))
+            await self._facts.put(persona_id, *found.changed)
+            await self._facts.remove(persona_id, found.removed)
+        if found.removed:
+            await self.renew(persona_id)  # prompts may still tell it
+        return found.moved
 
     async def add(self, persona_id: str, text: str, *, pinned: bool = False) -> ExtractedFact:
         """A fact in the user's own words; one that says the same with the same words becomes theirs."""
@@ -189,7 +212,9 @@ class Knowing:
         await self._indexing.follow()
         self._tell(persona_id)
 
-    async def _take_in(self, persona_id: str, fact: ExtractedFact, judge: Judge | None, book: Book) -> int:
+    async def _take_in(
+        self, persona_id: str, fact: ExtractedFact, judge: Judge | None, book: Book, ends: Sequence[str]
+    ) -> int:
         """Settle one fact with all that is known; again if the user changed something while that was thought about."""
         while True:
             seen = self._changes[persona_id]
@@ -198,7 +223,9 @@ class Knowing:
                 book.seen = seen
             if ledger.is_forgotten(fact, book.stones) or is_said_otherwise(fact, book.settled_by_user):
                 return 0
-            records = await self._settled(persona_id, fact, book.known, judge)
+            peers = {guid: known for guid, known in book.known.items() if may_meet(known, fact)}
+            settled = await self._settled(persona_id, fact, peers, judge)
+            records = replace_outdated(settled, fact, peers.values(), ends)
             async with self._writing:
                 if self._changes[persona_id] != seen:
                     continue
@@ -225,6 +252,10 @@ class Knowing:
             if guid in known and guid not in {other.guid for other, _distance in near}:
                 near.append((known[guid], distance))
         limits = await self._calibration.thresholds()
+        told = next((other for other in known.values() if not other.superseded and restates(fact, other)), None)
+        if told is not None and not any(distance == 0.0 for _other, distance in near):
+            shorter = fact.model_copy(update={"made_by": told.made_by})  # whoever says less does not word it
+            return ledger.settle(shorter, [(told, 0.0)], Relation.SAME)
         found = ledger.rival(near)
         relation = None
         if found is not None and 0 < found[1] <= limits.update:
@@ -263,29 +294,3 @@ def worded(text: str) -> str:
     if not text.strip():
         raise LetheError("A fact needs words.", "Forget it instead.")
     return text.strip()
-
-
-def twins(fact: ExtractedFact, known: Iterable[ExtractedFact]) -> list[ExtractedFact]:
-    """Others that say the same with the same words in the same order, those that hold first."""
-    gist = take(fact.fact)
-    same = [other for other in known if other.guid != fact.guid and take(other.fact) == gist]
-    return sorted(same, key=lambda other: other.superseded)
-
-
-def is_said_otherwise(fact: ExtractedFact, others: Iterable[ExtractedFact]) -> bool:
-    """Is it one of these in other words: from one of the same messages, sharing half of the words that carry it?
-
-    Its names do not count: whoever is spoken of is in all that is said of them. The user's own word is never kept out.
-    """
-    if fact.made_by is MadeBy.USER:
-        return False
-    messages, carrying = set(fact.source_messages), content_words(fact.fact)
-    for other in others:
-        if messages.isdisjoint(other.source_messages):
-            continue
-        theirs = content_words(other.fact)
-        subject = content_words(fact.fact.split(" ", 1)[0]) & content_words(other.fact.split(" ", 1)[0])
-        shared, fewer = (carrying & theirs) - subject, min(len(carrying - subject), len(theirs - subject))
-        if fewer and 2 * len(shared) >= fewer:
-            return True
-    return False

@@ -162,7 +162,7 @@ class Notekeeping:
         session = await self._chats.session(session_id)
         lines = aloud(await self._chats.page(session_id, 0, len(await self._chats.outline(session_id))))
         reading = Reading(session, await self._casting.of_session(session), lines)
-        if not lines or (session.is_roleplay and not self._preferences.current.facts_during_roleplay):
+        if not lines:
             return []
         if doing is None:
             came_to = await self._concluding.came_to(reading)

@@ -17,10 +17,13 @@ from lethe_app.domain.recollection import LOGGED, Because, Lead, Recollection, W
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.errors import StorageError
 from lethe_app.retrieval.rank import Hit
+from lethe_app.retrieval.rank import Lead as Evidence
 from lethe_app.retrieval.recall import Recall
 from lethe_app.services.lore import Bound, entry_recollection
+from lethe_app.services.preferences import Preferences
 from lethe_app.services.shortening import LONGEST_MEMORY, shortened
 from lethe_app.services.world_passages import owner_of_world
+from lethe_app.settings import Settings
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.facts import Facts
 from lethe_app.storage.passages import Passages
@@ -64,8 +67,11 @@ class Asking:
 class Reminding:
     """Changes nothing: neither durations nor counts."""
 
-    def __init__(self, recall: Recall, passages: Passages, chats: Chats, facts: Facts) -> None:
+    def __init__(
+        self, recall: Recall, passages: Passages, chats: Chats, facts: Facts, preferences: Preferences
+    ) -> None:
         self._recall = recall
+        self._preferences = preferences
         self._passages = passages
         self._chats = chats
         self._facts = facts
@@ -87,6 +93,7 @@ class Reminding:
         asked = topic(asking.text, asking.present)
         hits = [hit for hit in found.hits if hit.is_sure or not only_sure or asked]
         texts = await self._passages.read([lead.passage for hit in hits for lead in hit.leads])
+        hits = [hit for hit in hits if is_within(hit, texts, self._preferences.current)]
         met = {hit.source for hit in hits if asked and asked.is_met(lead.text for lead in leads_of(hit, texts))}
         if only_sure:  # who asks for memory gets what is about it, though it might be chance elsewhere
             hits = [hit for hit in hits if hit.is_sure or hit.source in met]
@@ -199,6 +206,21 @@ def without(recollection: Recollection, gone: Collection[UUID]) -> Recollection 
     text = "\n".join(line for line in recollection.text.splitlines() if line not in lines)
     leads = [lead for lead in recollection.leads if lead not in forgotten]
     return recollection.model_copy(update={"text": text, "leads": leads})
+
+
+def is_within(hit: Hit, texts: Mapping[int, Passage], settings: Settings) -> bool:
+    """Return whether one of the texts that led to it is as near as the user's own distances ask, if they set any.
+
+    What was found by its words alone has no distance and passes.
+    """
+
+    def is_near(lead: Evidence) -> bool:
+        passage = texts.get(lead.passage)
+        is_fact = passage is not None and passage.kind is PassageKind.FACT
+        farthest = settings.fact_retrieval_distance if is_fact else settings.rag_distance
+        return not farthest or not lead.cosine or 1 - lead.cosine <= farthest
+
+    return any(map(is_near, hit.leads)) or not hit.leads
 
 
 def leads_of(hit: Hit, texts: Mapping[int, Passage]) -> list[Lead]:

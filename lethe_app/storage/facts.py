@@ -25,6 +25,11 @@ AND EXISTS (SELECT 1 FROM json_each(source_memories) s JOIN memories m ON m.guid
     WHERE m.deleted_at IS NOT NULL AND m.category = 'chat_session')
 AND NOT EXISTS (SELECT 1 FROM json_each(source_memories) s JOIN memories m ON m.guid = s.value WHERE m.deleted_at IS NULL))
 """
+REPLACE_SUCCESSOR = """
+UPDATE facts SET (superseded, superseded_by) = (SELECT superseded, superseded_by FROM facts WHERE guid = :gone)
+WHERE superseded_by = :gone
+"""
+"""Before a fact is deleted: what it superseded holds again, or is superseded by what came after it."""
 KNOWN = f"deleted_at IS NULL AND NOT {RESTS}"
 
 
@@ -99,6 +104,16 @@ class Facts:
             )
             for stone in tombstones:
                 _lay(connection, persona_id, stone)
+
+        await self._database.run(work)
+
+    async def remove(self, persona_id: str, guids: Sequence[UUID]) -> None:
+        """Delete facts for good; those they superseded hold again, and the same may be learnt again."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            for guid in guids:
+                connection.execute(REPLACE_SUCCESSOR, {"gone": str(guid)})
+                connection.execute("DELETE FROM facts WHERE guid = ? AND persona_id = ?", (str(guid), persona_id))
 
         await self._database.run(work)
 

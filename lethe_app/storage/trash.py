@@ -9,7 +9,7 @@ from lethe_app.domain.chat import Message
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.storage import messages
-from lethe_app.storage.facts import RESTS
+from lethe_app.storage.facts import REPLACE_SUCCESSOR, RESTS
 from lethe_app.storage.records import utc
 
 LEARNT_NOWHERE_ELSE = f"""
@@ -17,10 +17,6 @@ SELECT guid FROM facts WHERE deleted_at IS NULL AND {RESTS} AND NOT EXISTS (
     SELECT 1 FROM json_each(source_memories) s JOIN memories m ON m.guid = s.value
     WHERE m.guid NOT IN (SELECT value FROM json_each(?)))
 """  # noqa: S608 - names are ours
-HEIRS = """
-UPDATE facts SET (superseded, superseded_by) = (SELECT superseded, superseded_by FROM facts WHERE guid = :gone)
-WHERE superseded_by = :gone
-"""
 
 
 def delete_session(connection: sqlite3.Connection, guid: str) -> None:
@@ -64,7 +60,7 @@ def erase_memories(connection: sqlite3.Connection, guids: list[str]) -> None:
     """For good, conversations among them, as far as they are in the trash; with a conversation what came from nowhere else."""
     gone = json.dumps(guids)
     for (fact,) in connection.execute(LEARNT_NOWHERE_ELSE, (gone,)).fetchall():
-        connection.execute(HEIRS, {"gone": fact})  # what it had superseded holds again, or what came after it stands for that
+        connection.execute(REPLACE_SUCCESSOR, {"gone": fact})
         connection.execute("DELETE FROM facts WHERE guid = ?", (fact,))
     in_trash = "deleted_at IS NOT NULL AND guid IN (SELECT value FROM json_each(?))"
     connection.execute(f"DELETE FROM memories WHERE {in_trash}", (gone,))  # noqa: S608 - names are ours

@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from lethe_app.brain.ledger import (
     Near,
     Relation,
-    core,
-    importance,
     is_forgotten,
     restore,
     rival,
@@ -238,26 +236,6 @@ def test_a_tombstone_does_not_tell_what_was_forgotten():
     stone = tombstone(OSLO)
 
     assert "oslo" not in repr(stone).lower()
-
-
-# --- the core ---------------------------------------------------------------------------------------------------------------
-
-
-def test_a_fact_counts_less_as_it_is_not_said_any_more():
-    assert importance(fact("x", reference_count=3), MOMENT) == 3
-    assert importance(fact("x", reference_count=3, days_old=20), MOMENT) == pytest.approx(1.5)
-    assert importance(fact("x", reference_count=3, days_old=-9), MOMENT) == 3
-
-
-def test_the_core_is_what_fits_pinned_first_and_skips_what_does_not():
-    gone = fact("gone", reference_count=99, superseded=True)
-    pinned, big = fact("pinned", days_old=300, pinned=True), fact("big", reference_count=9)
-    often, rare = fact("often", reference_count=3), fact("rare", days_old=9)
-    sizes = {each.guid: size for each, size in ((pinned, 10), (big, 500), (often, 10), (rare, 10), (gone, 1))}
-
-    assert core([rare, gone, big, often, pinned], MOMENT, 30, sizes) == [pinned, often, rare]
-    assert core([rare, often, pinned], MOMENT, 20, sizes) == [pinned, often]
-    assert core([rare, often, pinned], MOMENT, 0, sizes) == []
 
 
 # --- for all histories ------------------------------------------------------------------------------------------------------

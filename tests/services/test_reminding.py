@@ -40,7 +40,7 @@ async def told(house: House, request: pytest.FixtureRequest) -> ChatSession:
 async def reminded(house: House, text: str) -> list[Recollection]:
     asking = Asking(persona_id=MIRA, text=text, moment=now(), bound=Bound({}), memories={}, present=PRESENT)
     database = house._database
-    reminding = Reminding(house.knowing._recall, Passages(database), Chats(database), Facts(database))
+    reminding = Reminding(house.knowing._recall, Passages(database), Chats(database), Facts(database), house.preferences)
     return await reminding.search(asking, 3)
 
 
