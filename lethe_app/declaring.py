@@ -31,5 +31,5 @@ def setting(section: Section, default: Any, title: str, help_text: str, **bounds
 
 def expert_setting(section: Section, title: str, help_text: str) -> Any:  # noqa: ANN401 - pydantic's own type
     """Declare a cosine distance that only experts change; the page of settings shows it on request. 0 means: measured."""
-    extra = {"section": section.value, "is_expert": True}
+    extra: dict[str, Any] = {"section": section.value, "is_expert": True}
     return Field(default=0.0, title=title, description=help_text, json_schema_extra=extra, ge=0.0, le=1.0)

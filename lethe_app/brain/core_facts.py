@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,7 +40,9 @@ _SHARES = {
     FactKind.OTHER: 0.12,
     FactKind.TASTE: 0.12,
 }
-"""The most of the budget a kind takes before the others had theirs; what they leave goes to whatever ranks highest."""
+"""The most of the budget a kind takes before the others had theirs."""
+_WIDENED = (1.0, 1.5, math.inf)
+"""Factors of the shares, round after round, by which the room that some kinds leave goes to the others."""
 _LASTING = frozenset({FactKind.IDENTITY, FactKind.PEOPLE, FactKind.HEALTH, FactKind.HOME, FactKind.WORK})
 _FADING = {True: 0.005, False: 0.05}
 """How fast a fact counts less, per day since it was last said: what lasts, and all else."""
@@ -79,17 +82,18 @@ def choose_core(
     """Return the facts for every prompt: pinned ones first, then by rank, as many as fit; superseded ones never.
 
     Of two that state the same attribute only one stands there, though the user may have let both hold. No kind takes more than
-    its share while others still want theirs. One that does not fit is skipped, smaller ones after it still come. `tokens` has the size of every fact that holds.
+    its share while others still want theirs. One that does not fit is skipped, smaller ones after it still come. `tokens` has
+    the size of every fact that holds.
     """
     held = _ranked(_without_rivals([fact for fact in facts if not fact.superseded]), now)
     left, chosen = budget_tokens, set[UUID]()
     used = defaultdict[FactKind, int](int)
-    for within_shares in (True, False):
+    for widened in _WIDENED:
         for fact in held:
             kind, size = kind_at(fact, now), tokens[fact.guid]
             if fact.guid in chosen or size > left:
                 continue
-            if within_shares and not fact.pinned and used[kind] + size > _SHARES[kind] * budget_tokens:
+            if not fact.pinned and used[kind] + size > widened * _SHARES[kind] * budget_tokens:
                 continue
             left -= size
             used[kind] += size

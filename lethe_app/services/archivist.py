@@ -193,7 +193,9 @@ class Archivist:
     ) -> None:
         """Learn facts of a model, those from lines in character as facts of the story."""
         story = await self._story(session, lines)
-        found = [fact.model_copy(update={"in_story": fact.in_story or story.issuperset(fact.source_messages)}) for fact in facts]
+        found = [
+            fact.model_copy(update={"in_story": fact.in_story or story.issuperset(fact.source_messages)}) for fact in facts
+        ]
         await self._knowing.learn(session.persona_id, self._kept(found), judge)
 
     async def _judge(self, old: str, new: str) -> Relation | None:

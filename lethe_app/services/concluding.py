@@ -86,7 +86,8 @@ class Concluding:
                 pass  # it could not say; what is known already is enough
         if not facts:
             known = await self._knowing.all(persona_id)
-            facts = [one for one in known if reading.session.guid in one.source_memories and not one.superseded and not one.in_story]
+            held = [one for one in known if not one.superseded and not one.in_story]
+            facts = [one for one in held if reading.session.guid in one.source_memories]
             facts.sort(key=lambda one: one.first_seen)
         forgotten = {stone.digest for stone in await self._facts.tombstones(persona_id)}
         found = [Conclusion(one.fact, one.first_seen.astimezone().date()) for one in facts]

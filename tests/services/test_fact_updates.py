@@ -1,0 +1,206 @@
+"""What is told anew replaces what it makes untrue, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import pytest
+
+from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
+from lethe_app.house import House
+
+HER = "mira-test"
+FIRST = now() - timedelta(days=40)
+
+
+@dataclass(frozen=True)
+class Told:
+    """One statement, as extraction hands it over."""
+
+    text: str
+    key: str = ""
+    kind: FactKind = FactKind.OTHER
+    subject: str = "Tomas"
+    ends: tuple[str, ...] = field(default=())
+
+
+def fact_of(told: Told, day: int, session: UUID | None = None, **more: object) -> ExtractedFact:
+    moment = FIRST + timedelta(days=day)
+    values: dict[str, object] = {
+        "fact": told.text,
+        "key": told.key,
+        "kind": told.kind,
+        "subject": told.subject,
+        "first_seen": moment,
+        "last_seen": moment,
+        "source_memories": [session or uuid4()],
+        "source_messages": [uuid4()],
+    }
+    return ExtractedFact.model_validate({**values, **more})
+
+
+async def tell(house: House, *told: Told, day: int = 0, **more: object) -> list[ExtractedFact]:
+    """A conversation in which this was said."""
+    session = uuid4()
+    facts = [fact_of(one, day, session, **more) for one in told]
+    ends = {fact.guid: one.ends for fact, one in zip(facts, told, strict=True)}
+    await house.knowing.learn(HER, facts, ends=ends)
+    return facts
+
+
+async def held(house: House) -> set[str]:
+    return {fact.fact for fact in await house.knowing.all(HER) if not fact.superseded}
+
+
+PLAN, HOME, WORK, PEOPLE = FactKind.PLAN, FactKind.HOME, FactKind.WORK, FactKind.PEOPLE
+UPDATES = [
+    (Told("Tomas lives in Porto.", "home", HOME), Told("Tomas lives in Lisbon.", "home", HOME)),
+    (Told("Tomas works as a nurse at the clinic.", "job", WORK), Told("Tomas is a baker now.", "job", WORK)),
+    (Told("Tomas is 34 years old.", "age"), Told("Tomas turned 35.", "age")),
+    (Told("Tomas's favourite film is Alien.", "favourite film"), Told("Tomas's favourite film is Heat.", "favourite film")),
+    (Told("Tomas's partner is called Ana.", "partner name"), Told("Tomas's partner is called Lena.", "partner name")),
+    (Told("Tomas's car is a Fiat.", "car"), Told("Tomas drives a Skoda.", "car")),
+    (Told("Tomas studies law in Leiden.", "studies"), Told("Tomas studies medicine in Ghent.", "studies")),
+    (Told("Tomas's boss is called Karl.", "boss name"), Told("Tomas's boss is called Petra.", "boss name")),
+    (Told("Tomas's sister Ines lives in Porto.", "sister home"), Told("Tomas's sister Ines lives in Faro.", "sister home")),
+    (Told("Tomas's sister Ines is a nurse.", "sister job"), Told("Tomas's sister is a vet.", "sister job")),
+    (Told("Tomas's daughter Mia is nine.", "daughter age"), Told("Tomas's daughter Mia is ten.", "daughter age")),
+    (Told("Tomas is single.", "relationship"), Told("Tomas is engaged to Ana.", "relationship")),
+    (Told("Tomas's phone is a Nokia.", "phone"), Told("Tomas's phone is a Pixel.", "phone")),
+    (Told("Tomas plays the cello.", "instrument"), Told("Tomas plays the violin.", "instrument")),
+    (Told("Tomas's wedding is on 3 May 2027.", "wedding date"), Told("Tomas's wedding is on 10 June 2027.", "wedding date")),
+    (
+        Told("Tomas wants to run the Berlin marathon in September.", kind=PLAN),
+        Told("Tomas will run Poznan.", kind=PLAN, ends=("Tomas wants to run Berlin.",)),
+    ),
+    (Told("Tomas eats meat."), Told("Tomas is a vegetarian.", ends=("Tomas eats meat.",))),
+    (Told("Tomas smokes cigarettes."), Told("Tomas quit smoking.", ends=("Tomas smokes cigarettes.",))),
+    (
+        Told("Tomas's daughter Mia is nine."),
+        Told("Tomas's daughter Mia is ten.", ends=("Tomas's daughter Mia is nine.",)),
+    ),
+    (
+        Told("Tomas plans to buy a house in Braga.", kind=PLAN),
+        Told("Tomas rents a flat in Braga.", kind=HOME, ends=("Tomas plans to buy a house.",)),
+    ),
+    (Told("Tomas goes to the gym on Mondays."), Told("Tomas swims on Mondays.", ends=("Tomas goes to the gym.",))),
+    (Told("Tomas is learning Polish."), Told("Tomas is learning Czech.", ends=("Tomas is learning Polish.",))),
+    (Told("Tomas doesn't like olives."), Told("Tomas likes olives now.", ends=("Tomas doesn't like olives.",))),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), UPDATES, ids=[new.text for _old, new in UPDATES])
+async def test_a_newer_statement_replaces_the_one_it_makes_untrue(house: House, old: Told, new: Told):
+    (before,) = await tell(house, old)
+    (after,) = await tell(house, new, day=3)
+
+    known = {fact.guid: fact for fact in await house.knowing.all(HER)}
+    assert (known[before.guid].superseded, known[before.guid].superseded_by) == (True, after.guid)
+    assert await held(house) == {new.text}
+
+
+@pytest.mark.parametrize(("old", "new"), UPDATES, ids=[new.text for _old, new in UPDATES])
+async def test_both_statements_in_one_conversation_leave_the_later_one(house: House, old: Told, new: Told):
+    await tell(house, old, new)
+
+    assert await held(house) == {new.text}
+
+
+BESIDE = [
+    (Told("Tomas lives in Porto.", "home"), Told("Tomas's sister lives in Lisbon.", "sister home")),
+    (Told("Tomas lives in Porto.", "home"), Told("Tomas's sister lives in Lisbon.", "home")),
+    (Told("Tomas lives in Porto.", "home"), Told("Ana lives in Lisbon.", "home", subject="Ana")),
+    (Told("Tomas's sister is called Ines.", "sister name"), Told("Tomas's sister is called Ana.", "sister name")),
+    (Told("Tomas's cat is called Kiki.", "cat name"), Told("Tomas's cat is called Momo.", "cat name")),
+    (Told("Tomas's sister Ines is a nurse.", "sister job"), Told("Tomas's sister Ana is a vet.", "sister job")),
+    (Told("Tomas likes tea."), Told("Tomas likes coffee.")),
+    (Told("Tomas wants to run Berlin."), Told("Tomas will run Poznan.", ends=("Tomas wants to swim in Berlin's lakes.",))),
+    (Told("Tomas's brother smokes cigarettes."), Told("Tomas quit.", ends=("Tomas smokes cigarettes.",))),
+    (Told("Tomas doesn't eat meat."), Told("Tomas eats fish.", ends=("Tomas eats meat.",))),
+    (Told("Tomas plays the cello in an old band with friends."), Told("Tomas sings.", ends=("Tomas plays.",))),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), BESIDE, ids=[other.text for _one, other in BESIDE])
+async def test_what_may_both_be_true_stands_side_by_side(house: House, one: Told, other: Told):
+    await tell(house, one)
+    await tell(house, other, day=3)
+
+    assert await held(house) == {one.text, other.text}
+
+
+async def test_the_same_in_fewer_words_confirms_what_is_known(house: House):
+    (full,) = await tell(house, Told("Tomas lives in a flat by the river in Porto.", "home"))
+    await tell(house, Told("Tomas lives in Porto.", "home"), day=3)
+
+    (fact,) = await house.knowing.all(HER)
+    assert (fact.guid, fact.fact, fact.reference_count) == (full.guid, full.fact, 2)
+
+
+async def test_the_same_with_more_words_takes_over_the_count(house: House):
+    await tell(house, Told("Tomas lives in Porto.", "home"))
+    await tell(house, Told("Tomas lives in a flat by the river in Porto.", "home"), day=3)
+
+    (fact,) = [fact for fact in await house.knowing.all(HER) if not fact.superseded]
+    assert (fact.fact, fact.reference_count) == ("Tomas lives in a flat by the river in Porto.", 2)
+
+
+@pytest.mark.parametrize("more", [{"pinned": True}, {"made_by": MadeBy.USER}])
+async def test_what_is_pinned_or_the_users_own_gives_way_to_nothing_learnt(house: House, more: dict[str, object]):
+    await tell(house, Told("Tomas lives in Porto.", "home"), **more)
+    await tell(house, Told("Tomas lives in Lisbon.", "home"), day=3)
+
+    assert "Tomas lives in Porto." in await held(house)
+    core = await house.browsing.core(HER)
+    known = {fact.guid: fact.fact for fact in await house.knowing.all(HER)}
+    assert {known[guid] for guid in core.facts} == {"Tomas lives in Porto."}
+
+
+async def test_an_older_conversation_that_is_read_late_does_not_replace_the_newer_one(house: House):
+    await tell(house, Told("Tomas lives in Lisbon.", "home"), day=3)
+    await tell(house, Told("Tomas lives in Porto.", "home"))
+
+    assert await held(house) == {"Tomas lives in Lisbon."}
+
+
+async def test_somebody_who_moves_back_lives_there_again(house: House):
+    porto, lisbon = Told("Tomas lives in Porto.", "home"), Told("Tomas lives in Lisbon.", "home")
+    for day, told in enumerate((porto, lisbon, porto)):
+        await tell(house, told, day=day)
+
+    assert await held(house) == {porto.text}
+
+
+async def test_what_the_user_let_hold_again_is_not_replaced_by_reading_again(house: House):
+    (old,) = await tell(house, Told("Tomas lives in Porto.", "home"))
+    (new,) = await tell(house, Told("Tomas lives in Lisbon.", "home"), day=3)
+    await house.knowing.restore(old.guid)
+
+    await house.knowing.learn(HER, [old, new])
+
+    assert await held(house) == {old.fact, new.fact}
+
+
+async def test_facts_learnt_without_keys_are_settled_when_they_are_read_again_with_them(house: House):
+    old, new = fact_of(Told("Tomas lives in Porto."), 0), fact_of(Told("Tomas lives in Lisbon."), 3)
+    await house.knowing.learn(HER, [old, new])
+    assert await held(house) == {old.fact, new.fact}
+
+    keyed = [fact.model_copy(update={"guid": uuid4(), "key": "home", "kind": HOME}) for fact in (old, new)]
+    await house.knowing.learn(HER, keyed)
+
+    facts = {fact.fact: fact for fact in await house.knowing.all(HER)}
+    assert {fact.key for fact in facts.values()} == {"home"}
+    assert await held(house) == {new.fact}
+
+
+async def test_a_fact_of_a_story_and_a_plain_one_never_touch(house: House):
+    plain, other = Told("Tomas lives in Porto.", "home"), Told("Tomas lives in a castle.", "home")
+    await tell(house, plain)
+    await tell(house, other, day=3, in_story=True)
+    await tell(house, Told("Tomas lives in a tower.", "home"), day=5, in_story=True)
+
+    assert await held(house) == {plain.text, other.text, "Tomas lives in a tower."}
