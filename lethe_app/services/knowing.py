@@ -98,8 +98,10 @@ class Knowing:
         """Remove or change what `decide` says of all that is known; returns the facts to be learnt instead."""
         async with self._learning, self._writing:
             found = decide(await self._facts.learnt(persona_id))
-            await self._facts.put(persona_id, *found.changed)
-            await self._facts.remove(persona_id, found.removed)
+            if found.changed:
+                await self._facts.put(persona_id, *found.changed)
+            if found.removed:
+                await self._facts.remove(persona_id, found.removed)
         if found.removed:
             await self.renew(persona_id)  # prompts may still tell it
         return found.moved

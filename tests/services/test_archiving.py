@@ -325,28 +325,6 @@ async def test_all_that_was_said_is_read_however_long_it_is(house: House, script
     assert all(any(f"Line {number}:" in prompt for prompt in prompts) for number in range(400))
 
 
-@pytest.mark.parametrize("allowed", [False, True])
-async def test_a_conversation_that_was_played_gives_no_facts_unless_the_user_wants_them(house: House, allowed: bool):
-    await house.preferences.set(facts_during_roleplay=allowed)
-    session = await hold(house, *NUTS)
-    await house.archiving.write(session.guid, SessionPart.ROLEPLAY, True)
-
-    await house.archiving.begin(session.guid)
-
-    assert (await house.sessions.open(session.guid)).is_roleplay
-    assert bool(await house.knowing.all("mira-test")) is allowed
-
-
-async def test_rules_see_that_a_conversation_was_played_before_they_take_facts_from_it(house: House):
-    played = ("*He draws his sword slowly and bows.* I have a sister.", "*She steps back into the shadow of the old gate.*")
-    session = await hold(house, *played * 4)
-
-    await house.archiving.begin(session.guid)
-
-    assert (await house.sessions.open(session.guid)).is_roleplay
-    assert await house.knowing.all("mira-test") == []
-
-
 async def test_without_facts_wanted_none_are_learnt(house: House):
     await house.preferences.set(fact_retrieval=False)
     session = await hold(house, *NUTS)

@@ -1,0 +1,221 @@
+"""What is said plainly is learnt wherever it is said; what is said in character stays in its story."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from lethe_app.brain.dreaming import may_dream_of_fact
+from lethe_app.domain.archive import SessionPart
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
+from lethe_app.house import House
+from lethe_app.services.indexing import of_fact
+from tests.services.past import NUTS, answers, hold, trusted
+
+HER = "mira-test"
+PLAYED = (
+    "*He draws his sword slowly and bows.* I have a sister.",
+    "*She steps back into the shadow of the old gate.* I have a brother.",
+)
+NUTS_FACT = "Tomas is allergic to peanuts."
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    return tmp_path / "script.json"
+
+
+async def sides(house: House) -> dict[str, bool]:
+    """Facts that hold, and whether they belong to a story."""
+    return {fact.fact: fact.in_story for fact in await house.knowing.all(HER) if not fact.superseded}
+
+
+async def archived(house: House, *lines: str) -> ChatSession:
+    session = await hold(house, *lines)
+    assert await house.archiving.begin(session.guid)
+    return session
+
+
+async def tick(house: House, session: ChatSession, value: bool) -> None:
+    await house.archiving.write(session.guid, SessionPart.ROLEPLAY, value)
+
+
+def fact_of(session: ChatSession | None, text: str, **more: object) -> ExtractedFact:
+    values = {"fact": text, "source_memories": [session.guid] if session else [uuid4()], "source_messages": [uuid4()]}
+    return ExtractedFact.model_validate({**values, **more})
+
+
+async def test_what_is_said_plainly_in_a_scene_is_learnt_and_the_persona_is_not_believed(house: House):
+    session = await archived(house, *PLAYED * 4)
+
+    assert (await house.sessions.open(session.guid)).is_roleplay
+    assert await sides(house) == {"Tomas has a sister.": False}
+
+
+async def test_the_persona_is_believed_where_the_user_wants_it(house: House):
+    await house.preferences.set(persona_facts=True)
+    await archived(house, *PLAYED * 4)
+
+    assert await sides(house) == {"Tomas has a sister.": False, "Mira has a brother.": False}
+
+
+async def test_kind_and_key_of_a_statement_reach_the_store(house: House):
+    await archived(house, "I live in Porto, near the harbour.", "A fine town.", "I do like it a lot.", "Good.")
+
+    (fact,) = [fact for fact in await house.knowing.all(HER) if "lives in Porto" in fact.fact]
+    assert (fact.key, fact.subject) == ("home", "Tomas")
+
+
+async def test_ticking_roleplay_moves_the_facts_into_the_story_at_once_and_back(house: House):
+    session = await archived(house, *NUTS)
+    plain = await sides(house)
+    assert plain[NUTS_FACT] is False
+
+    await tick(house, session, True)
+    assert await sides(house) == dict.fromkeys(plain, True)
+
+    await tick(house, session, False)
+    assert await sides(house) == plain
+
+
+async def test_taking_the_tick_back_in_the_window_makes_them_plain_again(house: House):
+    session = await archived(house, *NUTS)
+    before = await house.chronicle.told(session.guid, SessionPart.ROLEPLAY)
+    await tick(house, session, True)
+
+    await house.chronicle.tell_as(before)
+
+    assert set((await sides(house)).values()) == {False}
+
+
+async def test_without_facts_of_stories_ticking_unlearns_and_unticking_learns(house: House):
+    await house.preferences.set(facts_during_roleplay=False)
+    session = await archived(house, *NUTS)
+
+    await tick(house, session, True)
+    assert await sides(house) == {}
+
+    await tick(house, session, False)
+    assert NUTS_FACT in await sides(house)
+
+
+async def test_a_conversation_marked_before_it_is_over_is_read_as_a_story(house: House):
+    session = await hold(house, *NUTS)
+    await tick(house, session, True)
+
+    await house.archiving.begin(session.guid)
+
+    assert (await sides(house))[NUTS_FACT] is True
+
+
+async def test_facts_of_a_model_change_sides_too(house: House, script: Path):
+    session = await hold(house, *NUTS)
+    await trusted(house, script, answers=answers())
+    await house.archiving.begin(session.guid)
+    await house.archiving.finish()
+    assert await sides(house) == {NUTS_FACT: False}
+
+    await tick(house, session, True)
+    assert await sides(house) == {NUTS_FACT: True}
+
+    await tick(house, session, False)
+    assert await sides(house) == {NUTS_FACT: False}
+    assert {fact.made_by for fact in await house.knowing.all(HER)} == {MadeBy.MODEL}
+
+
+async def test_what_was_also_said_elsewhere_stays_plain(house: House):
+    session, other = await archived(house, *NUTS), await archived(house, *NUTS)
+
+    await tick(house, session, True)
+
+    facts = {fact.in_story: fact for fact in await house.knowing.all(HER) if fact.fact == NUTS_FACT}
+    assert facts[False].source_memories == [other.guid]
+    assert facts[False].reference_count == 1
+    assert facts[True].source_memories == [session.guid]
+
+
+async def test_what_a_story_had_replaced_holds_again(house: House):
+    await archived(house, "I live in Porto, near the harbour.", "A fine town.", "I do like it a lot.", "Good.")
+    story = await archived(house, "I live in Leeds, near the castle.", "A fine town.", "I do like it a lot.", "Good.")
+    assert not any("Porto" in text for text in await sides(house))
+
+    await tick(house, story, True)
+
+    assert {("Porto" in text, in_story) for text, in_story in (await sides(house)).items()} >= {(True, False), (False, True)}
+
+
+@pytest.mark.parametrize("more", [{"pinned": True}, {"made_by": MadeBy.USER}])
+async def test_the_users_own_and_pinned_facts_stay_as_they_are(house: House, more: dict[str, object]):
+    session = await archived(house, *NUTS)
+    (fact,) = [fact for fact in await house.knowing.all(HER) if fact.fact == NUTS_FACT]
+    await house.knowing.put_back([fact.model_copy(update=more)])
+
+    await tick(house, session, True)
+
+    assert any(one.fact == NUTS_FACT and not one.in_story for one in await house.knowing.all(HER))
+
+
+async def test_a_fact_of_a_story_is_told_in_its_own_conversation_only(house: House):
+    story, other = await hold(house, *NUTS), await hold(house, *NUTS)
+    secret = fact_of(story, "Tomas is the king of Elfland.", in_story=True)
+    await house.knowing.learn(HER, [secret, fact_of(None, "Tomas keeps bees.")])
+    cast = await house.browsing._casting.of_session(story)
+
+    inside, outside, page = [
+        {one.text for one in await house.browsing._hindsight.core(cast, 500, session)}
+        for session in (story.guid, other.guid, None)
+    ]
+
+    assert inside == {"In this story: Tomas is the king of Elfland.", "Tomas keeps bees."}
+    assert outside == page == {"Tomas keeps bees."}
+    assert of_fact(HER, secret, [story]) == []
+    assert not may_dream_of_fact(secret)
+    assert [one.fact.fact for one in (await house.browsing.timeline(HER)).known] == ["Tomas keeps bees."]
+
+
+async def test_reading_again_withdraws_what_rules_no_longer_find(house: House):
+    session = await archived(house, *NUTS)
+    line = (await house.sessions.outline(session.guid))[0].id
+    stale = fact_of(session, "Tomas is satay.", key="food", source_messages=[line])
+    pinned = fact_of(session, "Tomas is noted.", pinned=True)
+    shared = fact_of(session, "Tomas is supper.")
+    shared.source_memories.append(uuid4())
+    older = fact_of(None, "Tomas is rice.", key="food", last_seen=stale.first_seen, first_seen=stale.first_seen)
+    model = fact_of(session, "Tomas may sail in May.", made_by=MadeBy.MODEL)
+    await house.knowing.learn(HER, [older, stale, pinned, shared, model])
+    assert older.fact not in await sides(house)
+
+    await house.archiving.update(session.guid, [SessionPart.FACTS])
+
+    known = await sides(house)
+    assert stale.fact not in known
+    assert {older.fact, pinned.fact, shared.fact, model.fact, NUTS_FACT} <= known.keys()
+
+
+async def test_reading_again_gives_facts_from_before_their_kind_and_key(house: House):
+    session = await hold(house, "I live in Porto, near the harbour.", "A fine town.", "I do like it a lot.", "Good.")
+    line = (await house.sessions.outline(session.guid))[0].id
+    await house.archiving.begin(session.guid)
+    (fact,) = [fact for fact in await house.knowing.all(HER) if "Porto" in fact.fact]
+    assert fact.source_messages == [line]
+    await house.knowing.put_back([fact.model_copy(update={"kind": FactKind.OTHER, "key": "", "subject": ""})])
+
+    await house.archiving.update(session.guid, [SessionPart.FACTS])
+
+    (after,) = [fact for fact in await house.knowing.all(HER) if "Porto" in fact.fact]
+    assert (after.guid, after.key, after.subject, after.reference_count) == (fact.guid, "home", "Tomas", 1)
+
+
+async def test_what_the_user_had_forgotten_stays_forgotten_when_it_is_read_again(house: House):
+    session = await archived(house, *NUTS)
+    (fact,) = [fact for fact in await house.knowing.all(HER) if fact.fact == NUTS_FACT]
+    await house.knowing.forget(fact.guid)
+
+    await house.archiving.update(session.guid, [SessionPart.FACTS])
+    await tick(house, session, True)
+    await tick(house, session, False)
+
+    assert NUTS_FACT not in await sides(house)
