@@ -19,6 +19,7 @@ from lethe_app.services.doctor import Doctor
 from lethe_app.services.downloads import Downloads
 from lethe_app.services.dreams import Dreams
 from lethe_app.services.embedding import Embedding
+from lethe_app.services.fact_extraction import FactExtraction
 from lethe_app.services.feedback import Feedbacks
 from lethe_app.services.finding import Finding
 from lethe_app.services.group import Group
@@ -121,6 +122,10 @@ class House:
     _database: Database
     _ahead: ReadingAhead
     _closing: tuple[Callable[[], Awaitable[None]], ...]
+
+    @property
+    def fact_extraction(self) -> FactExtraction:
+        return FactExtraction(self.chronicle, self.archiving, self.knowing, self.preferences)
 
     def wake(self) -> None:
         """Begin to work in the background."""

@@ -74,6 +74,10 @@ class Archivist:
     async def by_rules(self, session_id: UUID, parts: Collection[SessionPart]) -> dict[SessionPart, object]:
         """What these parts come to, told from what was said, word for word or nearly; facts are learnt at once."""
         session, lines = await self._chats.session(session_id), await self.lines(session_id)
+        if SessionPart.FACTS in parts and self._preferences.current.fact_retrieval:
+            await self._extract(session, lines)
+        if not FIELDS.keys() & set(parts):
+            return {}
         made = await asyncio.to_thread(lambda: digest.digest(lines, longest=LONGEST_SUMMARY))
         values: dict[SessionPart, object] = {
             SessionPart.TITLE: made.title,
@@ -83,8 +87,6 @@ class Archivist:
             SessionPart.RELEVANCE: made.relevance,
             SessionPart.ROLEPLAY: made.is_roleplay,
         }
-        if SessionPart.FACTS in parts and self._preferences.current.fact_retrieval:
-            await self._extract(session, lines)
         return {part: value for part, value in values.items() if part in parts}
 
     async def by_model(self, session_id: UUID, part: SessionPart) -> object:

@@ -15,6 +15,13 @@ def settings(place: Place) -> Page:
     return SettingsPage(place)
 
 
+def show_setting(place: Place, name: str) -> None:
+    """Open the settings at one of them."""
+    from lethe_app.ui.workshop.settings_page import SettingsPage
+
+    place.desk.open(lambda: SettingsPage(place, name), made_by=settings)
+
+
 def presets(place: Place) -> Page:
     from lethe_app.ui.workshop.preset_page import PresetPage
 

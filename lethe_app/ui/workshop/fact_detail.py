@@ -13,6 +13,7 @@ from lethe_app.services.browsing import Source
 from lethe_app.ui.palette import SPACE_1, SPACE_2
 from lethe_app.ui.words import counted
 from lethe_app.ui.workshop.fact_rows import maker_in_words, weight_in_words
+from lethe_app.ui.workshop.fact_words import kind_in_words
 from lethe_app.ui.workshop.flow import Flow
 from lethe_app.ui.workshop.memory_words import day_of
 from lethe_app.ui.workshop.page import explanation
@@ -149,10 +150,14 @@ class FactDetail(QStackedWidget):
         first, last = day_of(fact.first_seen.timestamp()), day_of(fact.last_seen.timestamp())
         times = counted(fact.reference_count, self.tr("Said once"), self.tr("Said {n} times"))
         when = self.tr("{times}, on {day}") if first == last else self.tr("{times}, from {first} to {last}")
-        parts = [when.format(times=times, day=first, first=first, last=last)]
+        parts = [when.format(times=times, day=first, first=first, last=last), kind_in_words(fact.kind)]
+        if fact.key:
+            parts.append(self.tr("States: {key}").format(key=fact.key))
+        if fact.in_story:
+            parts.append(self.tr("Said in character, known in that conversation only"))
         parts.append(self.tr("Worded by {whom}").format(whom=maker_in_words(fact.made_by)))
-        if not fact.superseded:
-            weight = self.tr("Weighs {weight}: how often it was said, less as that is longer ago")
+        if not fact.superseded and not fact.in_story:
+            weight = self.tr("Weighs {weight}: by its kind and how often it was said, less as that is longer ago")
             parts.append(weight.format(weight=weight_in_words(fact)))
         if is_core:
             parts.append(self.tr("Always in mind"))

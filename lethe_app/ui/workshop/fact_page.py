@@ -5,18 +5,21 @@ from __future__ import annotations
 from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject, QPoint, Qt, QTimer
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.browsing import Source
 from lethe_app.ui.dialogs import Question, answered
-from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.words import counted
+from lethe_app.ui.workshop import doors
+from lethe_app.ui.workshop.fact_absence import AbsentFacts
+from lethe_app.ui.workshop.fact_chips import KindChips, ViewChips
 from lethe_app.ui.workshop.fact_detail import FactDetail
 from lethe_app.ui.workshop.fact_dialogs import NewFact, OneOfSeveral
 from lethe_app.ui.workshop.fact_edits import FactEdits
-from lethe_app.ui.workshop.fact_rows import BY, FIRST, LAST, TIMES, WEIGHT, View, keeper, rows_of, view_in_words
-from lethe_app.ui.workshop.flow import Flow
+from lethe_app.ui.workshop.fact_extraction_bar import ExtractionBar
+from lethe_app.ui.workshop.fact_rows import BY, FIRST, KIND, LAST, TIMES, WEIGHT, View, keeper, rows_of
 from lethe_app.ui.workshop.memory_rows import fit
 from lethe_app.ui.workshop.memory_whose import Whose
 from lethe_app.ui.workshop.page import Page, explanation
@@ -25,8 +28,8 @@ from lethe_app.ui.workshop.split import side_by_side
 from lethe_app.ui.workshop.table import SearchField, Table
 
 CHANGED_MS = 300
-WIDTHS = {TIMES: 62, FIRST: 112, LAST: 112, BY: 128, WEIGHT: 76}
-DISPENSABLE = (TIMES, LAST, WEIGHT, FIRST, BY)
+WIDTHS = {KIND: 118, TIMES: 62, FIRST: 112, LAST: 112, BY: 128, WEIGHT: 76}
+DISPENSABLE = (KIND, TIMES, LAST, WEIGHT, FIRST, BY)
 FACT_WIDTH = 260
 
 
@@ -49,28 +52,21 @@ class FactPage(Page):
     def _build(self) -> None:
         self.merge_button = self.add_button(self.tr("Make them one…"), self.merge)
         self.merge_button.setToolTip(self.tr("Select two or more facts that say the same"))
+        self.extract_button = self.add_button(self.tr("Extract again"), self.extract_again, "refresh")
+        self.extract_button.setToolTip(self.tr("Extract facts again from all conversations with this persona"))
         self.add_button(self.tr("Add a fact"), self.add, "plus", primary=True)
         self.whose = Whose(self._place)
         self.search = SearchField(self.theme, self.tr("Find in facts"))
-        self._views = QButtonGroup(self)
-        chips = QWidget()
-        flow = Flow(chips, spacing=SPACE_1)
-        for view in View:
-            chip = QPushButton(view_in_words(view))
-            chip.setProperty("chip", True)
-            chip.setProperty("view", view.value)
-            chip.setCheckable(True)
-            chip.setChecked(view is View.KNOWN)
-            self._views.addButton(chip)
-            flow.addWidget(chip)
+        self.views, self.kinds = ViewChips(), KindChips()
         self.core_words = explanation("")
-        empty = self.tr("Nothing is known yet. Facts come from conversations that are over, and you can add your own.")
-        self.table: Table[ExtractedFact] = Table(self.rows, self.theme, self.tr("Facts"), empty)
+        self.table: Table[ExtractedFact] = Table(self.rows, self.theme, self.tr("Facts"), "")
         self.detail = FactDetail()
+        self.absent = AbsentFacts()
+        self.extraction = ExtractionBar(self._place)
         self.search.below = self.table
-        self._lay_out(chips)
+        self._lay_out()
 
-    def _lay_out(self, chips: QWidget) -> None:
+    def _lay_out(self) -> None:
         line = QHBoxLayout()
         line.setSpacing(SPACE_2)
         line.addWidget(self.whose)
@@ -80,11 +76,15 @@ class FactPage(Page):
         head.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
         head.setSpacing(SPACE_2)
         head.addLayout(line)
-        head.addWidget(chips)
+        head.addWidget(self.views)
+        head.addWidget(self.kinds)
         head.addWidget(self.core_words)
-        split = side_by_side(self.table, self.detail)
+        self.lists = QStackedWidget()
+        self.lists.addWidget(side_by_side(self.table, self.detail))
+        self.lists.addWidget(self.absent)
         self.body.addWidget(above)
-        self.body.addWidget(split, 1)
+        self.body.addWidget(self.extraction)
+        self.body.addWidget(self.lists, 1)
 
     def _connect(self) -> None:
         self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
@@ -92,7 +92,11 @@ class FactPage(Page):
         self._stop = self._house.knowing.changed.add(self._changed_behind)
         self.whose.chosen.connect(self._show_persona)
         self.search.textChanged.connect(lambda _text: self._filter())
-        self._views.buttonClicked.connect(lambda _button: self._filter())
+        self.views.changed.connect(self._filter)
+        self.kinds.changed.connect(self._filter)
+        self.absent.settings_wanted.connect(lambda: doors.show_setting(self._place, "fact_retrieval"))
+        self.absent.extraction_wanted.connect(self.extract_again)
+        self.extraction.ended.connect(self._extracted)
         self.table.current_changed.connect(self._show)
         self.table.opened.connect(lambda _fact: self.detail.field.setFocus())
         self.table.delete_wanted.connect(self.forget)
@@ -109,12 +113,12 @@ class FactPage(Page):
     @property
     def view(self) -> View:
         """Which facts are listed now."""
-        checked = self._views.checkedButton()
-        return View(checked.property("view")) if checked is not None else View.KNOWN
+        return self.views.view
 
     def show_view(self, view: View) -> None:
         """List others."""
-        next(button for button in self._views.buttons() if button.property("view") == view.value).setChecked(True)
+        self.views.choose(view)
+        self.kinds.turn_off()
         self._filter()
 
     def first_focus(self) -> QWidget:
@@ -131,6 +135,7 @@ class FactPage(Page):
 
     def close_page(self) -> None:
         self.whose.close_field()
+        self.extraction.close_bar()
         self.edits.is_open = False
         self._soon.stop()
         self._stop()
@@ -154,7 +159,11 @@ class FactPage(Page):
         facts = await self._house.knowing.all(persona)
         self._known = {fact.guid: fact for fact in facts}
         self.rows.fill(facts)
+        self.kinds.offer({fact.kind for fact in facts})
         await self._read_core(persona)
+        if not facts:
+            self.absent.explain(await self._house.fact_extraction.explain_absence(persona))
+        self.lists.setCurrentIndex(0 if facts else 1)
         self._filter()
         wanted, self._wanted = self._wanted, None
         if wanted is not None:
@@ -174,7 +183,8 @@ class FactPage(Page):
         self.core_words.setText(words if core.budget else none)
 
     def _filter(self) -> None:
-        self.rows.filter(self.search.text(), keeper(self.view, self._core))
+        listed, kinds = keeper(self.view, self._core), self.kinds.kinds
+        self.rows.filter(self.search.text(), lambda fact: listed(fact) and (not kinds or fact.kind in kinds))
         shown = counted(len(self.rows.shown), self.tr("{n} fact"), self.tr("{n} facts"))
         self.subtitle.set_full(shown)
         self._follow_selection()
@@ -191,7 +201,7 @@ class FactPage(Page):
         """Put the cursor on that fact, in a view in which it is listed."""
         if not self.table.go_to(guid) and (fact := self._known.get(guid)) is not None:
             self.search.clear()
-            self.show_view(View.REPLACED if fact.superseded else View.KNOWN)
+            self.show_view(View.REPLACED if fact.superseded else View.STORY if fact.in_story else View.KNOWN)
             self.table.go_to(guid)
 
     # one fact
@@ -220,6 +230,15 @@ class FactPage(Page):
         self.edits.restore(self.whose.persona, fact, instead=instead)
 
     # what the buttons do
+
+    def extract_again(self) -> None:
+        """Extract facts from all conversations of the persona again, one after the other."""
+        self.extract_button.setEnabled(False)
+        self._place.bridge.spawn(self.extraction.run(self.whose.persona, self.whose.persona_name))
+
+    def _extracted(self) -> None:
+        self.extract_button.setEnabled(True)
+        self._read_soon()
 
     def add(self) -> None:
         """Ask for a fact and keep it."""

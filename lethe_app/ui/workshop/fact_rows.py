@@ -1,4 +1,4 @@
-"""The table of facts: its columns, and the five views of it."""
+"""The table of facts: its columns, and the six views of it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.services.browsing import weight_of
 from lethe_app.ui.icons import icon
 from lethe_app.ui.theme import Theme
+from lethe_app.ui.workshop.fact_words import kind_in_words
 from lethe_app.ui.workshop.memory_words import day_of
 from lethe_app.ui.workshop.rows import Column, Rows
 
-FACT, TIMES, FIRST, LAST, BY, WEIGHT = range(6)
+FACT, KIND, TIMES, FIRST, LAST, BY, WEIGHT = range(7)
 
 
 class View(StrEnum):
@@ -27,6 +28,7 @@ class View(StrEnum):
     PINNED = "pinned"
     TOLD = "told"
     MINE = "mine"
+    STORY = "story"
     REPLACED = "replaced"
 
 
@@ -38,6 +40,7 @@ def view_in_words(view: View) -> str:
         View.PINNED: tr("Fact", "Pinned"),
         View.TOLD: tr("Fact", "Always in mind"),
         View.MINE: tr("Fact", "Yours"),
+        View.STORY: tr("Fact", "Story"),
         View.REPLACED: tr("Fact", "Replaced"),
     }[view]
 
@@ -45,10 +48,11 @@ def view_in_words(view: View) -> str:
 def keeper(view: View, core: Set[UUID]) -> Callable[[ExtractedFact], bool]:
     """Lets through what belongs to that view; `core` are the facts in every prompt."""
     return {
-        View.KNOWN: lambda fact: not fact.superseded,
+        View.KNOWN: lambda fact: not fact.superseded and not fact.in_story,
         View.PINNED: lambda fact: fact.pinned and not fact.superseded,
         View.TOLD: lambda fact: fact.guid in core,
         View.MINE: lambda fact: fact.made_by is MadeBy.USER and not fact.superseded,
+        View.STORY: lambda fact: fact.in_story and not fact.superseded,
         View.REPLACED: lambda fact: fact.superseded,
     }[view]
 
@@ -76,6 +80,7 @@ def rows_of(theme: Theme, core: Set[UUID]) -> Rows[ExtractedFact]:
 
     columns = [
         Column[ExtractedFact](tr("Fact", "Fact"), _words, width=0, colour=shade, icon=sign),
+        Column[ExtractedFact](tr("Fact", "Kind"), lambda fact: kind_in_words(fact.kind), width=118),
         Column[ExtractedFact](tr("Fact", "Said"), _times, sort_key=attrgetter("reference_count"), width=62, right=True),
         Column[ExtractedFact](tr("Fact", "First"), _first, sort_key=attrgetter("first_seen"), width=112),
         Column[ExtractedFact](tr("Fact", "Last"), _last, sort_key=attrgetter("last_seen"), width=112),

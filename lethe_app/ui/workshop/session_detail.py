@@ -39,6 +39,7 @@ class SessionDetail(QStackedWidget):
     go_wanted = Signal()
     merge_wanted = Signal()
     delete_wanted = Signal()
+    extraction_wanted = Signal()
 
     def __init__(self, place: Place, page: Page) -> None:
         super().__init__(page)
@@ -153,7 +154,14 @@ class SessionDetail(QStackedWidget):
         self.go = self._button(self.tr("Continue this conversation"), primary=True)
         self.merge, self.delete = self._button(self.tr("Join with the next one")), self._button(self.tr("Delete…"))
         self.merge.setToolTip(self.tr("Make one of this conversation and the one that began after it"))
-        for button, signal in ((self.go, self.go_wanted), (self.merge, self.merge_wanted), (self.delete, self.delete_wanted)):
+        self.extract = self._button(self.tr("Extract facts again"))
+        self.extract.setToolTip(self.tr("Take the facts from this conversation anew, as it reads now"))
+        for button, signal in (
+            (self.go, self.go_wanted),
+            (self.extract, self.extraction_wanted),
+            (self.merge, self.merge_wanted),
+            (self.delete, self.delete_wanted),
+        ):
             button.clicked.connect(signal)
             flow.addWidget(button)
         self._when = explanation("")
@@ -230,7 +238,7 @@ def _specs(parent: QWidget) -> list[Spec]:
             "is_roleplay",
             part_in_words(SessionPart.ROLEPLAY),
             Kind.SWITCH,
-            tr("What happens in a story is not taken for a fact about you."),
+            tr("What you say in a story stays a fact of that story, and is no fact about you."),
         ),
         Spec("sticky", tr("Always in mind"), Kind.SWITCH, tr("Told in every prompt, whatever is talked about.")),
         Spec("protected", tr("Protected"), Kind.SWITCH, tr("Nothing but you changes or clears it away.")),

@@ -29,6 +29,8 @@ from lethe_app.ui.workshop.table import SearchField, Table
 
 CHANGED_MS = 250
 """The list is read again this long after the last of several changes."""
+TOO_SHORT = 2
+"""Messages up to which there is nothing to extract."""
 AT_FIRST = 100
 """Conversations shown before all of them are read."""
 
@@ -96,6 +98,7 @@ class SessionPage(Page):
         detail.again_wanted.connect(self._again)
         detail.go_wanted.connect(self.go_on)
         detail.merge_wanted.connect(self.merge_with_next)
+        detail.extraction_wanted.connect(lambda: self.extract_again(self._shown()))
         detail.delete_wanted.connect(lambda: self.delete(self._shown()))
         self.wishes = MessageWishes(
             self._place, self.edits, detail, lambda: self.whose.persona_name, lambda: title_of(self._shown()[0])
@@ -249,6 +252,18 @@ class SessionPage(Page):
         later = [other for other in self.rows.everything if other.began > line.began and other.guid != line.guid]
         return min(later, key=lambda other: other.began, default=None)
 
+    def extract_again(self, lines: list[SessionLine]) -> None:
+        """Take the facts of these conversations anew."""
+        if lines:
+            self._place.bridge.spawn(self._extract_again(self.whose.persona, lines))
+
+    async def _extract_again(self, persona: str, lines: list[SessionLine]) -> None:
+        await self.edits.save()
+        long = [line for line in lines if line.messages > TOO_SHORT] or lines  # of several, none is too short to be asked for
+        facts = [await self._house.fact_extraction.extract_session(persona, UUID(line.guid)) for line in long]
+        told = counted(sum(facts), self.tr("{n} fact is known from this."), self.tr("{n} facts are known from this."))
+        self._place.window.notifier.tell(told)
+
     def delete(self, lines: list[SessionLine]) -> None:
         """After a question that names it."""
         if lines:
@@ -275,6 +290,7 @@ class SessionPage(Page):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         entries: list[tuple[str, Callable[[], object], bool]] = [
             (self.tr("Continue this conversation"), self.go_on, len(lines) == 1),
+            (self.tr("Extract facts again"), lambda: self.extract_again(lines), True),
             (self.tr("Join with the next one"), self.merge_with_next, len(lines) == 1 and self._next_of(lines[0]) is not None),
             (self.tr("Make them one"), self.merge, len(lines) > 1),
             (self.tr("Delete…"), lambda: self.delete(lines), True),

@@ -61,6 +61,10 @@ LOWEST = {
     "turn_cap": str(QT_TRANSLATE_NOOP("Setting", "no limit")),
     "world_tokens": str(QT_TRANSLATE_NOOP("Setting", "a fifth of the context")),
     "temperature_override": str(QT_TRANSLATE_NOOP("Setting", "the sampler's own")),
+    "rag_distance": str(QT_TRANSLATE_NOOP("Setting", "as measured")),
+    "fact_retrieval_distance": str(QT_TRANSLATE_NOOP("Setting", "as measured")),
+    "fact_duplicate_distance": str(QT_TRANSLATE_NOOP("Setting", "as measured")),
+    "fact_update_distance": str(QT_TRANSLATE_NOOP("Setting", "as measured")),
 }
 """What the lowest number means, where it is no number."""
 
@@ -68,6 +72,12 @@ LOWEST = {
 def shown_settings(section: Section) -> list[str]:
     """The settings of a section that people may see, in the order of their declaration."""
     return [name for name in Settings.model_fields if name not in HIDDEN and section_of(name) is section]
+
+
+def is_expert(name: str) -> bool:
+    """Return whether a setting is shown on request only."""
+    extra = Settings.model_fields[name].json_schema_extra
+    return isinstance(extra, dict) and bool(extra.get("is_expert"))
 
 
 def spec_of(name: str, choices: Choices) -> Spec:
@@ -85,7 +95,8 @@ def spec_of(name: str, choices: Choices) -> Spec:
         choices=offered,
         lowest=lowest,
         highest=highest,
-        step=1 if whole else 0.05 if highest <= 1 else 0.5,
+        step=1 if whole else 0.005 if is_expert(name) else 0.05 if highest <= 1 else 0.5,
+        decimals=3 if is_expert(name) else 2,
         unit=UNITS.get(name, ""),
         special=translated(LOWEST.get(name, "")),
         secret=name in SECRET,

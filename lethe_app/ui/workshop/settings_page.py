@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QListWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QListWidget, QPushButton, QToolButton, QWidget
 
 from lethe_app.declaring import Section
 from lethe_app.domain.memory import MemoryType
@@ -19,7 +19,7 @@ from lethe_app.ui.workshop.form import Form
 from lethe_app.ui.workshop.memory_words import kind_in_words
 from lethe_app.ui.workshop.page import Page
 from lethe_app.ui.workshop.place import Place
-from lethe_app.ui.workshop.settings_fields import Choices, is_changed, shown_settings, spec_of, translated
+from lethe_app.ui.workshop.settings_fields import Choices, is_changed, is_expert, shown_settings, spec_of, translated
 from lethe_app.ui.workshop.settings_paths import WANTED, PathButton
 from lethe_app.ui.workshop.sheet import Sheet, made_card
 from lethe_app.ui.workshop.table import SearchField
@@ -31,9 +31,10 @@ LEAST_WIDTH = 180
 class SettingsPage(Page):
     """Every change is kept at once and can be undone; what differs from the default is marked and can be set back."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, wanted: str = "") -> None:
+        """`wanted` names the setting to begin with."""
         super().__init__(place.theme, self.tr("Settings"))
-        self._place = place
+        self._place, self._wanted = place, wanted
         self._cards: dict[Section, QFrame] = {}
         self._forms: dict[Section, Form] = {}
         self._resets: dict[str, QToolButton] = {}
@@ -42,6 +43,11 @@ class SettingsPage(Page):
         self._told: dict[str, str] = {}
         self.search = SearchField(self.theme, self.tr("Find a setting"))
         self.search.textChanged.connect(self._find)
+        self.experts = QPushButton(self.tr("Expert settings"))
+        self.experts.setProperty("chip", True)
+        self.experts.setCheckable(True)
+        self.experts.setToolTip(self.tr("Show settings that hardly anybody needs to change"))
+        self.experts.toggled.connect(lambda _on: self._find(self.search.text()))
         self.sections = QListWidget()
         self.sections.setObjectName("sections")
         self.sections.setAccessibleName(self.tr("Sections"))
@@ -54,6 +60,7 @@ class SettingsPage(Page):
         row.addWidget(self.sheet, 1)
         self.body.addLayout(row, 1)
         self._buttons.insertWidget(0, self.search)
+        self._buttons.insertWidget(0, self.experts)
         self._forget = place.house.preferences.changed.add(self._show)
         place.bridge.spawn(self._build(), lane="settings")
 
@@ -74,6 +81,8 @@ class SettingsPage(Page):
         self._fit_sections()
         self._show(self._place.house.preferences.current)
         self.sections.setCurrentRow(0)
+        if self._wanted:
+            self.show_setting(self._wanted)
 
     def _add_section(self, section: Section, names: list[str], choices: Choices) -> None:
         specs = [spec_of(name, choices) for name in names]
@@ -168,10 +177,14 @@ class SettingsPage(Page):
         words = text.casefold().split()
         for section, form in self._forms.items():
             hits = [name for name in form.names if all(word in self._told[name] for word in words)]
+            hits = [name for name in hits if words or self._is_offered(name)]
             for name in form.names:
                 form.set_row_visible(name, name in hits)
             self._cards[section].setVisible(bool(hits) and (bool(words) or self._is_chosen(section)))
         self.sections.setEnabled(not words)
+
+    def _is_offered(self, name: str) -> bool:
+        return not is_expert(name) or self.experts.isChecked() or is_changed(self._place.house.preferences.current, name)
 
     def _show_section(self, _row: int) -> None:
         if not self.search.text():
@@ -184,6 +197,8 @@ class SettingsPage(Page):
 
     def show_setting(self, name: str) -> None:
         """Bring one setting into view and put the focus on it."""
+        if is_expert(name):
+            self.experts.setChecked(True)
         section = next(section for section, form in self._forms.items() if name in form.names)
         found = self.sections.findItems(translated(section.value), Qt.MatchFlag.MatchExactly)
         self.search.clear()

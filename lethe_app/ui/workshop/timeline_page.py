@@ -8,10 +8,12 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QDate, QLocale, QTimer
 from PySide6.QtWidgets import QApplication, QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from lethe_app.services.fact_extraction import Absence
 from lethe_app.services.timeline import Headings, Known, Month, Talk, Timeline, as_markdown
 from lethe_app.ui.dialogs import answered
 from lethe_app.ui.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.words import counted
+from lethe_app.ui.workshop.fact_words import absence_in_words
 from lethe_app.ui.workshop.memory_whose import Whose
 from lethe_app.ui.workshop.page import Page
 from lethe_app.ui.workshop.place import Place
@@ -29,6 +31,7 @@ class TimelinePage(Page):
         super().__init__(place.theme, QCoreApplication.translate("TimelinePage", "What do you remember about me?"))
         self._place, self._house = place, place.house
         self._known = NOTHING
+        self._absence: Absence | None = None
         self.lines = Lines(self)
         self._build()
         self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
@@ -95,6 +98,7 @@ class TimelinePage(Page):
 
     async def _read(self, persona: str) -> None:
         self._known = await self._house.browsing.timeline(persona)
+        self._absence = None if self._known.known else await self._house.fact_extraction.explain_absence(persona)
         self._show()
 
     @property
@@ -113,10 +117,8 @@ class TimelinePage(Page):
             button.setEnabled(bool(self._known.known))
         if self._known.known:
             self.list.empty = self.tr("Nothing matches. Fewer words find more.")
-        elif name:
-            self.list.empty = self.tr(
-                "{name} does not know anything about you yet. What you tell in a conversation is remembered when it is over."
-            ).format(name=name)
+        elif self._absence is not None:
+            self.list.empty = absence_in_words(self._absence)
 
     def _rows(self) -> Iterator[Row]:
         everybody = self._is_of_all
