@@ -153,10 +153,9 @@ class Wiring:
 
     @cached_property
     def archiving(self) -> Archiving:
-        parts = Parts(self.database)
-        archivist = Archivist(self.chats, parts, self.knowing, Minutes(self.clerk), self.trust, self.preferences)
+        archivist = Archivist(self.chats, Parts(self.database), self.knowing, Minutes(self.clerk), self.trust, self.preferences)
         check = self.trust.check if self.engine != "echo" else None
-        return Archiving(self.chats, parts, archivist, self.indexing, self.quiet, self.sessions_changed, check)
+        return Archiving(self.chats, Parts(self.database), archivist, self.indexing, self.quiet, self.sessions_changed, check)
 
     @cached_property
     def recapping(self) -> Recapping:

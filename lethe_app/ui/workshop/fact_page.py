@@ -160,10 +160,10 @@ class FactPage(Page):
         self._known = {fact.guid: fact for fact in facts}
         self.rows.fill(facts)
         self.kinds.offer({fact.kind for fact in facts})
-        await self._read_core(persona)
         if not facts:
             self.absent.explain(await self._house.fact_extraction.explain_absence(persona))
         self.lists.setCurrentIndex(0 if facts else 1)
+        await self._read_core(persona)
         self._filter()
         wanted, self._wanted = self._wanted, None
         if wanted is not None:

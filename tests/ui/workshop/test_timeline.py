@@ -122,7 +122,7 @@ async def test_it_is_copied_and_saved_as_a_text(tmp_path: Path, script: Path):
 async def test_where_nothing_is_known_it_says_when_something_will_be(tmp_path: Path, script: Path):
     async with asked(tmp_path / "home", script, known=False) as (scene, page):
         assert page.lines.shown == []
-        assert page.list.empty.startswith("Mira does not know anything about you yet.")
+        assert page.list.empty.startswith("No conversation has ended yet. Facts are taken from a conversation when it ends")
         assert not page.save_button.isEnabled()
         await scene.house.knowing.learn("mira", [ExtractedFact(fact="Tomas reads.")])
         await until(lambda: texts(page, Kind.LINE) == ["Tomas reads."])

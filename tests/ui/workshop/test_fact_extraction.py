@@ -1,0 +1,182 @@
+"""Facts are extracted again where the user asks for it, an empty list says why it is empty, and kinds narrow a full one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QCheckBox, QPushButton
+
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.facts import ExtractedFact, FactKind
+from lethe_app.ui.workshop.fact_page import FactPage
+from lethe_app.ui.workshop.fact_rows import View
+from lethe_app.ui.workshop.settings_page import SettingsPage
+from tests.ui.window_scene import Scene, opened, until
+from tests.ui.workshop.test_session_page import session_page, talk
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+NUTS = ("I am allergic to peanuts.", "Noted.", "I work as a carpenter.", "Then you know wood.")
+SMALL_TALK = ("Good evening!", "And to you.", "What a day.", "Indeed.")
+LEARNT = {"X is allergic to peanuts.", "X works as a carpenter."}
+
+
+@asynccontextmanager
+async def facts_of(
+    home: Path, *lines: str, archived: bool = False, **settings: object
+) -> AsyncIterator[tuple[Scene, FactPage]]:
+    """The page of facts over a home with one conversation."""
+    async with opened(home) as scene:
+        await scene.house.preferences.set(**settings)
+        session = await talk(scene, "An evening", *lines)
+        if archived:
+            await scene.house.archiving.begin(session.guid)
+        scene.window.actions_["facts"].trigger()
+        page = scene.host.workshop.page
+        assert isinstance(page, FactPage)
+        await until(lambda: page.whose.persona_name == "Mira" and page.core_words.text())
+        yield scene, page
+
+
+def press(button: QPushButton) -> None:
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def listed(page: FactPage) -> set[str]:
+    return {fact.fact for fact in page.rows.shown}
+
+
+@pytest.mark.parametrize(
+    ("lines", "archived", "settings", "words"),
+    [
+        (NUTS, False, {}, "when it ends: 4 hours after the last message, or when you start a new one."),
+        (NUTS, False, {"rotation_minutes": 90}, "90 minutes after the last message"),
+        (NUTS, False, {"rotation_minutes": 0}, "Facts are taken from a conversation when you start a new one."),
+        (SMALL_TALK, True, {}, "Nothing lasting was found in the conversation that has ended."),
+        (NUTS, True, {"fact_retrieval": False}, "Fact learning is switched off"),
+    ],
+)
+async def test_an_empty_list_says_why(
+    tmp_path: Path, lines: tuple[str, ...], archived: bool, settings: dict[str, object], words: str
+):
+    async with facts_of(tmp_path, *lines, archived=archived, **settings) as (_scene, page):
+        await until(lambda: words in page.absent.words.text())
+
+        assert page.lists.currentWidget() is page.absent
+        assert page.absent.settings.isVisible() is ("switched off" in words)
+        assert page.absent.extract.isVisible() is ("switched off" not in words)
+
+
+async def test_from_the_empty_list_the_setting_is_one_click_away(tmp_path: Path):
+    async with facts_of(tmp_path, fact_retrieval=False) as (scene, page):
+        await until(page.absent.settings.isVisible)
+
+        press(page.absent.settings)
+
+        await until(lambda: isinstance(scene.host.workshop.page, SettingsPage))
+        settings = scene.host.workshop.page
+        assert isinstance(settings, SettingsPage)
+        await until(lambda: settings.sections.currentItem() and settings.sections.currentItem().text() == "Memory")
+        assert settings._form_of["fact_retrieval"].field("fact_retrieval").isVisible()
+
+
+async def test_from_the_empty_list_facts_are_extracted_from_all_conversations(tmp_path: Path):
+    async with facts_of(tmp_path, *NUTS) as (scene, page):
+        await talk(scene, "Another", *SMALL_TALK)
+        await until(page.absent.extract.isVisible)
+
+        press(page.absent.extract)
+
+        await until(lambda: listed(page) == LEARNT and page.lists.currentIndex() == 0 and page.extract_button.isEnabled())
+        assert page.extraction.isHidden()
+
+
+async def test_extracting_can_be_stopped(tmp_path: Path):
+    async with facts_of(tmp_path, *NUTS) as (scene, _page):
+        for number in range(3):
+            await talk(scene, f"Talk {number}", *SMALL_TALK)
+        seen: list[tuple[int, int]] = []
+
+        def report(done: int, total: int) -> bool:
+            seen.append((done, total))
+            return done < 2
+
+        assert not await scene.house.fact_extraction.extract_all("mira", report)
+        assert [done for done, _total in seen] == [0, 1, 2]
+
+
+async def test_kinds_and_stories_narrow_the_list(tmp_path: Path):
+    async with facts_of(tmp_path) as (scene, page):
+        facts = [
+            ExtractedFact(fact="Tomas works as a nurse.", kind=FactKind.WORK, key="job"),
+            ExtractedFact(fact="Tomas's sister is called Ines.", kind=FactKind.PEOPLE),
+            ExtractedFact(fact="Tomas is the king of Elfland.", in_story=True, source_memories=[uuid4()]),
+        ]
+        await scene.house.knowing.learn("mira", facts)
+        await until(lambda: page.rows.total == 3)
+
+        assert listed(page) == {facts[0].fact, facts[1].fact}
+        assert page.kinds.chips[FactKind.HEALTH].isHidden()
+        press(page.kinds.chips[FactKind.WORK])
+        assert listed(page) == {facts[0].fact}
+        page.go_to(facts[0].guid)
+        await until(lambda: page.detail.fact is not None)
+        assert "Work · States: job" in page.detail._told.text()
+        press(page.kinds.chips[FactKind.WORK])
+        press(page.views.chips[View.STORY])
+        assert listed(page) == {facts[2].fact}
+
+
+async def known(scene: Scene, session: ChatSession) -> dict[str, bool]:
+    facts = await scene.house.knowing.all("mira")
+    return {fact.fact: fact.in_story for fact in facts if session.guid in fact.source_memories and not fact.superseded}
+
+
+async def test_one_conversation_is_extracted_again(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await talk(scene, "An evening", *NUTS)
+        page = await session_page(scene, session)
+
+        press(page.detail.extract)
+
+        await until(lambda: [toast.text for toast in scene.toasts] == ["2 facts are known from this."])
+        assert set(await known(scene, session)) == LEARNT
+
+
+async def test_ticking_roleplay_in_the_window_moves_the_facts_and_undo_moves_them_back(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await talk(scene, "An evening", *NUTS)
+        await scene.house.archiving.begin(session.guid)
+        page = await session_page(scene, session)
+        box = page.detail.form.field("is_roleplay")
+        assert isinstance(box, QCheckBox)
+
+        box.click()
+        await page.edits.save()
+        assert await known(scene, session) == dict.fromkeys(LEARNT, True)
+
+        page.undo.undo()
+        await page.edits.save()
+        assert await known(scene, session) == dict.fromkeys(LEARNT, False)
+
+
+async def test_expert_settings_are_shown_on_request(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        scene.window.actions_["settings"].trigger()
+        page = scene.host.workshop.page
+        assert isinstance(page, SettingsPage)
+        await until(lambda: page.sections.currentRow() == 0)
+        page.show_setting("fact_retrieval")
+        field = page._form_of["rag_distance"].field("rag_distance")
+        assert not field.isVisible()
+
+        press(page.experts)
+        assert field.isVisible()
+        press(page.experts)
+        page.search.setText("recall distance")
+        assert field.isVisible()
