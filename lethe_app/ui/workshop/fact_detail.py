@@ -152,7 +152,7 @@ class FactDetail(QStackedWidget):
         when = self.tr("{times}, on {day}") if first == last else self.tr("{times}, from {first} to {last}")
         parts = [when.format(times=times, day=first, first=first, last=last), kind_in_words(fact.kind)]
         if fact.key:
-            parts.append(self.tr("States: {key}").format(key=fact.key))
+            parts.append(self.tr("Attribute: {key}").format(key=fact.key))
         if fact.in_story:
             parts.append(self.tr("Said in character, known in that conversation only"))
         parts.append(self.tr("Worded by {whom}").format(whom=maker_in_words(fact.made_by)))

@@ -28,9 +28,9 @@ from lethe_app.ui.workshop.split import side_by_side
 from lethe_app.ui.workshop.table import SearchField, Table
 
 CHANGED_MS = 300
-WIDTHS = {KIND: 118, TIMES: 62, FIRST: 112, LAST: 112, BY: 128, WEIGHT: 76}
-DISPENSABLE = (KIND, TIMES, LAST, WEIGHT, FIRST, BY)
-FACT_WIDTH = 260
+WIDTHS = {KIND: 88, TIMES: 62, FIRST: 112, LAST: 112, BY: 128, WEIGHT: 76}
+DISPENSABLE = (KIND, LAST, TIMES, WEIGHT, FIRST, BY)
+FACT_WIDTH = 330
 
 
 class FactPage(Page):
@@ -163,6 +163,8 @@ class FactPage(Page):
         if not facts:
             self.absent.explain(await self._house.fact_extraction.explain_absence(persona))
         self.lists.setCurrentIndex(0 if facts else 1)
+        for widget in (self.views, self.core_words):
+            widget.setVisible(bool(facts))
         await self._read_core(persona)
         self._filter()
         wanted, self._wanted = self._wanted, None

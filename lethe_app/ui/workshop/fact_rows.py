@@ -80,7 +80,7 @@ def rows_of(theme: Theme, core: Set[UUID]) -> Rows[ExtractedFact]:
 
     columns = [
         Column[ExtractedFact](tr("Fact", "Fact"), _words, width=0, colour=shade, icon=sign),
-        Column[ExtractedFact](tr("Fact", "Kind"), lambda fact: kind_in_words(fact.kind), width=118),
+        Column[ExtractedFact](tr("Fact", "Kind"), lambda fact: kind_in_words(fact.kind), width=88),
         Column[ExtractedFact](tr("Fact", "Said"), _times, sort_key=attrgetter("reference_count"), width=62, right=True),
         Column[ExtractedFact](tr("Fact", "First"), _first, sort_key=attrgetter("first_seen"), width=112),
         Column[ExtractedFact](tr("Fact", "Last"), _last, sort_key=attrgetter("last_seen"), width=112),

@@ -18,7 +18,7 @@ def kind_in_words(kind: FactKind) -> str:
         FactKind.HEALTH: tr("FactKind", "Health"),
         FactKind.HOME: tr("FactKind", "Home"),
         FactKind.WORK: tr("FactKind", "Work"),
-        FactKind.TASTE: tr("FactKind", "Likes and habits"),
+        FactKind.TASTE: tr("FactKind", "Likes"),
         FactKind.EVENT: tr("FactKind", "Events"),
         FactKind.PLAN: tr("FactKind", "Plans"),
         FactKind.OTHER: tr("FactKind", "Other"),

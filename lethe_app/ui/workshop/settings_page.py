@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QListWidget, QPushButton, QToolButton, QWidget
 
 from lethe_app.declaring import Section
@@ -204,8 +204,8 @@ class SettingsPage(Page):
         self.search.clear()
         self.sections.setCurrentItem(found[0])
         field = self._form_of[name].field(name)
-        self.sheet.show_widget(field)
         field.setFocus()
+        QTimer.singleShot(0, self, lambda: self.sheet.show_widget(field))  # when the rows have their places
 
 
 def is_being_written(widget: QWidget) -> bool:

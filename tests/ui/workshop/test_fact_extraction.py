@@ -82,7 +82,8 @@ async def test_from_the_empty_list_the_setting_is_one_click_away(tmp_path: Path)
         settings = scene.host.workshop.page
         assert isinstance(settings, SettingsPage)
         await until(lambda: settings.sections.currentItem() and settings.sections.currentItem().text() == "Memory")
-        assert settings._form_of["fact_retrieval"].field("fact_retrieval").isVisible()
+        field = settings._form_of["fact_retrieval"].field("fact_retrieval")
+        await until(lambda: not field.visibleRegion().isEmpty())
 
 
 async def test_from_the_empty_list_facts_are_extracted_from_all_conversations(tmp_path: Path):
@@ -126,7 +127,7 @@ async def test_kinds_and_stories_narrow_the_list(tmp_path: Path):
         assert listed(page) == {facts[0].fact}
         page.go_to(facts[0].guid)
         await until(lambda: page.detail.fact is not None)
-        assert "Work · States: job" in page.detail._told.text()
+        assert "Work · Attribute: job" in page.detail._told.text()
         press(page.kinds.chips[FactKind.WORK])
         press(page.views.chips[View.STORY])
         assert listed(page) == {facts[2].fact}
