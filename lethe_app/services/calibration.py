@@ -89,7 +89,8 @@ def chosen(measured: Thresholds, settings: Settings) -> Thresholds:
         "fact_retrieval": settings.fact_retrieval_distance,
         "rag_limit": settings.rag_distance,
     }
-    return measured.model_copy(update={name: distance for name, distance in own.items() if distance > 0})
+    limits = measured.model_copy(update={name: distance for name, distance in own.items() if distance > 0})
+    return limits.model_copy(update={"update": max(limits.update, limits.same_words)})  # what is the same is looked at, too
 
 
 def shipped(path: Path) -> dict[str, object]:
