@@ -90,7 +90,10 @@ def chosen(measured: Thresholds, settings: Settings) -> Thresholds:
         "rag_limit": settings.rag_distance,
     }
     limits = measured.model_copy(update={name: distance for name, distance in own.items() if distance > 0})
-    return limits.model_copy(update={"update": max(limits.update, limits.same_words)})  # what is the same is looked at, too
+    if own["update"] > 0:  # no two are the same that are too far apart to be compared
+        nearer = {name: min(getattr(limits, name), limits.update) for name in ("duplicate", "same_words")}
+        return limits.model_copy(update=nearer)
+    return limits.model_copy(update={"update": max(limits.update, limits.same_words)})
 
 
 def shipped(path: Path) -> dict[str, object]:
