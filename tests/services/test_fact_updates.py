@@ -11,6 +11,7 @@ import pytest
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.house import House
+from tests.retrieval.conftest import embed
 
 HER = "mira-test"
 FIRST = now() - timedelta(days=40)
@@ -53,6 +54,13 @@ async def tell(house: House, *told: Told, day: int = 0, **more: object) -> list[
 
 async def held(house: House) -> set[str]:
     return {fact.fact for fact in await house.knowing.all(HER) if not fact.superseded}
+
+
+@pytest.fixture(autouse=True, params=["by words", "by meaning"])
+def embedder(request: pytest.FixtureRequest, house: House) -> None:
+    """Without an embedder facts are compared by their words; with one near facts meet as well."""
+    if request.param == "by meaning":
+        house.knowing._recall.use(embed, "words")
 
 
 PLAN, HOME, WORK, PEOPLE = FactKind.PLAN, FactKind.HOME, FactKind.WORK, FactKind.PEOPLE
