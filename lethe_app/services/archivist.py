@@ -13,7 +13,7 @@ from lethe_app.brain.grounding import is_grounded
 from lethe_app.brain.ledger import Relation
 from lethe_app.brain.said import Said, aloud
 from lethe_app.brain.statements import Statement, extract
-from lethe_app.domain.archive import SessionPart
+from lethe_app.domain.archive import PartState, SessionPart
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.errors import ModelError
@@ -104,7 +104,8 @@ class Archivist:
         record = (await self._parts.of(session_id)).get(SessionPart.FACTS)
         if record is not None and self._preferences.current.fact_retrieval:
             session, lines = await self._chats.session(session_id), await self.lines(session_id)
-            await self._extract(session, lines, is_by_model=record.made_by is MadeBy.MODEL)
+            left = record.made_by is MadeBy.MODEL or record.state is PartState.PENDING
+            await self._extract(session, lines, is_by_model=left)
 
     async def _extract(self, session: ChatSession, lines: Sequence[Said], *, is_by_model: bool = False) -> None:
         """Learn what rules find, and withdraw what they found in this conversation before and find no more.
@@ -115,11 +116,11 @@ class Archivist:
         story = await self._story(session, lines)
         ends: dict[UUID, tuple[str, ...]] = {}
         produced: list[ExtractedFact] = []
-        for statement in self._wanted(lines, await asyncio.to_thread(extract, lines)):
+        for statement in await asyncio.to_thread(extract, lines):
             fact = _fact(session, statement, in_story=statement.in_story or statement.messages[-1] in story)
             ends[fact.guid] = statement.ends
             produced.append(fact)
-        produced = self._kept(produced)
+        produced = self._wanted(lines, produced)
         ids = [line.id for line in lines]
         moved = await self._knowing.withdraw(
             session.persona_id, lambda known: withdraw(known, session.guid, ids, produced, story)
@@ -133,16 +134,19 @@ class Archivist:
         new = [] if is_by_model else [fact for fact in produced if read.isdisjoint(fact.source_messages)]
         await self._knowing.learn(session.persona_id, [*moved, *new], ends=ends)
 
-    def _wanted(self, lines: Sequence[Said], statements: Sequence[Statement]) -> list[Statement]:
-        """Those about the user: a persona tells of itself what a model made up, unless the user wants that too."""
-        by_user = {line.id for line in lines if line.role is Role.USER}
-        if self._preferences.current.persona_facts:
-            return list(statements)
-        return [statement for statement in statements if statement.messages[-1] in by_user]
+    def _wanted(self, lines: Sequence[Said], facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
+        """Those the user said or confirmed: what a persona tells of itself a model made up, unless the user wants that too.
 
-    def _kept(self, facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
-        """Without what was said in character, if the user does not want it kept."""
-        return [fact for fact in facts if not fact.in_story or self._preferences.current.facts_during_roleplay]
+        What was said in character is left out where the user does not want it kept.
+        """
+        settings = self._preferences.current
+        by_user = {line.id for line in lines if line.role is Role.USER}
+        return [
+            fact
+            for fact in facts
+            if (settings.persona_facts or not by_user.isdisjoint(fact.source_messages[-1:]))
+            and (settings.facts_during_roleplay or not fact.in_story)
+        ]
 
     async def _story(self, session: ChatSession, lines: Sequence[Said]) -> set[UUID]:
         """Messages in which nothing is said plainly; all of them where the user marked the conversation as roleplay."""
@@ -193,12 +197,12 @@ class Archivist:
     async def _take_in(
         self, session: ChatSession, lines: Sequence[Said], facts: Sequence[ExtractedFact], judge: Judge | None = None
     ) -> None:
-        """Learn facts of a model, those from lines in character as facts of the story."""
+        """Learn facts of a model; those from lines in character as facts of the story."""
         story = await self._story(session, lines)
         found = [
             fact.model_copy(update={"in_story": fact.in_story or story.issuperset(fact.source_messages)}) for fact in facts
         ]
-        await self._knowing.learn(session.persona_id, self._kept(found), judge)
+        await self._knowing.learn(session.persona_id, self._wanted(lines, found), judge)
 
     async def _judge(self, old: str, new: str) -> Relation | None:
         try:

@@ -62,6 +62,22 @@ async def test_the_persona_is_believed_where_the_user_wants_it(house: House):
     assert await sides(house) == {"Tomas has a sister.": False, "Mira has a brother.": False}
 
 
+@pytest.mark.parametrize("wanted", [False, True])
+async def test_what_a_model_reads_in_the_personas_lines_is_learnt_only_where_it_is_wanted(
+    house: House, script: Path, wanted: bool
+):
+    await house.preferences.set(persona_facts=wanted)
+    session = await hold(house, *NUTS[:3], "I am Mira, and I grow roses.", *NUTS[4:])
+    roses = {"facts": [{"line": 4, "fact": "Mira grows roses."}]}
+    await trusted(house, script, answers=answers(facts=[roses, {"facts": [{"line": 1, "fact": NUTS_FACT}]}]))
+
+    await house.archiving.begin(session.guid)
+    await house.archiving.finish()
+
+    assert ("Mira grows roses." in await sides(house)) is wanted
+    assert NUTS_FACT in await sides(house)
+
+
 async def test_kind_and_key_of_a_statement_reach_the_store(house: House):
     await archived(house, "I live in Porto, near the harbour.", "A fine town.", "I do like it a lot.", "Good.")
 
