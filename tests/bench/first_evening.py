@@ -1,0 +1,319 @@
+"""What is left of a first evening? Everything at its default, as a new user finds it.
+
+Three people tell a persona about themselves for an evening: one plainly, one half in roleplay, one to a persona that invents a
+shared past. The evening is archived, by rules and (`scripted_`) by a model whose answers are written down, and the next evening
+each question is asked in a new conversation, and lines that mean nothing are said. See `_told_evening` for the texts and labels.
+
+- `facts_right`: percent of what was told that holds as an active fact about the user's life; the rest is `facts_missing`.
+- `facts_wrong`: percent of the active facts that are no fact: a trap, outdated, or stated by nobody.
+- `invented`: facts, sentences of the summary, titles, keywords and goals with something that only the persona made up.
+- `recall_hit`: percent of the questions whose answer stands in the prompt, in whatever part; `recall_first`: in what came to
+  mind first.
+- `quiet`: percent of the meaningless lines at which nothing comes to mind.
+- `summary_grounded`: percent of the sentences of the summary that the user's own lines support.
+
+Without a prefix the figures are the mean of the three evenings, archived by rules. A fourth evening, `unseen`, is for measuring
+only: nobody changes a rule because of it, and its mistakes are not shown unless asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from unittest.mock import patch
+
+from lethe_app import wiring
+from lethe_app.app import build
+from lethe_app.domain.archive import SessionPart
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.recollection import Recollection, TurnMemory
+from lethe_app.house import House
+from lethe_app.llm.client import ModelClient
+from lethe_app.paths import Paths
+from lethe_app.services.events import Ready, Recalled
+from lethe_app.services.trust import Verdict, key_of
+from lethe_app.storage.files import write_model
+from tests.bench._evening import Clock, still_time
+from tests.bench._scripted_writer import ScriptedWriter
+from tests.bench._told_evening import Question, ToldEvening, read, sentences
+from tests.bench.report import arguments
+
+TUNED = ("plain", "roleplay", "inventing")
+UNSEEN = "unseen"
+KEYS = (
+    "facts_right",
+    "facts_wrong",
+    "facts_missing",
+    "invented",
+    "recall_hit",
+    "recall_first",
+    "quiet",
+    "summary_grounded",
+)
+MODES = {"rules": "", "scripted": "scripted_"}
+BETWEEN = timedelta(seconds=70)
+"""From one message to the next."""
+REPLY = "Mm-hm."
+"""What the persona says the next evening: nothing that could answer anything."""
+
+
+@dataclass
+class Outcome:
+    """What became of one evening."""
+
+    evening: ToldEvening
+    facts: list[str] = field(default_factory=list)
+    written: list[tuple[str, str]] = field(default_factory=list)
+    """Part and text: the title, each sentence of the summary, each keyword and goal."""
+    answered: list[tuple[Question, bool, bool]] = field(default_factory=list)
+    """Whether the prompt held the answer, and whether the first memory did."""
+    heard: list[tuple[str, list[str]]] = field(default_factory=list)
+    """Meaningless lines and the titles of what they brought up."""
+
+    @property
+    def missing(self) -> list[tuple[str, str]]:
+        """Told facts that do not hold, with the message."""
+        found = self.evening.needed
+        texts = [text for _users, text in self.evening.messages]
+        return [(label.id, texts[label.message]) for label in found if not any(map(label.is_stated, self.facts))]
+
+    @property
+    def wrong(self) -> list[tuple[str, str]]:
+        because = [(fact, self.evening.wrong_because(fact)) for fact in self.facts]
+        return [(fact, reason) for fact, reason in because if reason]
+
+    @property
+    def invented(self) -> list[tuple[str, str, list[str]]]:
+        texts = [*(("fact", fact) for fact in self.facts), *self.written]
+        found = [(part, text, self.evening.inventions_in(text)) for part, text in texts]
+        return [each for each in found if each[2]]
+
+    @property
+    def ungrounded(self) -> list[str]:
+        return [text for part, text in self.written if part == "summary" and not self.evening.is_grounded(text)]
+
+    def figures(self) -> dict[str, float]:
+        told, summary = self.evening.needed, [text for part, text in self.written if part == "summary"]
+        missing = percent(len(self.missing), len(told))
+        return {
+            "facts_right": 100 - missing,
+            "facts_wrong": percent(len(self.wrong), len(self.facts)),
+            "facts_missing": missing,
+            "invented": float(len(self.invented)),
+            "recall_hit": percent(sum(hit for _question, hit, _first in self.answered), len(self.answered)),
+            "recall_first": percent(sum(first for _question, _hit, first in self.answered), len(self.answered)),
+            "quiet": percent(sum(not came for _line, came in self.heard), len(self.heard)),
+            "summary_grounded": 100 - percent(len(self.ungrounded), len(summary)),
+        }
+
+
+def percent(part: int, whole: int) -> float:
+    return 100 * part / whole if whole else 0.0
+
+
+async def play(evening: ToldEvening, *, scripted: bool) -> Outcome:
+    """Hold the evening, archive it, and come back a day later."""
+    model = ScriptedWriter(evening)
+
+    def client(wanted: str) -> ModelClient:
+        return model if wanted == "echo" else ModelClient(wanted)
+
+    with (
+        still_time(evening.begun) as hands,
+        tempfile.TemporaryDirectory() as folder,
+        patch.object(wiring, "ModelClient", client),
+    ):
+        house = await furnished(Path(folder), evening)
+        try:
+            await loaded(house, Path(folder), evening, scripted=scripted)
+            session = await held(house, evening, hands)
+            outcome = Outcome(evening)
+            await archived(house, session, outcome)
+            hands.moment = evening.begun + timedelta(days=1)
+            await asked(house, model, hands, outcome)
+            await heard(house, hands, outcome)
+            return outcome
+        finally:
+            await house.close()
+
+
+async def furnished(home: Path, evening: ToldEvening) -> House:
+    """A home with the two of them in it."""
+    paths = Paths.standard(home)
+    write_model(paths.personas / "she.json", Persona(name=evening.persona, bio=evening.bio))
+    write_model(paths.personas / "you.json", Persona(name=evening.user, is_user=True))
+    house = await build(paths, "echo", by_meaning=True)
+    await house.preferences.set(user_persona="you", welcomed=True)
+    assert await house.embedding.ready(), "the starter embedder is not installed"
+    return house
+
+
+async def loaded(house: House, folder: Path, evening: ToldEvening, *, scripted: bool) -> None:
+    """A model for the replies, trusted with facts and summaries where it is to write them."""
+    path = folder / "writer.json"
+    path.write_text(json.dumps({"replies": [REPLY] * (len(evening.questions) + len(evening.idle) + 1)}), encoding="utf-8")
+    await house.models.load(path)
+    state = house.models.state
+    assert isinstance(state, Ready)
+    if scripted:
+        name = state.model.file.name
+        verdict = Verdict(model=name, facts=1.0, may_write_facts=True, may_write_summaries=True, checked=now(), detail="")
+        house.trust._known[key_of(state.model)] = verdict
+
+
+async def held(house: House, evening: ToldEvening, hands: Clock) -> ChatSession:
+    """The evening itself, word for word."""
+    chats = house.chat._chats
+    session = await chats.add_session(ChatSession(persona_id="she", user_id="you", added=evening.begun))
+    said = [
+        Message(
+            session_id=session.guid,
+            role=Role.USER if is_users else Role.ASSISTANT,
+            speaker="you" if is_users else "she",
+            speaker_name=evening.user if is_users else evening.persona,
+            time=evening.begun + place * BETWEEN,
+            alternatives=[Alternative(content=text, created=evening.begun + place * BETWEEN)],
+        )
+        for place, (is_users, text) in enumerate(evening.messages)
+    ]
+    await chats.add_messages(said)
+    hands.moment = said[-1].time + timedelta(minutes=5)
+    return await house.sessions.open(session.guid)
+
+
+async def archived(house: House, session: ChatSession, outcome: Outcome) -> None:
+    """The conversation is over: what is known and told of it."""
+    assert await house.archiving.begin(session.guid)
+    await house.archiving.finish()
+    await house.indexing.settle_all()
+    outcome.facts = [fact.fact for fact in await house.knowing.all("she") if holds(fact)]
+    found = await house.sessions.open(session.guid)
+    outcome.written = [
+        (SessionPart.TITLE.value, found.name),
+        *((SessionPart.SUMMARY.value, each) for each in sentences(found.content)),
+        *((SessionPart.KEYWORDS.value, each) for each in found.keywords_main),
+        *((SessionPart.GOALS.value, each) for each in found.future_goals),
+    ]
+
+
+def holds(fact: ExtractedFact) -> bool:
+    """Is it known about somebody's life, now?"""
+    return not fact.superseded and not fact.in_story
+
+
+async def asked(house: House, model: ScriptedWriter, hands: Clock, outcome: Outcome) -> None:
+    """Every question in a new conversation, which is deleted again."""
+    for question in outcome.evening.questions:
+        hands.moment += BETWEEN
+        session = await house.sessions.new("she")
+        memory = await send(house, session, question.text)
+        prompt = model.prompts[-1].replace(question.text, "").replace(outcome.evening.bio, "")
+        first = memory.recalled[:1]
+        outcome.answered.append((question, question.is_answered_by(prompt), any(map(question.is_answered_by, inserted(first)))))
+        await house.sessions.delete(session.guid)
+
+
+def inserted(memories: Sequence[Recollection]) -> list[str]:
+    return [text for one in memories for text in (one.text, *(lead.text for lead in one.leads))]
+
+
+async def heard(house: House, hands: Clock, outcome: Outcome) -> None:
+    """All meaningless lines one after the other, when the conversation has begun."""
+    session = await house.sessions.new("she")
+    await send(house, session, "hi again")
+    for line in outcome.evening.idle:
+        hands.moment += BETWEEN
+        memory = await send(house, session, line)
+        leads = [one.leads[0].text if one.leads else one.text for one in memory.recalled]
+        outcome.heard.append((line, leads))
+
+
+async def send(house: House, session: ChatSession, text: str) -> TurnMemory:
+    """What came to mind."""
+    memory = TurnMemory()
+    async with aclosing(house.chat.send(session.guid, text)) as events:
+        async for event in events:
+            if isinstance(event, Recalled):
+                memory = event.memory
+    return memory
+
+
+def explain(outcome: Outcome) -> None:
+    """What is missing, wrong, invented, not found and brought up in vain, with the messages."""
+    for label, message in outcome.missing:
+        print(f"missing   {label}   ← {message}")
+    for fact, reason in outcome.wrong:
+        print(f"wrong     {fact}   ({reason})")
+    for part, text, words in outcome.invented:
+        print(f"invented  {part}: {text}   ({', '.join(words)})")
+    for text in outcome.ungrounded:
+        print(f"unfounded {text}")
+    for question, hit, first in outcome.answered:
+        if not (hit and first):
+            print(f"{'not first' if hit else 'no answer'} {question.text}")
+    for line, came in outcome.heard:
+        for text in came:
+            print(f"brought up at “{line}”: {text}")
+
+
+def mean(figures: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Of several evenings; inventions are counted."""
+    return {
+        key: sum(each[key] for each in figures) / (1 if key == "invented" else len(figures)) for key in KEYS
+    }
+
+
+def table(columns: Mapping[str, Mapping[str, float]]) -> None:
+    """One column for each evening."""
+    print(f"{'':<18}" + "".join(f"{name:>20}" for name in columns))
+    for key in KEYS:
+        print(f"{key:<18}" + "".join(f"{figures[key]:>20.1f}" for figures in columns.values()))
+
+
+def main() -> None:
+    """Measure and print."""
+    wanted = arguments(
+        __doc__,
+        ("--rules", {"action": "store_true", "help": "archive by rules only"}),
+        ("--scripted", {"action": "store_true", "help": "archive by the scripted model only"}),
+        ("--explain", {"action": "store_true", "help": "show the mistakes"}),
+        ("--explain-unseen", {"action": "store_true", "help": "show those of the unseen evening too: it is unseen no more then"}),
+        ("--evening", {"choices": [*TUNED, UNSEEN], "help": "only this one"}),
+    )
+    modes = [mode for mode in MODES if getattr(wanted, mode)] or list(MODES)
+    names = [wanted.evening] if wanted.evening else [*TUNED, UNSEEN]
+    result: dict[str, float] = {}
+    start = time.perf_counter()
+    for mode in modes:
+        columns: dict[str, dict[str, float]] = {}
+        for name in names:
+            outcome = asyncio.run(play(read(name), scripted=mode == "scripted"))
+            columns[name] = outcome.figures()
+            if (wanted.explain and name != UNSEEN) or (wanted.explain_unseen and name == UNSEEN):
+                print(f"── {name}, {mode}")
+                explain(outcome)
+        tuned = [columns[name] for name in names if name != UNSEEN]
+        if len(tuned) > 1:
+            columns["all three"] = mean(tuned)
+        print(f"\n{mode}")
+        table(columns)
+        for name, figures in columns.items():
+            prefix = MODES[mode] + ("" if name == "all three" else f"{name}_")
+            result |= {prefix + key: value for key, value in figures.items()}
+    result["seconds"] = time.perf_counter() - start
+    if wanted.json:
+        print(json.dumps({key: round(value, 2) for key, value in result.items()}))
+
+
+if __name__ == "__main__":
+    main()
