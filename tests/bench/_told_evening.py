@@ -7,7 +7,8 @@ facts nobody had labelled (`also_true`).
 
 A label is a list of word groups, each `one|or|another`; a sentence states it if every group has a word in it, in any form, and
 if it denies nothing, unless a group offers a denying word itself. Its subject must be named where the label gives one; without
-`subject` that is the user, and an empty one is anybody. A trap or an outdated fact is not stated where a word of `unless` stands.
+`subject` that is the user, and an empty one is anybody. A trap or an outdated fact is not stated where a word of `unless`
+stands.
 """
 
 from __future__ import annotations
@@ -29,6 +30,10 @@ SENTENCE = re.compile(r"[^.!?…\n]+[.!?…]*[\"”’)]*")
 TITLES = re.compile(r"\b(Mr|Mrs|Ms|Dr|St)\.")
 NAMED = re.compile(r"(?<=[\w,;:)] )[A-Z][\w'’]+|\b\d+\b")
 """Names inside a sentence, and numbers."""
+NUMBER = re.compile(r"\b\d+\b")
+CLAUSE = re.compile(r"[,;:]\s|\s(?:and|but|who|whom|which|where|because|while)\s")
+SHORTEST_CLAUSE = 2
+"""Words that tell something."""
 RESOLVED = re.compile(
     r"\b(?:today|tonight|tomorrow|yesterday|next|last|this|on|ago|since|(?:mon|tues|wednes|thurs|fri|satur|sun)day|week|month|year)\b",
     re.IGNORECASE,
@@ -148,25 +153,41 @@ class ToldEvening:
         return [word for word in self.invented if words_of(word) <= there]
 
     def is_grounded(self, sentence: str) -> bool:
-        """Do the user's own lines support a sentence of a summary?"""
+        """Do the user's own lines support a sentence of a summary: each clause one message or two neighbours?"""
         names = words_of(f"{self.user} {self.persona}")
-        wanted = {word for word in words_of(sentence) if word not in STOP_WORDS | REPORTING} - names
         lines = self.users_lines
-        everything = words_of(" ".join(lines))
         spoken_of = {word for each in NAMED.findall(sentence) if not each.isdigit() for word in words_of(each)} - names
-        if not spoken_of - set("s") <= everything:
+        if not spoken_of - {"s"} <= words_of(" ".join(lines)):
             return False
-        numbers = {each for each in NAMED.findall(sentence) if each.isdigit()}
-        return any(
-            len(wanted & words_of(near)) >= OVERLAP * len(wanted) and _has_numbers(numbers, near, sentence)
-            for near in (" ".join(lines[place : place + 2]) for place in range(len(lines)))
-        )
+        near = [" ".join(lines[place : place + 2]) for place in range(len(lines))]
+        found = total = 0
+        for clause in clauses(sentence):
+            wanted = telling_words(clause) - names
+            numbers = set(NUMBER.findall(clause))
+            total += len(wanted)
+            found += max(len(wanted & words_of(text)) if _has_numbers(numbers, text, clause) else 0 for text in near)
+        return found >= OVERLAP * total
 
 
 def _has_numbers(numbers: set[str], near: str, sentence: str) -> bool:
     """A number may also be the date that a word such as “friday” stands for."""
     missing = {number for number in numbers if not re.search(rf"(?<!\d){number}(?!\d)", near)}
     return not missing or bool(MONTH.search(sentence) and RESOLVED.search(near))
+
+
+def clauses(sentence: str) -> list[str]:
+    """Parts that may rest on different messages, none of them shorter than a few words that tell something."""
+    found: list[str] = []
+    for part in CLAUSE.split(sentence):
+        if found and min(len(telling_words(part)), len(telling_words(found[-1]))) < SHORTEST_CLAUSE:
+            found[-1] += f" {part}"
+        else:
+            found.append(part)
+    return found
+
+
+def telling_words(text: str) -> set[str]:
+    return {word for word in words_of(text) if word not in STOP_WORDS | REPORTING}
 
 
 def sentences(text: str) -> list[str]:

@@ -1,8 +1,9 @@
-"""What is left of a first evening? Everything at its default, as a new user finds it.
+"""What is left of a first evening? Everything at its default, as a new user finds it, save that the evening itself does not
+stand in later prompts word for word: after a few more evenings it would not.
 
 Three people tell a persona about themselves for an evening: one plainly, one half in roleplay, one to a persona that invents a
 shared past. The evening is archived, by rules and (`scripted_`) by a model whose answers are written down, and the next evening
-each question is asked in a new conversation, and lines that mean nothing are said. See `_told_evening` for the texts and labels.
+each question is asked in a new conversation, and lines that mean nothing are said. `_told_evening` explains texts and labels.
 
 - `facts_right`: percent of what was told that holds as an active fact about the user's life; the rest is `facts_missing`.
 - `facts_wrong`: percent of the active facts that are no fact: a trap, outdated, or stated by nobody.
@@ -11,6 +12,7 @@ each question is asked in a new conversation, and lines that mean nothing are sa
   mind first.
 - `quiet`: percent of the meaningless lines at which nothing comes to mind.
 - `summary_grounded`: percent of the sentences of the summary that the user's own lines support.
+- `true_kept`, `false_kept` (scripted only): percent of the true and of the false facts the model notes that are known then.
 
 Without a prefix the figures are the mean of the three evenings, archived by rules. A fourth evening, `unseen`, is for measuring
 only: nobody changes a rule because of it, and its mistakes are not shown unless asked for.
@@ -31,6 +33,7 @@ from unittest.mock import patch
 
 from lethe_app import wiring
 from lethe_app.app import build
+from lethe_app.choices import SessionHandling
 from lethe_app.domain.archive import SessionPart
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
@@ -46,20 +49,13 @@ from lethe_app.storage.files import write_model
 from tests.bench._evening import Clock, still_time
 from tests.bench._scripted_writer import ScriptedWriter
 from tests.bench._told_evening import Question, ToldEvening, read, sentences
+from tests.bench.facts import words_of
 from tests.bench.report import arguments
 
 TUNED = ("plain", "roleplay", "inventing")
 UNSEEN = "unseen"
-KEYS = (
-    "facts_right",
-    "facts_wrong",
-    "facts_missing",
-    "invented",
-    "recall_hit",
-    "recall_first",
-    "quiet",
-    "summary_grounded",
-)
+SAME = 0.8
+"""Share of the words of a noted fact that a known one must have to be the same."""
 MODES = {"rules": "", "scripted": "scripted_"}
 BETWEEN = timedelta(seconds=70)
 """From one message to the next."""
@@ -117,6 +113,17 @@ class Outcome:
         }
 
 
+def kept(outcome: Outcome) -> dict[str, float]:
+    """How many of the facts a model noted are known then, perhaps in slightly other words."""
+    known = [words_of(fact) for fact in outcome.facts]
+    figures = {}
+    for key, is_true in (("true_kept", True), ("false_kept", False)):
+        noted = [words_of(each.fact) for each in outcome.evening.noted if each.is_true == is_true]
+        there = sum(any(len(words & fact) >= SAME * len(words) for fact in known) for words in noted)
+        figures[key] = percent(there, len(noted))
+    return figures
+
+
 def percent(part: int, whole: int) -> float:
     return 100 * part / whole if whole else 0.0
 
@@ -153,7 +160,7 @@ async def furnished(home: Path, evening: ToldEvening) -> House:
     write_model(paths.personas / "she.json", Persona(name=evening.persona, bio=evening.bio))
     write_model(paths.personas / "you.json", Persona(name=evening.user, is_user=True))
     house = await build(paths, "echo", by_meaning=True)
-    await house.preferences.set(user_persona="you", welcomed=True)
+    await house.preferences.set(user_persona="you", welcomed=True, session_handling=SessionHandling.CURRENT_ONLY)
     assert await house.embedding.ready(), "the starter embedder is not installed"
     return house
 
@@ -268,15 +275,13 @@ def explain(outcome: Outcome) -> None:
 
 def mean(figures: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Of several evenings; inventions are counted."""
-    return {
-        key: sum(each[key] for each in figures) / (1 if key == "invented" else len(figures)) for key in KEYS
-    }
+    return {key: sum(each[key] for each in figures) / (1 if key == "invented" else len(figures)) for key in figures[0]}
 
 
 def table(columns: Mapping[str, Mapping[str, float]]) -> None:
     """One column for each evening."""
     print(f"{'':<18}" + "".join(f"{name:>20}" for name in columns))
-    for key in KEYS:
+    for key in next(iter(columns.values())):
         print(f"{key:<18}" + "".join(f"{figures[key]:>20.1f}" for figures in columns.values()))
 
 
@@ -287,7 +292,10 @@ def main() -> None:
         ("--rules", {"action": "store_true", "help": "archive by rules only"}),
         ("--scripted", {"action": "store_true", "help": "archive by the scripted model only"}),
         ("--explain", {"action": "store_true", "help": "show the mistakes"}),
-        ("--explain-unseen", {"action": "store_true", "help": "show those of the unseen evening too: it is unseen no more then"}),
+        (
+            "--explain-unseen",
+            {"action": "store_true", "help": "show those of the unseen evening too: it is unseen no more then"},
+        ),
         ("--evening", {"choices": [*TUNED, UNSEEN], "help": "only this one"}),
     )
     modes = [mode for mode in MODES if getattr(wanted, mode)] or list(MODES)
@@ -298,7 +306,7 @@ def main() -> None:
         columns: dict[str, dict[str, float]] = {}
         for name in names:
             outcome = asyncio.run(play(read(name), scripted=mode == "scripted"))
-            columns[name] = outcome.figures()
+            columns[name] = outcome.figures() | (kept(outcome) if mode == "scripted" else {})
             if (wanted.explain and name != UNSEEN) or (wanted.explain_unseen and name == UNSEEN):
                 print(f"── {name}, {mode}")
                 explain(outcome)
