@@ -7,7 +7,8 @@ facts nobody had labelled (`also_true`).
 
 A label is a list of word groups, each `one|or|another`; a sentence states it if every group has a word in it, in any form, and
 if it denies nothing, unless a group offers a denying word itself. Its subject must be named where the label gives one; without
-`subject` that is the user, and an empty one is anybody. A trap or an outdated fact is not stated where a word of `unless`
+`subject` that is the user, and an empty one is anybody. Where a label asks for one word only, such as a name, the rest of a
+fact must rest on the user's own lines for it to be right. A trap or an outdated fact is not stated where a word of `unless`
 stands.
 """
 
@@ -40,12 +41,14 @@ RESOLVED = re.compile(
 )
 """Words that a careful writer replaces by a date."""
 MONTH = re.compile(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\b", re.IGNORECASE)
-REPORTING = frozenset(
+NO_MATTER = words_of(
     """
     say said says tell told talk talked ask asked mention mentioned describe described explain explained share shared add added
     also discuss discussed call called name named user conversation want wanted plan planned hope hoped
-    """.split()  # noqa: SIM905 - a list of thirty quoted words cannot be read
-)
+    year old age come live work keep bad easily almost
+    """
+) | words_of(" ".join(STOP_WORDS))
+"""Words with which anything may be retold, stop words among them."""
 OVERLAP = 0.6
 """Share of the words of a sentence of a summary that the user's own lines must hold."""
 
@@ -57,6 +60,8 @@ class Label:
     id: str
     groups: tuple[frozenset[str], ...]
     message: int
+    details: int
+    """Word groups without the user's name."""
     optional: bool = False
 
     def is_stated(self, text: str) -> bool:
@@ -64,6 +69,11 @@ class Label:
 
     def has_words(self, text: str) -> bool:
         return has_words(text, self.groups)
+
+    @property
+    def is_specific(self) -> bool:
+        """Does it ask for more than one thing? With only one, such as a name, anything else might be said of it."""
+        return self.details > 1
 
     @property
     def may_deny(self) -> bool:
@@ -146,7 +156,9 @@ class ToldEvening:
         for trap in self.traps:
             if trap.is_stated(fact):
                 return f"{'outdated' if trap.new else 'trap'} {trap.id}"
-        return "" if any(label.is_stated(fact) for label in self.labels) else "nobody said so"
+        stated = [label for label in self.labels if label.is_stated(fact)]
+        is_told = any(label.is_specific for label in stated) or (stated and self.is_grounded(fact))
+        return "" if is_told else "nobody said so"
 
     def inventions_in(self, text: str) -> list[str]:
         there = words_of(text)
@@ -187,7 +199,7 @@ def clauses(sentence: str) -> list[str]:
 
 
 def telling_words(text: str) -> set[str]:
-    return {word for word in words_of(text) if word not in STOP_WORDS | REPORTING}
+    return words_of(text) - NO_MATTER
 
 
 def sentences(text: str) -> list[str]:
@@ -222,7 +234,7 @@ def _take(row: dict[str, Any], evening: ToldEvening) -> None:
             is_true = not noted.get("false", False)
             evening.noted.append(Noted(noted["quote"], noted["about"], noted["kind"], noted["fact"], is_true))
         case {"also_true": words}:
-            evening.labels.append(Label("also", groups_of(words), -1, optional=True))
+            evening.labels.append(Label("also", groups_of(words), -1, len(words), optional=True))
         case _:
             _take_message(row, evening)
 
@@ -233,7 +245,8 @@ def _take_message(row: dict[str, Any], evening: ToldEvening) -> None:
     for it in row.get("facts", ()):
         subject = it.get("subject", evening.user)
         groups = groups_of([*it["words"], *([subject] if subject else [])])
-        evening.labels.append(Label(it["id"], groups, place, it.get("optional", False)))
+        details = len(it["words"]) + ("subject" in it and bool(subject))
+        evening.labels.append(Label(it["id"], groups, place, details, it.get("optional", False)))
     for it in row.get("traps", ()):
         evening.traps.append(Trap(it["id"], groups_of(it["words"]), _either(it.get("unless", "")), place))
     for it in row.get("changes", ()):

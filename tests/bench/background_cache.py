@@ -102,9 +102,7 @@ async def evening(work: Callable[[Scene], Awaitable[None]], threads: int) -> Out
 
 def main() -> None:
     """Measure and print."""
-    wanted = arguments(
-        __doc__, ("--threads", {"type": int, "default": 0, "help": "of the model; its own choice if 0"})
-    )
+    wanted = arguments(__doc__, ("--threads", {"type": int, "default": 0, "help": "of the model; its own choice if 0"}))
     calm, archived, written = (asyncio.run(evening(work, wanted.threads)) for work in (nothing, archive, write))
     figures = {
         "same_prompts": float(calm.prompts == archived.prompts == written.prompts),
