@@ -16,6 +16,8 @@ from tests.bench._told_evening import Noted, ToldEvening, has_words
 
 LINE = re.compile(r"^(\d+)\. (\w+): (.*)$", re.MULTILINE)
 ABOUT = re.compile(r"facts about (\w+) do")
+KNOWN = re.compile(r"^Already known:\n(.*?)\n\n", re.MULTILINE | re.DOTALL)
+NUMBERED = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
 
 
 class ScriptedWriter(ModelClient):
@@ -72,12 +74,20 @@ class ScriptedWriter(ModelClient):
             return []
         lines = {text: int(number) for number, _name, text in LINE.findall(prompt)}
         found = [
-            as_fact(noted, number, schema)
+            as_fact(noted, number, self._changed_by(noted, prompt), schema)
             for text, number in lines.items()
             for noted in self._evening.noted
             if " ".join(noted.quote.split()) in text
         ]
         return found[: schema["properties"]["facts"].get("maxItems", len(found))]
+
+    def _changed_by(self, noted: Noted, prompt: str) -> int:
+        """The number of the known fact at the end of a prompt that no longer holds because of this one; 0 for none."""
+        sections = KNOWN.findall(prompt)
+        known = NUMBERED.findall(sections[-1]) if sections else []
+        labels = {label.id: label for label in self._evening.labels}
+        old = [trap for trap in self._evening.traps if trap.new and labels[trap.new].is_stated(noted.fact)]
+        return next((int(number) for number, text in known if any(trap.is_stated(text) for trap in old)), 0)
 
     def _is_change(self, prompt: str) -> bool:
         """Do the two facts that a prompt compares belong to one change of mind?"""
@@ -91,8 +101,15 @@ class ScriptedWriter(ModelClient):
         return not any(noted.fact in prompt for noted in wrong[::2])
 
 
-def as_fact(noted: Noted, line: int, schema: dict[str, Any]) -> dict[str, object]:
+def as_fact(noted: Noted, line: int, changes: int, schema: dict[str, Any]) -> dict[str, object]:
     """In the shape the program asks for now, whichever of its fields that has."""
     shape = next((each for each in schema.get("$defs", {}).values() if "fact" in each.get("properties", {})), {})
-    values = {"line": line, "quote": noted.quote, "about": noted.about, "kind": noted.kind, "fact": noted.fact}
+    values: dict[str, object] = {
+        "line": line,
+        "quote": noted.quote,
+        "about": noted.about,
+        "kind": noted.kind,
+        "fact": noted.fact,
+    }
+    values["changes"] = changes
     return {name: value for name, value in values.items() if name in shape.get("properties", {})}
