@@ -43,6 +43,7 @@ from lethe_app.services.reconsidering import Reconsidering
 from lethe_app.services.rehearsing import Rehearsing
 from lethe_app.services.reminders import Reminders
 from lethe_app.services.researching import Researching
+from lethe_app.services.session_timeout import SessionTimeout
 from lethe_app.services.sessions import Sessions
 from lethe_app.services.subjects import Subjects
 from lethe_app.services.surfing import Surfing
@@ -56,7 +57,7 @@ from lethe_app.services.wishes import Wishes
 from lethe_app.services.worlds import Worlds
 from lethe_app.storage.database import Database
 
-INDEX_AFTER, ARCHIVE_AFTER, AWAY_AFTER, PURGE_AFTER, REMIND_AFTER = 2.0, 20.0, 10.0, 60.0, 5.0
+INDEX_AFTER, ARCHIVE_AFTER, AWAY_AFTER, PURGE_AFTER, REMIND_AFTER, TIMEOUT_AFTER = 2.0, 20.0, 10.0, 60.0, 5.0, 8.0
 """Seconds: the start itself belongs to the user, and the first words do too."""
 
 
@@ -83,6 +84,7 @@ class House:
     preferences: Preferences
     library: Library
     sessions: Sessions
+    timeout: SessionTimeout
     chat: Chat
     group: Group
     chronicle: Chronicle
@@ -131,6 +133,7 @@ class House:
         """Begin to work in the background."""
         self.indexing.start(INDEX_AFTER)
         self.archiving.start(ARCHIVE_AFTER)
+        self.timeout.start(TIMEOUT_AFTER)
         self.recapping.start()
         self.trash.start(PURGE_AFTER)
         self.away.start(AWAY_AFTER)

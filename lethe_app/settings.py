@@ -156,9 +156,9 @@ class Settings(AwaySettings):
     )
     rotation_minutes: int = setting(
         Section.SESSIONS,
-        240,
-        "A new conversation after",
-        "Minutes of silence after which your next words begin a new conversation; 0 never does that.",
+        60,
+        "End conversations after",
+        "Minutes without a message or a key press after which a conversation ends and is remembered; 0 never ends one.",
         ge=0,
         le=525_600,
     )

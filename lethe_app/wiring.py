@@ -50,6 +50,7 @@ from lethe_app.services.recollecting import Recollecting
 from lethe_app.services.reconsidering import Reconsidering
 from lethe_app.services.remembering import Remembering
 from lethe_app.services.reminding import Reminding
+from lethe_app.services.session_timeout import SessionTimeout
 from lethe_app.services.sessions import Sessions
 from lethe_app.services.subjects import Noting, Subjects
 from lethe_app.services.trust import Trust
@@ -163,7 +164,11 @@ class Wiring:
 
     @cached_property
     def sessions(self) -> Sessions:
-        return Sessions(self.chats, self.casting, self.archiving, self.preferences, self.sessions_changed)
+        return Sessions(self.chats, self.casting, self.archiving, self.timeout, self.sessions_changed)
+
+    @cached_property
+    def timeout(self) -> SessionTimeout:
+        return SessionTimeout(self.chats, self.archiving, self.preferences, self.quiet)
 
     @cached_property
     def group(self) -> Group:

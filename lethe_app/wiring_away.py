@@ -128,6 +128,7 @@ class AwayWiring:
             made.casting,
             self.runs,
             self.idleness,
+            made.timeout,
             Failing(made.house_state, made.preferences),
             TakingBack(self.tools, self.runs, self.takers),
             self.doings,

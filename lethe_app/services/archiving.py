@@ -114,6 +114,13 @@ class Archiving:
         """
         return await self._take_up(session_id, archive=False, at_once=True, parts=parts)
 
+    async def is_pending(self, session_id: UUID) -> bool:
+        """Is a part of this session still to be made that rules or the loaded model can make now? False while paused."""
+        return self._background.is_running and any(
+            record.session == session_id and (record.made_by is MadeBy.RULES or self._archivist.may_write(record.part))
+            for record in await self._parts.pending()
+        )
+
     async def parts(self, session_id: UUID) -> dict[SessionPart, PartRecord]:
         """What was made of a conversation and by whom; empty for one that was never archived."""
         return await self._parts.of(session_id)

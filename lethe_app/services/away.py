@@ -25,6 +25,7 @@ from lethe_app.services.events import Listeners
 from lethe_app.services.failing import Disabled, Failing
 from lethe_app.services.hands import Eyes, Hands, Tools
 from lethe_app.services.idleness import Idleness
+from lethe_app.services.session_timeout import SessionTimeout
 from lethe_app.services.taking_back import TakingBack
 from lethe_app.storage.task_runs import TaskRuns
 
@@ -50,6 +51,7 @@ class Away:
         casting: Casting,
         runs: TaskRuns,
         idleness: Idleness,
+        timeout: SessionTimeout,
         failing: Failing,
         taking_back: TakingBack,
         doings: Doings,
@@ -62,7 +64,7 @@ class Away:
         """The task that is going on."""
         self._runtime, self._tools, self._casting, self._runs = runtime, tools, casting, runs
         self._idleness, self._failing, self._taking_back, self._on_battery = idleness, failing, taking_back, on_battery
-        self._doings = doings
+        self._doings, self._timeout = doings, timeout
         self._asked: list[tuple[str, str]] = []
         self._task: asyncio.Task[None] | None = None
         self._cut_off = Outcome.GAVE_WAY
@@ -168,8 +170,9 @@ class Away:
             await self._do_asked(*self._asked.pop(0))
             self._background.wake()
         elif self.hindrance is None:
+            await self._timeout.archive_timed_out()
             for one in await self._runtime.due(await self._all_personas(), now()):
-                if await self._do_due(one):
+                if await self._timeout.is_settled(one.persona.unique_name) and await self._do_due(one):
                     return
 
     async def _begin(self) -> None:

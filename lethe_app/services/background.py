@@ -30,6 +30,11 @@ class Background:
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._run(after))
 
+    @property
+    def is_running(self) -> bool:
+        """Was it started, and neither paused nor closed since?"""
+        return self._task is not None
+
     def wake(self) -> None:
         """There is something to do."""
         self._wanted.set()

@@ -185,7 +185,7 @@ class Chat:
 
     async def _scene(self, session_id: UUID, reply: Message) -> tuple[ChatSession, Cast]:
         self._ahead.rest()
-        session = await self._chats.session(session_id)
+        session = await self._sessions.taken_up(await self._chats.session(session_id))
         return session, await self._casting.of_reply(session, reply)
 
     async def _reply(self, message_id: UUID) -> Message:

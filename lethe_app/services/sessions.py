@@ -4,36 +4,31 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from datetime import timedelta
 from uuid import UUID
 
 from lethe_app.domain.archive import SessionPart
 from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutline, Role, SessionSummary
-from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
 from lethe_app.prompt.macros import Scene, expand
 from lethe_app.services.archiving import Archiving
 from lethe_app.services.casting import Casting
 from lethe_app.services.events import Listeners
-from lethe_app.services.preferences import Preferences
+from lethe_app.services.session_timeout import TOO_SHORT, SessionTimeout
 from lethe_app.storage.chats import Chats
-
-TOO_SHORT = 2
-"""Messages up to which a conversation is neither summed up nor ended by silence."""
 
 
 class Sessions:
     """All conversations of all personas."""
 
     def __init__(
-        self, chats: Chats, casting: Casting, archiving: Archiving, preferences: Preferences, changed: Listeners[str]
+        self, chats: Chats, casting: Casting, archiving: Archiving, timeout: SessionTimeout, changed: Listeners[str]
     ) -> None:
         self.changed = changed
         """Told the persona whose list of conversations changed."""
         self._chats = chats
         self._casting = casting
         self._archiving = archiving
-        self._preferences = preferences
+        self._timeout = timeout
 
     async def list(self, persona_id: str) -> list[SessionSummary]:
         """Newest activity first."""
@@ -46,7 +41,16 @@ class Sessions:
 
     async def taken_up(self, session: ChatSession) -> ChatSession:
         """A conversation that was over and in which somebody speaks again is not over; it is archived anew afterwards."""
-        return await self._chats.change_session(session.guid, archived=False) if session.archived else session
+        return await self._timeout.reopen(session) if session.archived else session
+
+    async def has_ended(self, guid: UUID) -> bool:
+        """Has a session timed out, so that the user's next message begins a new one?"""
+        return await self._timeout.has_ended(await self._chats.session(guid))
+
+    async def reopen(self, guid: UUID) -> None:
+        """Continue a session that has timed out."""
+        session = await self._timeout.reopen(await self._chats.session(guid))
+        self.changed.tell(session.persona_id)
 
     async def open(self, guid: UUID) -> ChatSession:
         return await self._chats.session(guid)
@@ -72,11 +76,7 @@ class Sessions:
         A new one begins with their words and no greeting; the one before is over.
         """
         session = await self._chats.session(session_id)
-        minutes = self._preferences.current.rotation_minutes
-        newest = await self._chats.newest(session.persona_id)
-        if not minutes or newest is None or newest.guid != session_id or newest.messages <= TOO_SHORT:
-            return session
-        if now() - newest.last_activity < timedelta(minutes=minutes):
+        if not await self._timeout.has_ended(session):
             return session
         await self._end(session.persona_id)
         fresh = ChatSession(
@@ -91,7 +91,7 @@ class Sessions:
         is_newest = True
         for summary in await self._chats.sessions(persona_id):
             if not summary.archived and summary.messages > TOO_SHORT:
-                await self._archiving.begin(summary.guid, at_once=is_newest)
+                await self._timeout.archive(summary.guid, at_once=is_newest)
                 is_newest = False
 
     async def _untouched(self, persona_id: str) -> ChatSession | None:

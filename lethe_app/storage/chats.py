@@ -86,6 +86,10 @@ class Chats:
         """The session of a persona in which something was said last."""
         return next(iter(await self.sessions(persona_id, most=1)), None)
 
+    async def unarchived(self) -> list[SessionSummary]:
+        """Return the sessions of all personas that are not archived, newest activity first, without previews."""
+        return await self._database.run(session_summaries.unarchived)
+
     async def before(self, session: ChatSession, most: int) -> list[SessionSummary]:
         """Those that began before this one and in which the user said something: the newest `most` and all sticky ones."""
         guid, moment = str(session.guid), session.added.isoformat()

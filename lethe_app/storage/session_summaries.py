@@ -42,7 +42,8 @@ s.guid IN (
     SELECT guid FROM older WHERE sticky
     UNION SELECT guid FROM (SELECT guid FROM older ORDER BY began DESC LIMIT :near))
 """
-OF_ALL, OF_ONE, BEFORE = (SUMMARIES.format(which=which) for which in ("true", "s.persona_id = :persona", EARLIER))
+WHICH = ("true", "s.persona_id = :persona", EARLIER, "NOT s.archived")
+OF_ALL, OF_ONE, BEFORE, UNARCHIVED = (SUMMARIES.format(which=which) for which in WHICH)
 """Of all and of one are two questions, because only the second can follow the index from the newest on."""
 
 
@@ -65,6 +66,12 @@ def before(connection: sqlite3.Connection, persona_id: str, guid: str, moment: s
     values = {"persona": persona_id, "guid": guid, "moment": moment, "near": most}
     common = {"deleted": False, "preview": PREVIEW_CHARACTERS, "most": -1}
     return [_summary(row) for row in connection.execute(BEFORE, values | common)]
+
+
+def unarchived(connection: sqlite3.Connection) -> list[SessionSummary]:
+    """Sessions of all personas that are not archived, newest activity first."""
+    values = {"deleted": False, "preview": 0, "most": -1}
+    return [_summary(row) for row in connection.execute(UNARCHIVED, values)]
 
 
 def _summary(row: tuple[str, str, str, str, str, int, int, int, str, str, str]) -> SessionSummary:

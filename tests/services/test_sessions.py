@@ -286,7 +286,7 @@ async def test_a_greeting_and_a_word_are_neither_summed_up_nor_deleted(house: Ho
     assert len(await log(house, session)) == 2
 
 
-@pytest.mark.parametrize(("minutes", "moves"), [(0, False), (239, False), (241, True), (10_000, True)])
+@pytest.mark.parametrize(("minutes", "moves"), [(0, False), (59, False), (61, True), (10_000, True)])
 async def test_after_long_silence_the_next_words_begin_a_new_conversation(house: House, says: Says, minutes: int, moves: bool):
     await says("Yes.", "Yes.")
     session = await house.sessions.new("mira-test")
