@@ -36,8 +36,7 @@ def furnish(
     made = Wiring(paths, engine, preferences, database, by_meaning=by_meaning)
     away = _introduced(made, AwayWiring(made))
     probe, safekeeping, downloads = ModelClient("embed"), Safekeeping(database.path), Downloads(paths, preferences)
-    presets = Presets(paths, database, made.library.changed)
-    trash = _trash(made, presets)
+    trash = _trash(made, presets := Presets(paths, database, made.library.changed))
     return House(
         paths=paths,
         preferences=preferences,

@@ -236,22 +236,9 @@ class Wiring:
 
     @cached_property
     def chat(self) -> Chat:
-        return Chat(
-            self.chats,
-            self.casting,
-            self.models,
-            self.client,
-            self.counting,
-            self.prompting,
-            self.remembering,
-            self.frames,
-            self.sessions,
-            self.ahead,
-            self.warmth,
-            self.quiet,
-            Accounts(self.receipts, self.counting),
-            self.group,
-        )
+        kept = (self.chats, self.casting, self.models, self.client, self.counting, self.prompting, self.remembering)
+        asked = (self.frames, self.sessions, self.ahead, self.warmth, self.quiet)
+        return Chat(*kept, *asked, Accounts(self.receipts, self.counting), self.group)
 
     @cached_property
     def inspecting(self) -> Inspecting:

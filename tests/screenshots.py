@@ -286,7 +286,7 @@ def furnish_disk(home: Path) -> None:
 
 def settle_in(paths: Paths, **settings: object) -> None:
     """The settings a user would have made."""
-    usual = {"welcomed": True, "user_persona": "tomas", "reduced_motion": True}
+    usual = {"welcomed": True, "user_persona": "tomas", "reduced_motion": True, "rotation_minutes": 0}
     paths.settings.write_text(json.dumps(usual | settings), encoding="utf-8")
 
 

@@ -39,6 +39,7 @@ class Composer(QWidget):
         self._rest = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._rest.timeout.connect(lambda: self.count_wanted.emit(self.text.toPlainText()))
         self._build()
+        self._is_ended = False
         self.set_name("")
         theme.changed.connect(self.dress)
 
@@ -80,10 +81,18 @@ class Composer(QWidget):
     def set_name(self, name: str) -> None:
         """Whom the user writes to; all of them, if they are several."""
         self._name, self._speaker = name, None
-        words = self.tr("Write to {name} …").format(name=name) if name else self.tr("Write …")
-        self.text.set_hint(words)
+        self._write_hint()
         self.text.setAccessibleName(self.tr("Message to {name}").format(name=name) if name else self.tr("Message"))
         self._label_button()
+
+    def set_ended(self, *, ended: bool) -> None:
+        """Say in the empty field whether the next message begins a new conversation."""
+        self._is_ended = ended
+        self._write_hint()
+
+    def _write_hint(self) -> None:
+        words = self.tr("Begin a new conversation with {name} …") if self._is_ended else self.tr("Write to {name} …")
+        self.text.set_hint(words.format(name=self._name) if self._name else self.tr("Write …"))
 
     def set_speaker(self, name: str) -> None:
         """Who of several speaks if nothing is written; empty where that is open."""

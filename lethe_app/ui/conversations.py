@@ -221,7 +221,8 @@ class Conversations(QObject):
 
     async def refresh_sessions(self, persona_id: str) -> None:
         summaries = await self._house.sessions.list(persona_id)
-        rows = await apart(len(summaries), lambda: [self._session_row(summary) for summary in summaries])
+        ended = summaries[0].guid if summaries and await self._house.sessions.has_ended(summaries[0].guid) else None
+        rows = await apart(len(summaries), lambda: [self._session_row(summary, ended) for summary in summaries])
         self._sidebar.set_sessions(persona_id, rows)
 
     def face(self, speaker: str) -> QPixmap | None:
@@ -235,11 +236,17 @@ class Conversations(QObject):
     def row_of(self, persona: Persona) -> PersonaRow:
         return PersonaRow(persona.unique_name, persona.name, persona.tagline, self._house.library.avatar(persona))
 
-    def _session_row(self, summary: SessionSummary) -> SessionRow:
+    def _session_row(self, summary: SessionSummary, ended: UUID | None) -> SessionRow:
         title = summary.title.strip() or bare(summary.first_words) or bare(summary.preview) or self.tr("New conversation")
         guests = tuple(self._faces[guest].name for guest in summary.guests if guest in self._faces)
         return SessionRow(
-            str(summary.guid), summary.persona_id, title, summary.last_activity, summary.messages, guests=guests
+            str(summary.guid),
+            summary.persona_id,
+            title,
+            summary.last_activity,
+            summary.messages,
+            guests=guests,
+            is_ended=summary.guid == ended,
         )
 
 

@@ -30,6 +30,7 @@ from lethe_app.ui.message_deletion import MessageDeletion
 from lethe_app.ui.model_desk import ModelDesk
 from lethe_app.ui.outgoing_desk import OutgoingDesk
 from lethe_app.ui.presence import Presence
+from lethe_app.ui.session_end import SessionEnd
 from lethe_app.ui.tool_desk import ToolDesk
 from lethe_app.ui.transcript.model import ChatModel
 from lethe_app.ui.transcript.view import ChatView
@@ -87,6 +88,7 @@ class Host(QObject):
         self.group = GroupDesk(self.place, self.company, self.turns)
         self.memory = MemoryDesk(self.place, self.view, self.messages)
         self.unanswered = Unanswered(window.chat, self.turns, self.messages)
+        self.session_end = SessionEnd(window, house, self.view, self.turns, self.bridge)
         self.tools = ToolDesk(window.chat, self.turns)
         self.feedback = FeedbackDesk(self.place, self.view, self.messages)
         self.presence = Presence(window.windowHandle(), window.chat.composer, house.idleness, self)
@@ -157,6 +159,7 @@ class Host(QObject):
         await self.bridge.close()
         self.follower.close()
         self.presence.close()
+        self.session_end.close()
         self.feedback.close()
         self.voice.close()
         for part in (self.memory, self.herald, self.conversations, self.desk, self.background, self.look, self.messages):

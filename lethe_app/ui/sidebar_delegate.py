@@ -7,11 +7,14 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from lethe_app.ui.avatars import avatar
+from lethe_app.ui.icons import icon
 from lethe_app.ui.palette import RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_3, SPACE_6
 from lethe_app.ui.sidebar_model import AGE, ROW, PersonaRow, SessionRow
 from lethe_app.ui.theme import Theme, mixed
 
 FACE = 32
+MARK = 12
+"""Pixels of the sign that a conversation has ended."""
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -84,10 +87,11 @@ class SidebarDelegate(QStyledItemDelegate):
         palette = self._theme.palette
         small = self._small(option.font)
         age_width = QFontMetrics(small).horizontalAdvance(age)
+        mark_width = MARK + SPACE_1 if row.is_ended else 0
         title_font = QFont(option.font)
         title_font.setWeight(QFont.Weight.Medium if row.is_open else QFont.Weight.Normal)
         left = area.left() + SPACE_6
-        title_width = area.right() - left - age_width - SPACE_2 - SPACE_3
+        title_width = area.right() - left - age_width - mark_width - SPACE_2 - SPACE_3
         painter.setFont(title_font)
         painter.setPen(QColor(palette.text if row.is_open else mixed(palette.text, palette.muted, 0.4)))
         title = QFontMetrics(title_font).elidedText(row.title, Qt.TextElideMode.ElideRight, title_width)
@@ -96,6 +100,9 @@ class SidebarDelegate(QStyledItemDelegate):
         painter.setPen(QColor(palette.muted))
         place = QRect(area.right() - SPACE_2 - age_width, area.top(), age_width + SPACE_1, area.height())
         painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, age)
+        if row.is_ended:
+            mark = QRect(place.left() - MARK - SPACE_1, area.center().y() - MARK // 2, MARK, MARK)
+            icon("moon", palette.muted).paint(painter, mark)
 
     def _small(self, font: QFont) -> QFont:
         small = QFont(font)

@@ -42,6 +42,8 @@ class SessionRow:
     is_open: bool = False
     guests: tuple[str, ...] = ()
     """Names of those who take part besides the persona."""
+    is_ended: bool = False
+    """Has silence ended it, so that the next message begins another?"""
 
     @property
     def key(self) -> str:
@@ -157,7 +159,7 @@ class SidebarModel(QAbstractListModel):
             case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.EditRole:
                 return row.name if isinstance(row, PersonaRow) else row.title
             case Qt.ItemDataRole.ToolTipRole:
-                return row.tagline if isinstance(row, PersonaRow) else "\n".join(filter(None, [row.title, with_guests(row)]))
+                return row.tagline if isinstance(row, PersonaRow) else "\n".join(told(row))
             case Qt.ItemDataRole.AccessibleTextRole:
                 return self._spoken(row)
             case _ if role == AGE and isinstance(row, SessionRow):
@@ -176,7 +178,7 @@ class SidebarModel(QAbstractListModel):
         if isinstance(row, PersonaRow):
             words = [row.name, row.tagline]
         else:
-            words = [row.title, with_guests(row), age_in_words(row.moment, self._clock()), messages_in_words(row.messages)]
+            words = [*told(row), age_in_words(row.moment, self._clock()), messages_in_words(row.messages)]
         if row.is_open:
             words.append(QCoreApplication.translate("Sidebar", "open"))
         return ", ".join(word for word in words if word)
@@ -185,3 +187,9 @@ class SidebarModel(QAbstractListModel):
 def with_guests(row: SessionRow) -> str:
     """“with Edmund and Wren”, if there are any."""
     return QCoreApplication.translate("Sidebar", "with {names}").format(names=joined(row.guests)) if row.guests else ""
+
+
+def told(row: SessionRow) -> list[str]:
+    """Title, guests, and that silence has ended it; only what there is."""
+    ended = QCoreApplication.translate("Sidebar", "Ended by silence") if row.is_ended else ""
+    return [words for words in (row.title, with_guests(row), ended) if words]

@@ -58,6 +58,17 @@ def sources_in_words(count: int) -> str:
     return counted(count, one, many)
 
 
+def minutes_in_words(minutes: int) -> str:
+    """“60 minutes”, “4 hours”, “2 days”: the largest unit in which it is a whole number of at least two."""
+    units = (
+        (1440, QCoreApplication.translate("Count", "{n} day"), QCoreApplication.translate("Count", "{n} days")),
+        (60, QCoreApplication.translate("Count", "{n} hour"), QCoreApplication.translate("Count", "{n} hours")),
+        (1, QCoreApplication.translate("Count", "{n} minute"), QCoreApplication.translate("Count", "{n} minutes")),
+    )
+    size, one, many = next(unit for unit in units if unit[0] == 1 or (minutes % unit[0] == 0 and minutes >= 2 * unit[0]))
+    return counted(minutes // size, one, many)
+
+
 def memories_in_words(count: int) -> str:
     """“1 memory”, “3 memories”."""
     one, many = QCoreApplication.translate("Count", "{n} memory"), QCoreApplication.translate("Count", "{n} memories")

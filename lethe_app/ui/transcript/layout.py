@@ -10,7 +10,7 @@ from lethe_app.ui.transcript.heights import Heights
 
 GUESSED, KNOWN, STALE = 0, 1, 2
 TOP, BOTTOM = SPACE_6, SPACE_8
-"""Room above the first and below the last message."""
+"""Room above the first and below the last message, where nothing stands below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,8 @@ class ChatLayout:
         self._heights = Heights()
         self._known = bytearray()
         self.viewport = 0
+        self.bottom = BOTTOM
+        """Room below the last message."""
         self.row = 0
         self.offset = -TOP
         self.at_end = True
@@ -73,7 +75,7 @@ class ChatLayout:
     @property
     def content(self) -> int:
         """Height of everything, as far as it is known."""
-        return TOP + self._heights.total + BOTTOM
+        return TOP + self._heights.total + self.bottom
 
     @property
     def furthest(self) -> int:
@@ -153,7 +155,7 @@ class ChatLayout:
             placed.append(Placed(row, top, height))
             top += height
             row += 1
-        if row == len(self) and top + BOTTOM <= self.viewport:
+        if row == len(self) and top + self.bottom <= self.viewport:
             self.at_end = True
         return placed
 
@@ -175,7 +177,7 @@ class ChatLayout:
             self.offset = round(self.offset * height / max(1, was))
 
     def _from_end(self) -> list[Placed]:
-        bottom, row = self.viewport - BOTTOM, len(self)
+        bottom, row = self.viewport - self.bottom, len(self)
         while bottom > 0 and row > 0:
             row -= 1
             bottom -= self._measure_row(row)

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QPushButton
 
 from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.transcript.actions import MessageActions, deeds_for
-from lethe_app.ui.transcript.layout import Placed
+from lethe_app.ui.transcript.ended_line import EndedLine
+from lethe_app.ui.transcript.layout import BOTTOM, Placed
 from lethe_app.ui.transcript.message_editor import MessageEditor
 from lethe_app.ui.transcript.message_sheet import MessageSheet
 from lethe_app.ui.transcript.message_style import MessageStyle
@@ -36,6 +37,7 @@ class ChatOverlays(QObject):
         self.pill.setCursor(Qt.CursorShape.PointingHandCursor)
         self.pill.clicked.connect(view.go_to_end)
         self.pill.hide()
+        self.footer: EndedLine | None = None
         self.restyle(view.sheets.style)
 
     def restyle(self, style: MessageStyle) -> None:
@@ -43,6 +45,8 @@ class ChatOverlays(QObject):
         self.actions.restyle(style)
         if self.editor is not None:
             self.editor.restyle(style)
+        if self.footer is not None:
+            self.footer.restyle(style)
         self.pill.setFont(style.small_font)
         self.pill.setStyleSheet(
             f"#newPill {{ background: {palette.raised}; color: {palette.water}; border: 1px solid {palette.border};"
@@ -70,6 +74,7 @@ class ChatOverlays(QObject):
         """Move everything to where the messages are now."""
         self._place_actions()
         self._place_editor()
+        self._place_footer()
         if self._view.places.at_end:
             self.pill.hide()
         elif self.pill.isVisible():
@@ -118,6 +123,32 @@ class ChatOverlays(QObject):
         if self.actions.isVisible() and self.actions.geometry().intersects(self.pill.geometry()):
             self.pill.move(self.pill.x(), self.actions.y() - self.pill.height() - SPACE_1)
         self.pill.raise_()
+
+    # Below the last message
+
+    def set_footer(self, footer: EndedLine | None) -> None:
+        """Show a line below the last message, or none; the reader's place stays unless it is the end."""
+        if footer is self.footer:
+            return
+        if self.footer is not None:
+            self.footer.hide()
+        self.footer = footer
+        if footer is not None:
+            footer.restyle(self._view.sheets.style)
+            footer.show()
+        self._view.settle()
+
+    def _place_footer(self) -> None:
+        view, footer = self._view, self.footer
+        left, width = view.column()
+        bottom = BOTTOM + (footer.heightForWidth(width) if footer is not None else 0)
+        if bottom != view.places.bottom:
+            view.places.bottom = bottom
+            view.settle()  # comes back here with the room there is
+        elif footer is not None:
+            last = view.placed(view.chat.rowCount() - 1)
+            top = last.top + last.height if last is not None else view.viewport().height()  # out of sight
+            footer.setGeometry(left, top, width, bottom - BOTTOM)
 
     # Editing
 
