@@ -143,9 +143,15 @@ class Chat:
 
     async def edit(self, message_id: UUID, text: str) -> Message:
         """Change the wording on display."""
-        message = await self._chats.edit(message_id, text)
+        return await self._edited(await self._chats.edit(message_id, text))
+
+    async def undo_edit(self, before: Message) -> Message:
+        """Restore the wording on display in `before`, a message as it was; wordings added since stay."""
+        return await self._edited(await self._chats.restore_shown(before))
+
+    async def _edited(self, message: Message) -> Message:
         self._warmth.forget_session(message.session_id)
-        await self._retold(message.session_id, message_id)
+        await self._retold(message.session_id, message.id)
         await self._accounts.forget((await self._chats.session(message.session_id)).persona_id)
         return message
 

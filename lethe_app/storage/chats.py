@@ -149,6 +149,15 @@ class Chats:
             ),
         )
 
+    async def restore_shown(self, before: Message) -> Message:
+        """Overwrite the wording at the position shown in `before` with its own, and put it on display."""
+
+        def restore(connection: sqlite3.Connection, id_: str) -> None:
+            messages.replace_alternative(connection, id_, before.shown, before.current)
+            messages.show(connection, id_, before.shown)
+
+        return await self._change(before.id, restore)
+
     async def set_shown(self, message_id: UUID, position: int) -> Message:
         return await self._change(message_id, lambda connection, id_: messages.show(connection, id_, position))
 

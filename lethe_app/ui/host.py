@@ -27,6 +27,7 @@ from lethe_app.ui.herald import Herald
 from lethe_app.ui.look import Look
 from lethe_app.ui.memory_desk import MemoryDesk
 from lethe_app.ui.message_deletion import MessageDeletion
+from lethe_app.ui.message_edits import MessageEdits
 from lethe_app.ui.model_desk import ModelDesk
 from lethe_app.ui.outgoing_desk import OutgoingDesk
 from lethe_app.ui.presence import Presence
@@ -84,6 +85,7 @@ class Host(QObject):
         self.palette = CommandPalette(window.theme, window.actions_, window)
         window.actions_.connect(palette=self.palette.open)
         self.follower = Follower(house, self.conversations, self.turns, self.messages, self.bridge)
+        self.edits = MessageEdits(window, house, self.view, self.messages, self.turns, self.bridge)
         self.deletion = MessageDeletion(window, house, self.view, self.turns, self.bridge)
         self.group = GroupDesk(self.place, self.company, self.turns)
         self.memory = MemoryDesk(self.place, self.view, self.messages)
@@ -126,7 +128,6 @@ class Host(QObject):
 
     def _connect_view(self) -> None:
         view, turns = self.view, self.turns
-        view.edited.connect(turns.edit)
         view.regenerate_requested.connect(turns.regenerate)
         view.continue_requested.connect(turns.proceed)
         view.alternative_requested.connect(turns.show_alternative)

@@ -1,4 +1,4 @@
-"""Drives replies: feeds what the chat service tells into the messages, and stops, repeats, edits and deletes on demand."""
+"""Drives replies: feeds what the chat service tells into the messages, and stops, repeats and deletes on demand."""
 
 from __future__ import annotations
 
@@ -140,9 +140,6 @@ class Turns(QObject):
         for session_id in list(self._tasks):
             await self.stop_in(session_id)
 
-    def edit(self, message_id: UUID, text: str) -> None:
-        self._bridge.spawn(self._edit(message_id, text))
-
     def show_alternative(self, message_id: UUID, index: int) -> None:
         self._bridge.spawn(self._show_alternative(message_id, index), lane="alternative")
 
@@ -270,9 +267,6 @@ class Turns(QObject):
             self._messages.stop_waiting()
             if began is not None:
                 self._messages.remove(began.id)
-
-    async def _edit(self, message_id: UUID, text: str) -> None:
-        self._messages.replace(await self._chat.edit(message_id, text))
 
     async def delete(self, session_id: UUID, message_id: UUID) -> None:
         await self._chat.delete(session_id, message_id)

@@ -11,9 +11,10 @@ import pytest
 
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.model import StopReason
-from lethe_app.errors import FileError, LetheError, ModelCrashed, ModelError, ModelMissing, PromptTooLong
+from lethe_app.errors import FileError, LetheError, ModelCrashed, ModelError, ModelMissing, PromptTooLong, StorageError
 from lethe_app.house import House
 from lethe_app.services.events import Began, Failed, Finished, Prompted, Ready, Said, Stored, Thought, TurnEvent
+from tests.services.stage import say
 
 
 async def all_of(turn: AsyncGenerator[TurnEvent]) -> list[TurnEvent]:
@@ -348,3 +349,38 @@ async def test_a_reply_stopped_in_its_thoughts_keeps_them_as_thoughts(
     last = (await log(house, session))[-1]
     assert last.content == ""
     assert last.thinking.startswith("one two")
+
+
+async def test_an_edit_that_is_undone_leaves_the_wording_and_the_index_as_they_were(
+    house: House, session: ChatSession, says: Callable[..., object]
+):
+    await says("The heron stands in the reeds.", "A swan.", "An owl.")
+    first = await say(house, session, "What do you see?")
+    reply = first.reply.id
+    await all_of(house.chat.regenerate(session.guid, reply))
+    before = await house.chat.show_alternative(reply, 0)
+
+    edited = await house.chat.edit(reply, "The stork stands in the reeds.")
+    await all_of(house.chat.regenerate(session.guid, reply))
+    after = await house.chat.undo_edit(before)
+    await house.indexing.settle_all()
+    stored = await house._database.run(lambda c: [text for (text,) in c.execute("SELECT text FROM passages")])
+
+    assert edited.content == "The stork stands in the reeds."
+    assert (after.content, after.shown) == (before.content, 0)
+    assert after.alternatives[:2] == before.alternatives
+    assert [wording.content for wording in after.alternatives[2:]] == ["An owl."]
+    assert any("heron" in text for text in stored)
+    assert not any("stork" in text for text in stored)
+
+
+async def test_an_edit_of_a_message_that_was_deleted_meanwhile_cannot_be_undone(
+    house: House, session: ChatSession, says: Callable[..., object]
+):
+    await says("Yes.")
+    before = (await say(house, session, "What do you see?")).asked
+    await house.chat.edit(before.id, "What?")
+    await house.chat.delete(session.guid, before.id)
+
+    with pytest.raises(StorageError):
+        await house.chat.undo_edit(before)

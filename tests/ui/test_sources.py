@@ -139,7 +139,7 @@ async def test_sources_follow_when_the_question_is_asked_in_other_words(tmp_path
         asked, reply = messages.outline(row - 1).id, messages.outline(row).id
 
         async def anew(words: str, answer: str) -> LookedUp | None:
-            scene.host.turns.edit(asked, words)
+            scene.host.edits.edit(asked, words)
             await until(lambda: scene.words[row - 1] == words)
             scene.host.turns.regenerate(reply)
             await until(lambda: scene.words[row] == answer and not scene.is_replying)
