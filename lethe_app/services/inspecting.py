@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now
+from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
 from lethe_app.domain.prompt import Cost, Note, Receipt, Span, Turn
-from lethe_app.errors import FileError, StorageError
+from lethe_app.errors import FileError, StorageError, TemplateUnusable
 from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.instruct import InstructRenderer
 from lethe_app.prompt.macros import Scene, expand, unknown_macros
@@ -21,14 +22,14 @@ from lethe_app.services.casting import NOBODY, Cast
 from lethe_app.services.counting import Counting
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting import suited_system
+from lethe_app.services.prompting import AMPLE, Prompting, suited_system
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.receipts import Receipts
 
 LOOK_BACK = 24
 """Messages above a reply among which the reply before it is looked for."""
-AMPLE = 1_000_000
-"""Context of a prompt that nobody will ever read."""
+YOUR_MESSAGE = "…"
+"""Stands in a preview where the user's first message will."""
 PLAIN = InstructPreset(name="plain", system_end="\n")
 TEXTS = (
     "name",
@@ -79,6 +80,10 @@ class Preview:
     tokens: int
     fields: Mapping[str, Field] = field(default_factory=dict)
     """By name, those that are not empty."""
+    model: str = ""
+    """Name of the model in whose format it is; empty for plain text in no format."""
+    template: str = ""
+    """Where the format comes from, as in a receipt."""
 
     @property
     def text(self) -> str:
@@ -123,13 +128,22 @@ class Inspecting:
     """Reads, and changes nothing."""
 
     def __init__(
-        self, chats: Chats, receipts: Receipts, library: Library, preferences: Preferences, counting: Counting
+        self,
+        chats: Chats,
+        receipts: Receipts,
+        library: Library,
+        preferences: Preferences,
+        counting: Counting,
+        prompting: Prompting,
+        loaded: Callable[[], LoadedModel | None],
     ) -> None:
+        """`loaded` returns the model that would answer now."""
         self._chats = chats
         self._receipts = receipts
         self._library = library
         self._preferences = preferences
         self._counting = counting
+        self._prompting, self._loaded = prompting, loaded
 
     async def of(self, message_id: UUID) -> Inspection | None:
         """The prompt of the wording on display; None where nothing is known of it, as of greetings and of what people say."""
@@ -144,17 +158,33 @@ class Inspecting:
         return Inspection(entry.receipt, entry.cost, spans, await self._before(message))
 
     async def preview(self, draft: Persona) -> Preview:
-        """A persona as she stands in the editor: her system prompt, what each field costs, and macros nobody knows.
+        """Return the prompt of a new conversation with a draft, the tokens of each field, and macros nobody knows.
 
-        Raises FileError where the chosen system prompt cannot be read.
+        In the loaded model's format, with its system prompt and the first greeting; without a model only the system prompt,
+        as plain text. Raises FileError where the chosen system prompt cannot be read.
         """
         cast = Cast(await self._other(draft), draft) if draft.is_user else Cast(draft, await self._other(draft))
         scene = cast.scene(ChatSession(persona_id=draft.unique_name), now())
+        fields = await self._fields(draft, scene)
+        model = self._loaded()
+        if model is not None:
+            with suppress(TemplateUnusable):  # the turn itself tells
+                return await self._in_format(cast, model, scene, fields)
+        return await self._plain(cast, scene, fields)
+
+    async def _in_format(self, cast: Cast, model: LoadedModel, scene: Scene, fields: Mapping[str, Field]) -> Preview:
+        greeting = next((text for text in cast.persona.first_messages if text.strip()), "")
+        turns = [Turn("assistant", expand(greeting, scene), cast.persona.name)] if greeting else []
+        prompt = await self._prompting.preview(cast, model, [*turns, Turn("user", YOUR_MESSAGE, cast.user.name)])
+        receipt = prompt.receipt
+        return Preview(prompt.spans, receipt.prompt_tokens, fields, model.file.name, receipt.template_source)
+
+    async def _plain(self, cast: Cast, scene: Scene, fields: Mapping[str, Field]) -> Preview:
         chosen = self._preferences.current.system_preset or suited_system(small=False)
         compiled = compile_system(await self._library.system_preset(chosen), cast.persona, cast.user, scene, Extras())
         spans = tuple(compiled.spans({section.part: range(len(section.items)) for section in compiled.titled}))
         (tokens,) = await self._counting.count(["".join(span.text for span in spans)])
-        return Preview(spans, tokens, await self._fields(draft, scene))
+        return Preview(spans, tokens, fields)
 
     async def render(self, preset: InstructPreset | SystemPreset, sample: Sample = SAMPLE) -> Preview:
         """A whole prompt in that format; or all that a system prompt introduces, in no format at all."""

@@ -41,6 +41,8 @@ NEXT_WORDS = "\ue0ff"
 NEXT_SHARE = 12
 """Part of the context that the user's next words, and what they bring up, are expected to need: a history that leaves less room
 is cut while nobody waits."""
+AMPLE = 1_000_000
+"""Context of a prompt that is only looked at."""
 MOST_CUTS = 3
 """How often the history of one prompt may be cut: earlier conversations first, then the present one."""
 
@@ -150,6 +152,19 @@ class Prompting:
                 break
             frame = await self._frames.cut(session, cast, model, frame, messages, dropped)
         return prompt
+
+    async def preview(self, cast: Cast, model: LoadedModel, history: Sequence[Turn]) -> Prompt:
+        """Build the prompt of a conversation that begins with `history`, before anything is remembered; stores nothing.
+
+        What is too long for the context is shown whole. Raises TemplateUnusable and FileError.
+        """
+        frame = Frame(context=model.context, tools=await self._frames.explained(cast.persona, model))
+        session = ChatSession(persona_id=cast.persona.unique_name)
+        request = await self._request(session, cast, model, history, frame, TurnMemory())
+        try:
+            return await build(request, self._counting.count)
+        except PromptTooLong:
+            return await build(replace(request, context=AMPLE), self._counting.count)
 
     async def form(self, model: LoadedModel) -> Choice:
         """How that model wants to be spoken to."""

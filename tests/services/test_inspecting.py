@@ -276,6 +276,56 @@ async def test_a_draft_shows_its_prompt_its_sizes_and_what_nobody_knows(house: H
     assert [persona.name for persona in await house.library.personas()].count("Ines") <= 1
 
 
+async def test_a_draft_is_shown_in_the_format_and_with_the_instructions_of_the_loaded_model(house: House, says: Says):
+    await says("Aye.")
+    await house.preferences.set(recall_without_match=0)
+    draft = (await house.library.persona(MIRA)).model_copy(update={"first_messages": ["“You are late, {{user}}.”"]})
+    await house.library.save_persona(draft)
+
+    shown = await house.inspecting.preview(draft)
+    session = await house.sessions.new(MIRA)
+    played = await say(house, session, "…")
+
+    assert shown.text == await prompt_of(house, session, played)
+    receipt = next(event.receipt for event in played.events if isinstance(event, Prompted))
+    assert (shown.model, shown.template) == (played.reply.current.model, receipt.template_source)
+    assert "“You are late, Tomas.”" in text_of(shown.spans, Part.HISTORY)
+    assert text_of(shown.spans, Part.TEMPLATE)
+
+
+async def test_a_draft_is_shown_in_the_format_that_the_user_chose(house: House, says: Says):
+    await says("Aye.")
+    draft = Persona(name="Ines", bio="{{char}} mends nets.")
+    before = await house.inspecting.preview(draft)
+
+    await house.preferences.set(instruct="Alpaca")
+    after = await house.inspecting.preview(draft)
+
+    assert "### Instruction" in after.text
+    assert "### Instruction" not in before.text
+    assert before.template != after.template
+    assert "Alpaca" in after.template
+
+
+async def test_a_draft_too_long_for_the_model_is_shown_whole(house: House, says: Says):
+    await house.preferences.set(context=1024, max_reply=64)
+    await says("Aye.")
+
+    shown = await house.inspecting.preview(Persona(name="Ines", bio="{{char}} mends nets for the fleet. " * 400))
+
+    assert shown.model
+    assert text_of(shown.spans, Part.PERSONA).count("Ines mends nets") == 400
+    assert shown.tokens > 1024
+
+
+async def test_without_a_model_a_draft_is_shown_as_plain_text(house: House):
+    shown = await house.inspecting.preview(Persona(name="Ines", bio="{{char}} mends nets."))
+
+    assert (shown.model, shown.template) == ("", "")
+    assert not text_of(shown.spans, Part.TEMPLATE)
+    assert "Ines mends nets." in shown.text
+
+
 async def test_a_draft_of_the_users_own_self_is_seen_from_the_other_side(house: House):
     shown = await house.inspecting.preview(Persona(name="Kit", is_user=True, bio="{{user}} never sleeps."))
 

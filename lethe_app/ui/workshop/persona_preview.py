@@ -21,7 +21,7 @@ class PersonaPreview(QFrame):
     def __init__(self, theme: Theme, *, is_user: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._theirs = {Part.USER} if is_user else {Part.PERSONA, Part.SCENARIO, Part.STYLE, Part.THOUGHTS}
+        self._theirs = {Part.USER} if is_user else {Part.PERSONA, Part.SCENARIO, Part.STYLE, Part.THOUGHTS, Part.HISTORY}
         self._shown: tuple[tuple[Span, ...], bool] = ((), False)
         self._is_found = not is_user
         """Has what the user wrote been brought into sight? A persona's own words stand near the top by themselves."""
@@ -39,11 +39,8 @@ class PersonaPreview(QFrame):
         column.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_4)
         column.setSpacing(SPACE_2)
         column.addWidget(headline(self.tr("What the model reads")))
-        column.addWidget(
-            explanation(
-                self.tr("Before every conversation, with all macros filled in. Quiet words come from the general instructions.")
-            )
-        )
+        self.source = explanation("")
+        column.addWidget(self.source)
         column.addWidget(self.text, 1)
         column.addWidget(self.total)
         column.addWidget(self.warning)
@@ -54,6 +51,15 @@ class PersonaPreview(QFrame):
         if (spans, all_theirs) != self._shown:
             self._shown = (spans, all_theirs)
             self.dress()
+
+    def show_source(self, model: str, template: str) -> None:
+        """Name the model in whose format the text is; without one it is plain."""
+        if model:
+            words = self.tr("Prompt for {model} at the beginning of a conversation (template: {template}).")
+        else:
+            words = self.tr("No model is loaded, so this is the plain text without a chat template.")
+        rest = self.tr("Macros are filled in; muted text comes from elsewhere.")
+        self.source.setText(f"{words.format(model=model, template=template)} {rest}")
 
     def show_total(self, tokens: int, context: int) -> None:
         """How much of `context` they take, with a word of warning where it is too much."""

@@ -60,6 +60,7 @@ class PersonaReading:
         if page.is_closed:
             return
         page.preview.show_spans(preview.spans, all_theirs=bool(persona.system_prompt))
+        page.preview.show_source(preview.model, preview.template)
         page.preview.show_total(preview.tokens, self._context())
         self._note(preview, persona)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QPla
 
 from lethe_app.domain.persona import Persona, Weekday
 from lethe_app.errors import FileError
+from lethe_app.services.events import Ready
 from lethe_app.ui.dialogs import Question
 from lethe_app.ui.workshop.crop import CropDialog, Frame
 from lethe_app.ui.workshop.doors import edit_persona
@@ -204,6 +206,22 @@ async def test_the_preview_is_what_the_model_would_read(tmp_path: Path):
         assert "{{" not in page.preview.text.toPlainText()
         assert "% of 8k of context" in page.preview.total.text()
         assert page.preview.warning.isHidden()
+        assert page.preview.source.text().startswith("No model is loaded, so this is the plain text")
+
+
+async def test_the_preview_is_in_the_format_of_the_loaded_model_and_names_it(tmp_path: Path, echo_model: Callable[..., Path]):
+    model = echo_model("Yes.")
+    async with opened(tmp_path, model) as scene:
+        await until(lambda: isinstance(scene.house.models.state, Ready))
+        page = await editor(scene, "mira")
+        bio_of(page).setFocus()
+        write("{{char}} owes {{user}} a hat. ")
+
+        await until(lambda: "Mira owes Guest a hat." in page.preview.text.toPlainText())
+
+        assert page.preview.text.toPlainText().startswith("<|im_start|>system")
+        assert page.preview.source.text().startswith(f"Prompt for {model.stem} at the beginning")
+        assert "ChatML" in page.preview.source.text()
 
 
 async def test_more_than_a_third_of_the_context_is_warned_of(tmp_path: Path):
