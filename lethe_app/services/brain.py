@@ -171,7 +171,8 @@ class Brain:
         await self._indexing.settle_all()
 
     async def rebuild(self) -> None:
-        """Make everything by which memories are found anew, as after a part of it was lost or damaged."""
+        """Rebuild the memory index from what is stored, as after a part of it was lost or damaged."""
+        await self.reload()
         await self._indexing.rebuild()
 
     async def refresh(self, persona_id: str) -> None:

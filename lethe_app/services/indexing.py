@@ -148,7 +148,10 @@ class Indexing:
         await self._debts.owe_all()
         await self._worlds.forget()
         self._recall.reload()
-        await self.settle_all()
+        await self._report()
+        while await self.settle():
+            await self._report()
+            await self._quiet.wait()
         await self.sync_worlds()
         self.wake()
 

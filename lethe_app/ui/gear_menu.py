@@ -81,6 +81,9 @@ class GearMenu(QObject):
         for name in names:
             if name in self._window.actions_:
                 pages.addAction(self._window.actions_[name])
+        if names is REMEMBERED:
+            pages.addSeparator()
+            pages.addAction(self._window.actions_["rebuild_index"])
 
     def _fill_text(self, size: int, font: ProseFont) -> None:
         text = self.menu.addMenu(self.tr("Text"))

@@ -24,6 +24,7 @@ from lethe_app.ui.first_start import FirstStart
 from lethe_app.ui.gear_menu import GearMenu
 from lethe_app.ui.group_desk import GroupDesk
 from lethe_app.ui.herald import Herald
+from lethe_app.ui.index_rebuild import IndexRebuild
 from lethe_app.ui.look import Look
 from lethe_app.ui.memory_desk import MemoryDesk
 from lethe_app.ui.message_deletion import MessageDeletion
@@ -89,6 +90,7 @@ class Host(QObject):
         self.deletion = MessageDeletion(window, house, self.view, self.turns, self.bridge)
         self.group = GroupDesk(self.place, self.company, self.turns)
         self.memory = MemoryDesk(self.place, self.view, self.messages)
+        self.rebuild = IndexRebuild(window, house, self.bridge)
         self.unanswered = Unanswered(window.chat, self.turns, self.messages)
         self.session_end = SessionEnd(window, house, self.view, self.turns, self.bridge)
         self.tools = ToolDesk(window.chat, self.turns)

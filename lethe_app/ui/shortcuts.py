@@ -52,6 +52,7 @@ WISHES = (
     Wish("conversations", str(QT_TRANSLATE_NOOP("Wish", "All conversations")), ("Ctrl+Shift+O",)),
     Wish("trash", str(QT_TRANSLATE_NOOP("Wish", "Trash")), ("Ctrl+Shift+Del",)),
     Wish("memories", str(QT_TRANSLATE_NOOP("Wish", "Memories")), ("Ctrl+Shift+E",)),
+    Wish("rebuild_index", str(QT_TRANSLATE_NOOP("Wish", "Rebuild the memory index")), ("Ctrl+F5",)),
     Wish("facts", str(QT_TRANSLATE_NOOP("Wish", "Facts")), ("Ctrl+Shift+K",)),
     Wish("objections", str(QT_TRANSLATE_NOOP("Wish", "What did not belong")), ("Ctrl+Shift+B",)),
     Wish("timeline", str(QT_TRANSLATE_NOOP("Wish", "What do you remember about me?")), ("Ctrl+Shift+T",)),

@@ -1,0 +1,36 @@
+"""The memory index can be rebuilt from the list of commands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.services.indexing import Progress
+from tests.ui.window_scene import opened, until
+
+pytestmark = pytest.mark.usefixtures("wardrobe")
+
+
+async def test_a_lost_index_is_rebuilt_with_progress_and_prompts_follow(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        brain, action = scene.house.brain, scene.window.actions_["rebuild_index"]
+        await brain.memorize("mira", MemoryUnit(name="The bell", content="The bell hangs in the chapel at Harrow Light."))
+        await scene.house._database.run(lambda c: c.execute("DELETE FROM passages").rowcount)
+        await brain.reload()
+        lost = await brain.search("mira", "Where does the bell hang?")
+        told: list[Progress] = []
+        renewed: list[str] = []
+        scene.house.indexing.changed.add(told.append)
+        brain._frames.renewed.add(renewed.append)
+
+        action.trigger()
+        assert not action.isEnabled()
+        await until(lambda: any(toast.text == "The memory index has been rebuilt" for toast in scene.toasts))
+
+        assert lost == []
+        assert action.isEnabled()
+        assert (await brain.search("mira", "Where does the bell hang?"))[0].title == "The bell"
+        assert any(progress.changes for progress in told)
+        assert {"mira", "aiko"} <= set(renewed)
