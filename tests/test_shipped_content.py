@@ -102,6 +102,15 @@ def test_a_persona_has_everything_the_window_shows(persona: Persona):
 
 
 @every_persona
+def test_a_persona_does_nothing_by_itself_until_asked(persona: Persona):
+    assert not persona.agent_mode
+    assert not persona.agent_tasks
+    assert not persona.can_initiate_chat
+    assert not persona.mood
+    assert persona.self_edit_tokens == 0
+
+
+@every_persona
 def test_a_persona_leaves_most_of_a_small_context_free(persona: Persona):
     assert tokens(persona.bio, persona.scenario, *persona.example_dialogs) < 900
 

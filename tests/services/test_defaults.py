@@ -1,0 +1,93 @@
+"""What is so until the user changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from lethe_app.brain.matters import read
+from lethe_app.brain.notebooks import Conclusion, Notebook
+from lethe_app.brain.notebooks_filing import filed
+from lethe_app.domain.clock import by_the_system, now, told_by
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.trash import TrashKind
+from lethe_app.house import House
+from lethe_app.services.events import Ready
+from lethe_app.settings import Settings
+from tests.services.stage import DAY, MIRA, keep, say
+
+Says = Callable[..., object]
+
+
+def test_moods_and_notebooks_are_on_and_a_persona_has_moods_only_if_asked():
+    settings = Settings()
+
+    assert settings.mood_handling
+    assert settings.notebooks
+    assert not settings.static_mood
+    assert not Persona(name="Ines").mood
+
+
+def test_personas_may_be_busy_in_the_settings_and_none_is_until_asked():
+    assert Settings().agents
+    assert not Persona(name="Ines").agent_mode
+    assert not Persona(name="Ines").can_initiate_chat
+
+
+@pytest.mark.parametrize(("days", "is_there"), [(29, True), (31, False)])
+async def test_the_trash_keeps_things_for_thirty_days(house: House, days: int, is_there: bool):
+    memory = await keep(house)
+    await house.brain.forget(memory.guid)
+
+    with told_by(lambda: by_the_system() + days * DAY):
+        await house.trash._purge()
+
+    left = [one.id for one in await house.trash.all() if one.kind is TrashKind.MEMORY]
+    assert (str(memory.guid) in left) is is_there
+
+
+@pytest.mark.parametrize(("days", "comes_up"), [(29, True), (32, False)])
+async def test_a_reminder_nobody_came_back_for_is_kept_for_thirty_days(house: House, says: Says, days: int, comes_up: bool):
+    await says(*["Yes."] * 3)
+    await house.preferences.set(recall_without_match=0, rotation_minutes=0)
+    session = await house.sessions.new(MIRA)
+    await say(house, session, "Good evening.")
+    await house.mind.reminders.remind(MIRA, "Call the vet.", (now() + DAY).astimezone().date())
+
+    with told_by(lambda: by_the_system() + (1 + days) * DAY):
+        played = await say(house, session, "I am back.")
+
+    assert ("Call the vet." in (played.note.content if played.note else "")) is comes_up
+
+
+def test_a_conclusion_about_another_known_matter_goes_to_the_notebook_of_that_matter(house: House):
+    matters = read([house.paths.resources / "subjects"])
+    day = now().date()
+    books = [Notebook("cooking", "Cooking"), Notebook("family", "Family")]
+    found = [Conclusion("Tomas always cooks the broth himself.", day), Conclusion("Tomas's brother Otto is a nurse.", day)]
+
+    sorted_out = filed(found, ["cooking", "cooking"], "cooking", books, matters)
+
+    assert {name: [one.text for one in those] for name, those in sorted_out.into.items()} == {
+        "cooking": [found[0].text],
+        "family": [found[1].text],
+    }
+
+
+@pytest.mark.parametrize(("surgery", "can_shift", "kept"), [(True, True, 0.65), (True, False, 0.4), (False, True, 0.4)])
+async def test_a_cut_keeps_less_where_all_that_is_kept_has_to_be_read_again(
+    house: House, says: Says, surgery: bool, can_shift: bool, kept: float
+):
+    await says("Yes.")
+    await house.preferences.set(cache_surgery=surgery)
+    state = house.models.state
+    assert isinstance(state, Ready)
+
+    assert house.chat._prompting._target(replace(state.model, can_shift=can_shift)) == kept
+
+
+def test_silence_of_an_hour_ends_a_conversation():
+    assert timedelta(minutes=Settings().rotation_minutes) == timedelta(hours=1)
