@@ -15,11 +15,19 @@ _MONTH = "|".join(MONTHS)
 _COUNT = r"(?P<count>\d{1,2}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)) + ")"
 _PART = r"(?P<part> morning| afternoon| evening| night)?"
 _PAST = re.compile(
-    r"\b(?:was|were|had|did|got|went|ran|won|lost|moved|met|bought|made|saw|left|took|became|broke|fell|found|sold|gave|split|quit|"
+    r"\b(?:was|were|had|did|got|went|ran|won|lost|moved|met|bought|made|saw|left|took|became|broke|fell|found|sold|gave|"
+    r"split|quit|"
     r"began|built|came|drove|flew|fought|rode|sang|spent|swam|taught|wrote|"
     r"[a-z]{3,}ed)\b",
     re.IGNORECASE,
 )
+_ANY_TIME = re.compile(
+    rf"\d|\b(?:yesterday|today|tonight|tomorrow|ago|days?|weeks?|weekend|months?|years?|night|morning|afternoon|evening|"
+    rf"first|second|third|"
+    rf"[a-z]+th|{'|'.join(SEASONS)}|{_MONTH}|{_DAY})\b",
+    re.IGNORECASE,
+)
+"""Without any of these there is no date to spell out."""
 _FUTURE = re.compile(r"(?:\b(?:will|going to|plan\w*|getting|moving)|'ll|'m \w+ing|\bam \w+ing|\bis \w+ing)\b", re.IGNORECASE)
 
 
@@ -29,6 +37,8 @@ def resolve(sentence: str, today: date, *, event: bool = False) -> str:
     For an `event` a month or day without a year gets one: the next for what is to come, the last for what has been.
     What cannot be told, such as “recently”, stays, and so does everything where two times contradict each other.
     """
+    if not _ANY_TIME.search(sentence):
+        return sentence
     try:
         settled = settle(sentence, today)
     except (OverflowError, ValueError):  # the ends of the calendar, “the 31st of next month”
@@ -79,6 +89,12 @@ def _weekday(found: re.Match[str], today: date, past: bool) -> str:
     return f"on {f'the {part} of ' if part else ''}{spell(day)}"
 
 
+def _weekday_after_next(found: re.Match[str], today: date, _past: bool) -> str:
+    """“Friday week”: a week after the coming Friday."""
+    number = next(place for place, day in enumerate(WEEKDAYS) if day.startswith(found["day"].lower()[:3]))
+    return f"on {spell(today + timedelta((number - today.weekday() - 1) % 7 + 8))}"
+
+
 def _period(found: re.Match[str], today: date, past: bool) -> str:
     """Week, weekend, month, year or season."""
     which, what = found["which"].lower(), found["what"].lower()
@@ -125,10 +141,13 @@ def _day_of_month(found: re.Match[str], today: date, past: bool) -> str:
 def _vaguely(found: re.Match[str], today: date, _past: bool) -> str:
     """“A few weeks ago”."""
     when = str(today.year) if found["unit"].lower() == "year" else spell(today)
-    return f"{found['count'].lower()} {found['unit'].lower()}s before {when}"
+    count = found["count"].lower()
+    count = f"a {count}" if count.startswith(("few", "couple")) else count
+    return f"{count} {found['unit'].lower()}s before {when}"
 
 
 _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], str]], ...] = (
+    (re.compile(rf"\b(?:on )?(?P<day>{_DAY}) week\b", re.IGNORECASE), _weekday_after_next),
     (
         re.compile(
             r"\b(?P<what>the day before yesterday|the day after tomorrow|yesterday|last night|tonight|tomorrow|today|"
@@ -154,7 +173,14 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], str]]
     ),
     (re.compile(rf"\b(?:about |around )?{_COUNT} (?P<unit>day|week|month|year)s? ago\b", re.IGNORECASE), _away),
     (re.compile(r"\bon the (?P<day>\d{1,2})(?:st|nd|rd|th)\b(?! of| [A-Z])"), _day_of_month),
-    (re.compile(r"\b(?P<count>a few|several|some|many) (?P<unit>day|week|month|year)s ago\b", re.IGNORECASE), _vaguely),
+    (
+        re.compile(
+            r"\b(?P<count>a few|few|a couple(?: of)?|couple(?: of)?|several|some|many) (?P<unit>day|week|month|year)s "
+            r"ago\b",
+            re.IGNORECASE,
+        ),
+        _vaguely,
+    ),
     (re.compile(rf"\bin (?:about |around )?{_COUNT} (?P<unit>day|week|month|year)s?(?: time)?\b(?!')", re.IGNORECASE), _away),
 )
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
+from lethe_app.brain import general_rules
 from lethe_app.brain.kinds import JOBS, NOT_CALLINGS
 from lethe_app.brain.life_rules import LIFE
 from lethe_app.brain.own_rules import OTHER, OWN
@@ -48,7 +50,7 @@ _OPEN_END = re.compile(
     r"^my (?:[\w-]+ ){1,3}(?:lives?|works?|moved|plays?|runs?|studies|comes|went|came)$|\b(?:an?|huge|big|real|total|"
     r"great) fan$|\b(?:was|were) born$|\ban? (?:safe|good|new|nice|big|small|great|better|happy|warm|quiet|little|long|real|"
     r"strong|healthy|calm|"
-    r"whole)$"
+    r"whole|supportive|loving|cozy|cosy|fun|great|tasty|beautiful|unique|welcoming|inclusive)$"
 )
 _SHORT = (
     (r"\bcan't\b|\bcannot\b", "can not"),
@@ -59,6 +61,7 @@ _SHORT = (
     (r"'ll\b", " will"),
 )
 _TIMED = re.compile(TIME)
+_ANYTHING = re.compile("")
 
 
 def _compiled(rules: tuple[tuple[str, str], ...]) -> tuple[Rule, ...]:
@@ -83,6 +86,7 @@ _PAIRED = re.compile(r"\b(?:we|our|ours|us)\b")
 """“My wife and I … our”."""
 
 
+@lru_cache(maxsize=512)  # a clause is judged by patterns, judged generally, and given its attribute
 def plain(clause: str) -> str:
     """The clause as rules read it: lower case, no contractions, no adverbs around its first verbs."""
     text = re.sub(r"\bIT\b", "computing", clause).lower().replace("only child", "only-child")
@@ -112,6 +116,14 @@ def judge(clause: str) -> Rule | None:
             key = "" if text.startswith(("i worked", "i have worked")) else rule.key.format(**groups)
             return Rule(rule.pattern, key, rule.event or (bool(_TIMED.search(text)) and rule.key not in {"birthday", "origin"}))
     return None
+
+
+def judge_generally(clause: str) -> Rule | None:
+    """Return the rule for a clause that no pattern covers but that names enough to be worth keeping."""
+    text = plain(clause)
+    if _OPEN_END.search(text) or not general_rules.passes(clause, text):
+        return None
+    return Rule(_ANYTHING, event=bool(_TIMED.search(text)))
 
 
 def _is_dangling(text: str, first: str) -> bool:

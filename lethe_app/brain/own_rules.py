@@ -111,9 +111,22 @@ OTHER: tuple[tuple[str, str], ...] = (
     ),
     (
         (
-            r"(?:everyone|everybody|people|friends|most people|my friends) calls? me (?!(?:an?|the|crazy|mad|at|when|on|out|"
-            r"up|back|names)\b)[a-z]+(?: [a-z]+)?"
+            r"(?P<what>.{3,60}) (?:is|are|has been|have been|has always been|has become) (?:one of )?my (?:number one |"
+            r"main |biggest |"
+            r"greatest |big |absolute |guilty |go-to |new |real |ultimate )*(?:favou?rite .+|(?:weakness|passion|hobby|"
+            r"dream|goal|love|happy "
+            r"place|escape|comfort food|pleasure|fear|pet peeve|obsession|therapy|hero|role model|idol|native language|"
+            r"mother tongue|"
+            r"home ?town)\b.*|way (?:to|of) .+)"
         ),
-        "nickname",
+        "",
+    ),
+    (
+        (
+            r"(?!being |having |seeing |knowing |doing |watching you|getting |hearing |trying )[a-z]+ing(?: (?!is |are |"
+            r"was )[a-z'-]+){0,5} "
+            r"(?:helps?|has helped|relaxes|calms|keeps|lets) me\b.+"
+        ),
+        "",
     ),
 )  # fmt: skip

@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from lethe_app.brain.verbs import BASE, NOUNS_TOO, is_adverb, is_past, third
+from lethe_app.retrieval.words import MONTHS
 
 SPELLINGS = {
     "im": "I'm", "ive": "I've", "dont": "don't", "cant": "can't", "didnt": "didn't", "doesnt": "doesn't", "isnt": "isn't",
@@ -16,6 +17,7 @@ SPELLINGS = {
     "whats": "what's", "thats": "that's", "hes": "he's", "shes": "she's", "theyre": "they're", "youre": "you're",
 }  # fmt: skip
 """What people type and what they mean."""
+_ACUTE = re.compile(r"(?<=[a-zA-Z])[´`](?=[a-zA-Z])")
 _SPELLED = re.compile(r"\b(?:" + "|".join(SPELLINGS) + r")\b(?!')", re.IGNORECASE)
 _LETTERS = re.compile(r"[a-z]+")
 _SMALL_I = re.compile(r"(?<![\w'.-])i(?=$|[\s,!.]|'(?:m|ve|d|ll)\b)")
@@ -34,6 +36,12 @@ _TAG = re.compile(
 """“I teach ceramics, did I tell you?” asks nothing about ceramics."""
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 _TITLE = re.compile(r"\b(?P<before>is|called|named|book|novel|film|movie|song|band|game|show) \"(?P<title>[^\"\n]{1,40})\"")
+_WORK = re.compile(
+    r"\"(?P<title>(?=[^\"\n]{2,50}\")(?:[A-Z0-9][\w'&:-]*|of|the|and|to|in|an?|for|on|at|de|la)(?: (?:[A-Z0-9][\w'&:-]*|of|"
+    r"the|and|to|in|an?|"
+    r"for|on|at|de|la)){0,7})\"(?! (?:he|she|I|they|said|says|asked)\b)"
+)
+"""A title in quotation marks: every word of weight has its capital and no mark ends it."""
 _QUOTED = re.compile(r"\"[^\"\n]*(?:\"|$)|«[^»\n]*»", re.MULTILINE)
 _ELSE = re.compile(r"[^\w\s.,;:!?'’()\-–—&/%$€£+#°]+")
 _END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[a-z]{2}[.!?])(?=[A-Z])|\n+|[()]|\s+[-–—]+\s+|—|\s*\.\.+\s*|[;:]\s|/s\b")
@@ -82,9 +90,15 @@ _ASIDE = re.compile(
     re.IGNORECASE,
 )
 _WHEN = (
-    r"(?:(?:last|next|this) (?:night|week|weekend|month|year|spring|summer|autumn|winter|[a-z]+day|[a-z]{3,9})|yesterday|"
-    r"tomorrow|today|tonight|in \d{4}|in (?:[A-Z][a-z]+)|on [a-z]+day|(?:\w+|a few) (?:days|weeks|months|years) ago|"
-    r"at (?:the age of )?\w+teen|when I was \w+|every [a-z]+|once a (?:week|month|year))"
+    r"(?:(?:just |only )?(?:last|next|this(?: coming)?) (?:night|week|weekend|month|year|spring|summer|autumn|fall|winter|"
+    r"[a-z]+day|"
+    rf"{'|'.join(MONTHS)})|yesterday|the other day|a (?:while|week|month|year|day) ago|this (?:morning|evening|afternoon)|"
+    r"tomorrow|today|tonight|in \d{4}|in (?:[A-Z][a-z]+)|on [a-z]+day|(?:\w+|a few|a couple of) (?:days|weeks|months|years) "
+    rf"ago|on (?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{'|'.join(MONTHS)})|on (?:{'|'.join(MONTHS)}) \d{{1,2}}(?:st|"
+    rf"nd|rd|th)?|"
+    r"at (?:the age of )?\w+teen|when I was (?:an? |in )?\w+(?: years old| school)?|every [a-z]+|once a (?:week|month|"
+    r"year)|recently|lately|"
+    r"(?:back )?in (?:high school|college|university|school|[12]\d{3})|as a (?:kid|child|teenager)|growing up)"
 )
 _SECOND = (
     r"(?:on [a-z]+day(?: (?:morning|afternoon|evening|night))?|on the [\w-]+|at (?:noon|midnight|\w+(?: o'clock)?)|"
@@ -104,7 +118,7 @@ _KEPT = re.compile(
 
 def tidy(text: str) -> str:
     """One kind of apostrophe and quotation mark, and the spelling of chats set right: “im” → “I'm”, “i” → “I”."""
-    plain = text.replace("’", "'").replace("‘", "'").replace("“", '"').replace("”", '"').replace("…", "... ")
+    plain = _ACUTE.sub("'", text).replace("’", "'").replace("‘", "'").replace("“", '"').replace("”", '"').replace("…", "... ")
     typed = SPELLINGS.keys() & set(_LETTERS.findall(plain.lower()))  # far quicker than a pattern of all of them
     fixed = _SPELLED.sub(lambda found: SPELLINGS[found[0].lower()], plain) if typed else plain
     return _IS.sub(" is", _SMALL_I.sub("I", fixed))
@@ -116,6 +130,7 @@ def sentences(message: str) -> tuple[str, ...]:
     text = _BOLD.sub(r"\1", tidy(message))
     text = _UNSAID.sub("\n", text)
     text = _TITLE.sub(r"\g<before> \g<title>", text)
+    text = _WORK.sub(r"\g<title>", text)
     text = _ELSE.sub(" ", _QUOTED.sub("\n", text))
     parts: list[str] = []
     text = _TAG.sub(".", text)
@@ -158,7 +173,12 @@ def _pieces(sentence: str) -> list[str]:
         piece = sentence[start:end]
         first = piece.split(" ", 1)[0].lower()
         is_mine = first in {"my", "our"}
-        is_shared = (is_mine or first in {"i", "i'm"}) and bool(pieces) and _is_half(pieces[-1])
+        is_shared = (
+            (is_mine or first in {"i", "i'm"})
+            and " and " in sentence[before : start + 1]
+            and bool(pieces)
+            and _is_half(pieces[-1])
+        )
         if pieces and (is_shared or (is_mine and not _has_verb(piece))):
             pieces[-1] += sentence[before:end]
         elif pieces and (first in BASE or is_past(first)) and re.match(r"I\b", pieces[-1]):
@@ -169,7 +189,9 @@ def _pieces(sentence: str) -> list[str]:
 
 
 def _is_half(piece: str) -> bool:
-    """“My wife”, of “My wife and I”."""
+    """“My wife”, of “My wife and I”; “Samantha”, of “Samantha and I”."""
+    if re.fullmatch(r"[A-Z][a-z]+(?: [A-Z][a-z]+)?", piece):
+        return True
     return piece.lower().startswith("my ") and not _has_verb(piece)
 
 

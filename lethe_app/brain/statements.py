@@ -1,32 +1,29 @@
-"""Takes facts from a conversation by rules alone, for when no model can be trusted with it."""
+"""Extracts facts from a conversation by rules alone, for when no model can be trusted with it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.brain import dating, short_answers
-from lethe_app.brain.kinds import ANIMALS, RELATIVES
-from lethe_app.brain.lasting import judge
+from lethe_app.brain import dating, endings, short_answers
+from lethe_app.brain.attributes import key_of, kind_of
+from lethe_app.brain.dialogue_acts import read_parts
+from lethe_app.brain.first_person import alone, bare, with_subject
+from lethe_app.brain.introductions import introduced
+from lethe_app.brain.lasting import Rule, judge, judge_generally, plain
 from lethe_app.brain.pronouns import Spoken, mentioned, presented, spell_out
 from lethe_app.brain.said import Said
-from lethe_app.brain.sentences import clauses, sentences
-from lethe_app.brain.third_person import possessive, rewrite
+from lethe_app.brain.sentences import clauses, sentences, tidy
+from lethe_app.brain.third_person import rewrite
 from lethe_app.domain.facts import FactKind
-from lethe_app.retrieval.when import WEEKDAYS
 from lethe_app.retrieval.words import cut, fold
 
 LONGEST_MESSAGE = 4000
 """Characters of a message that are read; beyond lie pasted texts."""
-_NAMED = re.compile(
-    rf"\b[Mm]y (?P<who>(?:(?:older|younger|big|little|elder|twin|late|oldest|youngest|eldest) )?(?:{RELATIVES}|"
-    rf"{ANIMALS})),? (?P<name>[A-Z][a-zà-öø-ÿ]+)\b(?! (?:and|or|&)\b)"
-)
-_NOT_NAMES = frozenset({"i", "and", "or", "who", "is", "was", "god", *WEEKDAYS})
-_UNREAL = re.compile(r"(?:if|when|imagine|suppose|let's say|what if|pretend)\b", re.IGNORECASE)
+_UNREAL = re.compile(r"(?:if|when(?! (?:I was|we were)\b)|imagine|suppose|let's say|what if|pretend)\b", re.IGNORECASE)
 _TELLING = re.compile(r"\b(?:I|my|me|we|our|he|she|her|his|him)\b|\bThe \w+ (?:is|will be|starts)\b", re.IGNORECASE)
 _WORK = re.compile(
     r"^I(?:'m| am|'ve been| have been| work)?(?: working)? (?P<how>(?:as|at|for|in) .+|(?P<what>an? .+))", re.IGNORECASE
@@ -43,18 +40,9 @@ _NEARLY_SILENT = re.compile(
 _EMPHATIC = re.compile(
     r"^(?P<kept>I) do(?= (?:have|like|love|enjoy|own|play|live|work|speak|collect|believe|hate|eat|drink)\b)"
 )
-_WITH_MINE = re.compile(r"\bmy (?:wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|family)\b", re.IGNORECASE)
-_OUR_COUNTED = re.compile(r"\bour (?=\d|two\b|three\b|four\b|five\b|six\b)", re.IGNORECASE)
 _HERE = re.compile(r" here(?= from)")
-_OF_US = re.compile(
-    r"^(?:we(?:'re| are|'ve| have| got)?(?= (?:getting married|expecting a|engaged|been (?:together|married|engaged)|"
-    r"got married|married in|moved to (?!the (?:couch|sofa|other|next)\b)|adopted an?|bought an? (?:\w+ )?(?:house|"
-    r"flat|boat|farm|cottage|car|van)|(?:two|three|four|five|six) (?:\w+ )?(?:kids|children|daughters|sons|cats|dogs)))|"
-    r"we(?= have (?:two|three|four|five|six|an?) (?:\w+ )?(?:kids|children|daughters?|sons?|cats?|dogs?))|"
-    r"our(?= (?:wedding|honeymoon|anniversary) (?:is|was) ))",
-    re.IGNORECASE,
-)
-_ALONE = {"our": "my", "we": "I", "we're": "I'm", "we are": "I am", "we've": "I've", "we have": "I have", "we got": "I got"}
+_CONTRASTED = re.compile(r"\b(?:never|not|n't|almost|wanted|before|always thought|only had)\b", re.IGNORECASE)
+_CONTRAST = re.compile(r"\W*\b(?:but|until|till|though|although|however|yet|except)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -79,86 +67,159 @@ class Statement:
     stores facts supersedes the known ones that say so."""
 
 
-def extract(lines: Sequence[Said]) -> list[Statement]:
-    """Lasting statements of both speakers about themselves, in the order in which they were made, each but once.
+@dataclass
+class _Reading:
+    """What one pass over the lines knows so far."""
 
-    English only: other languages yield nothing. Questions, hedges, moods of the moment, actions between asterisks, quotations
-    and whatever cannot be read without its neighbours are passed over.
+    general: bool
+    """Also clauses that no pattern covers count."""
+    found: dict[str, Statement] = field(default_factory=dict)
+    spoken: dict[str, tuple[int, list[Spoken]]] = field(default_factory=dict)
+    """Whom each speaker spoke of in their last message, and its place."""
+    named: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Speaker and name → whose name it is, such as “daughter”."""
+
+    def add(self, statement: Statement) -> None:
+        """Keep a statement; said again, its first wording stays, with both messages."""
+        same = " ".join(sorted(map(fold, cut(statement.text))))
+        if same in self.found:
+            earlier = self.found[same]
+            self.found[same] = replace(earlier, messages=tuple(dict.fromkeys((*earlier.messages, *statement.messages))))
+        elif statement.subject:
+            self.found[same] = statement
+        who = re.match(r"(?P<who>.+) name\Z", statement.key)
+        if who and (called := re.search(r" (?:called|named|is|are) (?P<name>[A-Z][\w-]+)\.\Z", statement.text)):
+            self.named[statement.subject, called["name"]] = who["who"]
+
+    def knows(self, name: str, noun: str) -> bool:
+        """Return whether a statement of this speaker already speaks of such a thing of theirs."""
+        own = re.compile(rf"(?:'s|their|\ban?|\d|two|three|four) (?:[\w-]+ )*{re.escape(noun)}", re.IGNORECASE)
+        return any(one.subject == name and own.search(one.text) for one in self.found.values())
+
+
+def extract(lines: Sequence[Said]) -> list[Statement]:
+    """Return the lasting statements of all speakers about themselves, in the order in which they were made, each but once.
+
+    English only: other languages yield nothing. Questions, hedges, moods of the moment and whatever cannot be read without its
+    neighbours are passed over. What is said in character is read by itself and marked `in_story`.
     """
-    found: dict[str, Statement] = {}
-    spoken: dict[str, tuple[int, list[Spoken]]] = {}
+    parts = read_parts(lines)
+    places = {line.id: place for place, line in enumerate(lines)}
+    stated = _read([replace(line, text=part.plain) for line, part in zip(lines, parts, strict=True)], general=True)
+    in_character = [replace(line, text=part.in_character) for line, part in zip(lines, parts, strict=True) if part.in_character]
+    played = _read(in_character, general=False)
+    every = [*stated, *(replace(one, in_story=True) for one in played)]
+    return sorted(every, key=lambda one: places[one.messages[0]])
+
+
+def _read(lines: Sequence[Said], *, general: bool) -> list[Statement]:
+    reading = _Reading(general)
     for place, line in enumerate(lines):
-        since, before = spoken.get(line.name, (max(-1, place - 2), []))
+        since, before = reading.spoken.get(line.name, (max(-1, place - 2), []))
         if place - since > _NEARBY:
             before = []
         told = [one for other in lines[since + 1 : place] for one in mentioned(other.text, other.id, by_other=True)]
         here: list[Spoken] = []
-        spoken[line.name] = (place, here)
-        for statement in _of_line(lines, place, here, (*before, *told)):
-            same = " ".join(sorted(map(fold, cut(statement.text))))
-            if same in found:  # said again: the first wording stays, with both messages
-                earlier = found[same]
-                found[same] = replace(earlier, messages=tuple(dict.fromkeys((*earlier.messages, *statement.messages))))
-            elif line.name:
-                found[same] = statement
-    return list(found.values())
+        reading.spoken[line.name] = (place, here)
+        for statement in _of_line(reading, lines, place, (*before, *told)):
+            reading.add(statement)
+        if general:
+            for statement in _in_passing(reading, line):
+                reading.add(statement)
+    return list(reading.found.values())
 
 
-def _of_line(lines: Sequence[Said], place: int, here: list[Spoken], before: Sequence[Spoken]) -> Iterator[Statement]:
+def _of_line(reading: _Reading, lines: Sequence[Said], place: int, before: Sequence[Spoken]) -> list[Statement]:
     line = lines[place]
-    own = list(_of_message(line, here, before))
+    own = list(_of_message(reading, line, before))
     answered = _answered(lines, place)
     if answered and not any(answered.key and answered.key == statement.key for statement in own):
         own.insert(0, answered)
-    yield from own
-    yield from _names(line, own)
+    return own
 
 
-def _of_message(line: Said, here: list[Spoken], before: Sequence[Spoken]) -> Iterator[Statement]:
-    """Sentence by sentence; `here` becomes those spoken of in it, `before` are those spoken of just before it."""
-    parts = sentences(line.text[:LONGEST_MESSAGE])
+def _of_message(reading: _Reading, line: Said, before: Sequence[Spoken]) -> Iterator[Statement]:
+    """Read a message sentence by sentence; `before` are those spoken of just before it."""
+    here = reading.spoken[line.name][1]
+    text = line.text[:LONGEST_MESSAGE]
+    exchanged = endings.exchange(tidy(text))
+    if exchanged:
+        yield from _stated(exchanged[0], Rule(re.compile("")), line, ends=exchanged[1:])
+    parts = sentences(text)
     for number, sentence in enumerate(parts):
         if _UNREAL.match(sentence):
             here.append(Spoken("", "she or he", line.id))
             continue
-        if sentence.endswith("?") or not _TELLING.search(sentence):
-            here += mentioned(sentence, line.id)
+        full = with_subject(_with_relation(reading, line.name, sentence))
+        if full.endswith("?") or not _TELLING.search(full):
+            here += mentioned(full, line.id)
             continue
-        for part in clauses(sentence):
+        for part in clauses(full):
             clause, one = spell_out(part, here, before)
             here += mentioned(part, line.id)
             if one:
                 here.append(one)
-            yield from _of_clause(clause, line, here, *([one.source] if one and one.source != line.id else []))
+            if not (exchanged and "instead" in full) and not _is_cut_off(part, full):
+                yield from _of_clause(reading, clause, line, *([one.source] if one and one.source != line.id else []))
         if number + 1 < len(parts) and (name := presented(sentence, parts[number + 1])):
-            yield from _stated(name, f"{name.split()[1]} name", line)
+            yield from _stated(name, Rule(re.compile(""), f"{name.split()[1]} name"), line)
 
 
-def _of_clause(part: str, line: Said, here: list[Spoken], *more: UUID) -> Iterator[Statement]:
-    counted = _OUR_COUNTED.sub("", part) if _WITH_MINE.search(part) else part  # “with my wife and our three dogs”
-    clause = _HERE.sub("", _OF_US.sub(lambda found: _ALONE[found[0].lower()], counted))
+def _with_relation(reading: _Reading, speaker: str, sentence: str) -> str:
+    """Return “Emma turned ten” as “my daughter Emma turned ten” where Emma is known to be the speaker's daughter."""
+    first = re.match(r"[A-Z][\w-]+(?=(?:'s)? \w)", sentence)
+    who = reading.named.get((speaker, first[0])) if first else None
+    return f"my {who} {sentence}" if who else sentence
+
+
+def _is_cut_off(part: str, sentence: str) -> bool:
+    """Return whether a clause such as “I've never had a cat before” goes on with “but I have one now”."""
+    place = sentence.find(part.split(" ", 1)[-1])
+    after = sentence[place + len(part.split(" ", 1)[-1]) :] if place >= 0 else ""
+    return bool(_CONTRASTED.search(part) and _CONTRAST.match(after))
+
+
+def _of_clause(reading: _Reading, part: str, line: Said, *more: UUID) -> Iterator[Statement]:
+    clause = bare(_HERE.sub("", alone(part)))
     if birthday := _BIRTHDAY.match(clause):
-        yield from _stated(f"my birthday is on {_day(birthday, line.time)}", "birthday", line)
-    elif rule := judge(clause):
+        yield from _stated(f"my birthday is on {_day(birthday, line.time)}", Rule(_BIRTHDAY, "birthday"), line)
+    elif rule := judge(clause) or (judge_generally(clause) if reading.general else None):
         if rule.key == "job" and (work := _WORK.match(clause)):
+            here = reading.spoken[line.name][1]
             here.append(Spoken(f"as {work['what']}" if work["what"] else work["how"], "work", line.id))
-        yield from _stated(dating.resolve(clause, line.time.date(), event=rule.event), rule.key, line, *more)
+        yield from _stated(clause, rule, line, *more)
 
 
 def _day(found: re.Match[str], said: datetime) -> str:
-    """Day and month, without a year."""
+    """Return day and month, without a year."""
     words = dating.resolve((found["when"] or " today").strip(), said.date())
     return words.removeprefix("on ").rsplit(" ", 1)[0]
 
 
-def _stated(clause: str, key: str, line: Said, *more: UUID) -> Iterator[Statement]:
+def _stated(clause: str, rule: Rule, line: Said, *more: UUID, ends: Sequence[str] = ()) -> Iterator[Statement]:
+    """Yield the first-person clause as a statement, if it can be told in the third person."""
+    text = plain(clause)
+    key = key_of(clause, text, rule.key)
     if key == "name" and fold(line.name) in fold(clause):
         return  # “Tomas's name is Tomas” tells nobody anything
-    clause = _EMPHATIC.sub(r"\g<kept>", _NEARLY_SILENT.sub(r"\g<kept>", clause))
-    if dating.MOVING.search(clause):
+    dated = dating.resolve(clause, line.time.date(), event=rule.event)
+    bared = _EMPHATIC.sub(r"\g<kept>", _NEARLY_SILENT.sub(r"\g<kept>", dated))
+    if dating.MOVING.search(bared):
         return
-    if text := rewrite(clause, line.name, ""):
-        yield Statement(text, line.name, (*more, line.id), line.time, key)
+    if told := rewrite(bared, line.name, ""):
+        over = tuple(filter(None, (rewrite(end, line.name, "") for end in (*ends, *endings.ended(clause)))))
+        yield Statement(told, line.name, (*more, line.id), line.time, key, kind_of(text, key), ends=over)
+
+
+def _in_passing(reading: _Reading, line: Said) -> Iterator[Statement]:
+    """Yield what a message tells without stating it, unless a statement of the same speaker says so already."""
+    for sentence in sentences(line.text[:LONGEST_MESSAGE]):
+        for clause, key in introduced(sentence):
+            last = clause.rstrip(".").rsplit(" ", 1)[-1]
+            if not reading.knows(line.name, last) and not any(
+                one.subject == line.name and re.search(rf"\b{re.escape(last)}\b", one.text) for one in reading.found.values()
+            ):
+                yield from _stated(clause, judge(clause) or Rule(_BIRTHDAY, key), line)
 
 
 def _answered(lines: Sequence[Said], place: int) -> Statement | None:
@@ -176,7 +237,8 @@ def _answered(lines: Sequence[Said], place: int) -> Statement | None:
             return None
         full, asked = (spoken, "birthday"), told[-1]
     earlier = (_mentioned(full[1].removesuffix(" name"), lines[max(0, place - 5) : place], line.name, asked),)
-    return next(_stated(*full, line, *filter(None, earlier), asked.id), None)
+    rule = Rule(_BIRTHDAY, full[1])
+    return next(_stated(full[0], rule, line, *filter(None, earlier), asked.id), None)
 
 
 def _mentioned(who: str, lines: Sequence[Said], name: str, asked: Said) -> UUID | None:
@@ -190,14 +252,3 @@ def _asks_birthday(other: Said, line: Said) -> bool:
     """Somebody asked for this speaker's birthday."""
     whose = "my" if other.name == line.name else "your"
     return bool(re.search(rf"\b{whose} birthday\b", other.text, re.IGNORECASE)) and other.text.rstrip().endswith("?")
-
-
-def _names(line: Said, own: Sequence[Statement]) -> Iterator[Statement]:
-    """“My husband Lars …” says at least what the husband is called."""
-    for sentence in sentences(line.text[:LONGEST_MESSAGE]):
-        for found in _NAMED.finditer(sentence):
-            name, who = found["name"], found["who"]
-            if fold(name) in _NOT_NAMES or sentence.endswith("?") or any(name in statement.text for statement in own):
-                continue
-            text = f"{possessive(line.name)} {who} is called {name}."
-            yield Statement(text, line.name, (line.id,), line.time, f"{who} name")

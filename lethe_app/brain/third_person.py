@@ -19,7 +19,8 @@ _SHORT = {"'m": " is", "'re": " is", "'ve": " has", "'ll": " will"}
 _PLURAL = {"'re": " are", "'ve": " have", "'ll": " will", "'d": " would"}
 _HAD = re.compile(r"(?: \w+ly)? (?:been|had|better|never|always|just|already)\b| \w+ed\b")
 _PAIR = re.compile(
-    rf"^my (?P<who>(?:[\w-]+ ){{0,2}}?(?:{RELATIVES})(?: [A-Z]\w+)?) and I(?P<short>'ve|'ll|'d)?(?![\w'])", re.IGNORECASE
+    rf"^my (?P<who>(?:[\w-]+ ){{0,2}}?(?:{RELATIVES}|[a-z]+s)(?: [A-Z]\w+)?) and I(?P<short>'ve|'ll|'d)?(?![\w'])",
+    re.IGNORECASE,
 )
 """“My wife and I”."""
 _MY_EVENT = re.compile(
@@ -132,9 +133,11 @@ def _agreed(after: str) -> str:
 def _possessed(text: str, name: str, doer: int) -> str:
     """My, mine, me, myself; from the place on where the doer stands, by pronoun."""
 
+    helped = re.match(r"[A-Z][a-z]+ing\b.*? me\b", text)  # “Painting helps me express my feelings”
+
     def one(found: re.Match[str]) -> str:
         word = found[0].lower()
-        if found.start() < doer:
+        if found.start() < doer and not (helped and found.start() > helped.end()):
             return name if word == "me" else possessive(name)
         return {"my": "their", "mine": "theirs"}.get(word, "them")
 

@@ -1,0 +1,157 @@
+"""Reads what a sentence tells in passing: “my dog” says that one has a dog, “my husband Lars” what he is called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lethe_app.brain.general_words import EMPTY
+from lethe_app.brain.kinds import ANIMALS, JOBS, NOT_CALLINGS, RELATIVES
+from lethe_app.retrieval.when import WEEKDAYS
+from lethe_app.retrieval.words import MONTHS, fold
+
+_AGE_OF = r"(?:older|younger|big|little|elder|twin|late|oldest|youngest|eldest|new|old|other|best|former|next-door)"
+_NAMED = re.compile(
+    rf"\b[Mm]y (?P<who>(?:{_AGE_OF} )?(?:(?:golden|german|border|yorkshire|french|jack russell|cocker|black|tabby|guinea|great|"
+    rf"shih|english|[a-z]+ (?=teacher|friend|neighbou?r|colleague|mate|coach)) ?)?(?:{RELATIVES}|{ANIMALS}|boss|coach|doctor|"
+    rf"therapist|dentist|vet|manager|co-?worker|classmate|teammate|mate|buddy|landlord|landlady|instructor|tutor|shepherd|"
+    rf"husky|pug|"
+    rf"dachshund|beagle|bulldog|boxer|rottweiler|tzu|dane|cockatiel|parakeet))(?: called| named)?,? "
+    rf"(?P<name>[A-Z][a-zà-öø-ÿ]+)\b"
+    rf"(?! (?:and|or|&) [A-Z])"
+)
+_NAME_FIRST = re.compile(
+    rf"(?<![\w,] )(?:^|[,;] |\b(?:with|and|to|for|by|of) )(?P<name>[A-Z][a-zà-öø-ÿ]+), my (?P<who>(?:{_AGE_OF} )?(?:(?!own "
+    rf")[a-z-]+ )?(?:{RELATIVES}|"
+    rf"{ANIMALS}|boss|coach|shepherd|husky|pug|dachshund|beagle|bulldog))(?=[,.!]|$| (?:is|was|has|had|just|and)\b)"
+)
+_NOT_NAMES = frozenset(
+    {
+        "i",
+        "and",
+        "or",
+        "who",
+        "is",
+        "was",
+        "god",
+        "well",
+        "yes",
+        "no",
+        "so",
+        "but",
+        "oh",
+        "sorry",
+        "thanks",
+        "also",
+        "then",
+        "now",
+        "just",
+        "still",
+        "it",
+        "he",
+        "she",
+        "they",
+        "we",
+        "you",
+        "the",
+        "this",
+        "that",
+        "my",
+        *WEEKDAYS,
+        *MONTHS,
+    }
+)
+_CLOSE = (
+    r"(?:wife|husband|girlfriend|boyfriend|fianc[eé]e?|kids|children|sons?|daughters?|sisters?|brothers?|siblings|twins|"
+    r"grandkids|"
+    r"grandchildren|grandsons?|granddaughters?|nephews?|nieces?|step(?:sons?|daughters?|kids|children)|room-?mates?|flatmates?|"
+    r"house-?mates?)"
+)
+_HAVING = re.compile(
+    rf"\b[Mm]y (?P<what>(?:(?:two|three|four|five|six|\d|older|younger|big|little|twin|rescue|golden|black|\d+-year-old|"
+    rf"[a-z]+-year-old|teenage|oldest|youngest|elder) )*(?:{_CLOSE}|(?!fish\b|bird\b|bees\b|rat\b|cow\b|goose\b|chicken\b|"
+    rf"pet\b|sheep\b|mouse\b|mice\b){ANIMALS}))(?!['’]s?\b|-| (?:in (?:law|mind)|{ANIMALS}|and I split))\b"
+)
+_LATE = re.compile(rf"\b[Mm]y late (?P<who>{RELATIVES})\b")
+_VOCATIVE = re.compile(r"(?:^|, )my \w+ ?(?:[,.!?]|$)", re.IGNORECASE)
+_UNREAL = re.compile(
+    r"\b(?:if|imagine|pretend|would|wish|future|someday|suppose|used to|dream|story|character|novel|game|as (?:if|though)|"
+    r"like (?:a|my)|"
+    r"when I (?:was|grow)|ex|call(?:ed)? (?:it|him|her|them) my|not my|isn't my|aren't my|without my)\b",
+    re.IGNORECASE,
+)
+_THING = re.compile(
+    r"\b[Mm]y (?:(?:new|old|beloved|trusty|little|own|acoustic|electric|beautiful|first) )?(?P<what>(?:acoustic |electric |"
+    r"bass |vegetable |"
+    r"rose |herb |camper |food |rowing |sailing |(?!whole|entire|little|huge|growing|own|new|big)[a-z]+ "
+    r"(?=collection))?(?:guitar|violin|piano|"
+    r"cello|drum ?kit|ukulele|saxophone|trumpet|flute|accordion|motorbike|motorcycle|van|boat|caravan|allotment|greenhouse|"
+    r"garden|"
+    r"telescope|wheelchair|podcast|blog|bakery|workshop|truck|collection))\b"
+)
+_CAR = re.compile(
+    r"\b[Mm]y (?:(?:new|old|beloved|trusty|little|own|red|blue|white|black|electric) )*(?P<what>Prius|Tesla|Honda|Toyota|"
+    r"Ford|BMW|Audi|"
+    r"Volvo|Golf|VW|Volkswagen|Fiat|Skoda|Kia|Hyundai|Mazda|Nissan|Subaru|Jeep|Renault|Peugeot|Citro[eë]n|Opel|Dacia|"
+    r"Mercedes|Porsche|"
+    r"Vespa|Yamaha|Harley|Civic|Corolla|Clio|Polo|Passat|Fiesta|Corsa)\b"
+)
+_COURSE = re.compile(
+    r"\b[Mm]y (?:(?:weekly|new|first|last|local|next|evening|online) )*(?P<what>(?P<of>(?!to|for|of|in|and|at|from|"
+    r"with)[a-z]+)(?: (?!to |for |of |in |and |at |from |with )[a-z]+)? (?P<kind>class|"
+    r"lessons|course|club|choir|support group))\b"
+)
+_AS_JOB = re.compile(
+    rf"^(?:as|being) (?P<what>an? (?:[a-z-]+ ){{0,2}}?(?:{JOBS}|[a-z]+(?:er|or|ist|ian))),? (?=I\b|I'|my\b|you\b|it\b)",
+    re.IGNORECASE,
+)
+_AS_ONCE = re.compile(
+    r"\b(?:kid|child|boy|girl|teenager|beginner|toddler|youngster|fan|lover|reminder|matter|rule)\b", re.IGNORECASE
+)
+
+
+def introduced(sentence: str) -> Iterator[tuple[str, str]]:
+    """Yield what the sentence tells in passing, as a first-person clause and its key."""
+    yield from _names(sentence)
+    if _UNREAL.search(sentence):
+        return
+    if late := _LATE.search(sentence):
+        yield f"my {late['who']} has died", ""
+    if not sentence.endswith("?"):
+        yield from _occupations(sentence)
+    for found in _HAVING.finditer(_VOCATIVE.sub("", sentence)):
+        yield f"I have {_article(found['what'].lower())}", ""
+    for found in _THING.finditer(sentence):
+        if found["what"] != "collection":
+            yield f"I have {_article(found['what'].lower())}", ""
+    for found in _CAR.finditer(sentence):
+        yield f"I have a {found['what']}", "car"
+
+
+def _names(sentence: str) -> Iterator[tuple[str, str]]:
+    """Yield what relatives, friends and pets are called; a question names them, too."""
+    for pattern in (_NAMED, _NAME_FIRST):
+        for found in pattern.finditer(sentence):
+            if fold(found["name"]) not in _NOT_NAMES:
+                yield f"my {found['who']} is called {found['name']}", f"{found['who']} name"
+
+
+def _occupations(sentence: str) -> Iterator[tuple[str, str]]:
+    """Yield “as a nurse, I …” and the courses and clubs one belongs to."""
+    job = _AS_JOB.match(sentence)
+    if job and not _AS_ONCE.search(job["what"]) and job["what"].split()[-1].lower() not in NOT_CALLINGS:
+        yield f"I'm {job['what'].lower()}", ""
+    for found in _COURSE.finditer(sentence):
+        if found["of"] not in EMPTY and not found["of"].endswith(("ing's", "ly")):
+            does = "am in a" if found["kind"] in {"club", "choir", "support group"} else "take"
+            yield f"I {does} {found['what'] if does == 'am in a' else _article(found['what'])}", ""
+
+
+def _article(what: str) -> str:
+    """Return the noun with its article; numbers and plurals stand without one."""
+    last = what.rsplit(" ", 1)[-1]
+    if (what[0].isdigit() and "year" not in what) or what.split(maxsplit=1)[0] in {"two", "three", "four", "five", "six"}:
+        return what
+    if (last.endswith("s") and last != "class") or last in {"children", "kids", "geese", "practice", "fish"}:
+        return what
+    return f"{'an' if what[0] in 'aeiou8' else 'a'} {what}"
