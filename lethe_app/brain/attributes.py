@@ -6,7 +6,7 @@ import re
 
 from lethe_app.brain.kinds import ANIMALS, CONDITIONS, EVENTS, JOBS, RELATIVES, SKILLS, STATES
 from lethe_app.brain.phrases import AGE, OFTEN, TIME
-from lethe_app.brain.verbs import is_past
+from lethe_app.brain.verbs import BASE, is_past
 from lethe_app.domain.facts import FactKind
 
 _SAME = (
@@ -17,18 +17,19 @@ _SAME = (
     (re.compile(r"\b(?:grandpa|granddad|grandad)\b"), "grandfather"),
     (re.compile(r"\b(?:puppy|pup)\b"), "dog"),
     (re.compile(r"\bkitten\b"), "cat"),
-    (re.compile(r"\b(?:favorite)\b"), "favourite"),
+    (re.compile(r"\bfavorite\b"), "favourite"),
+    (re.compile(r"\bcolor\b"), "colour"),
+    (re.compile(r"\bmovie\b"), "film"),
+    (re.compile(r"\bkids\b"), "children"),
 )
 _LONG_PAST = re.compile(
     r"\b(?:when i was|as an? (?:kid|child|teenager|student|baby)|(?:19|20)\d\d|years? ago|decades? ago|back then|used to|"
     r"at the age)\b"
 )
 _BOND = rf"(?:{RELATIVES}|{ANIMALS})"
-_WHO = re.compile(
-    rf"my (?P<who>(?:(?!own\b|late\b|ex\b)[\w-]+ ){{0,2}}?{_BOND})(?P<name>,? (?!is|are|was|were|has|have|will|can|do|does|"
-    rf"got)[a-z'-]+,?)?"
-    rf" (?P<rest>.+)"
-)
+_WHO = re.compile(rf"my (?P<who>(?:(?!own\b|late\b|ex\b)[\w-]+ ){{0,2}}?{_BOND}),? (?P<rest>.+)")
+_NAMED = re.compile(r"[Mm]y (?:[\w'-]+ ){1,3}?(?P<name>(?!I\b)[A-Z][\w-]+),? ")
+_ONLY_ONE = re.compile(r"(?:partner|mother|father)\Z")
 _REST = (
     (
         re.compile(
@@ -94,6 +95,9 @@ _ATTRIBUTES = tuple(
         ((r"i (?:do not drink|no longer drink|am sober|am teetotal|(?:have )?(?:quit|stopped|given up|gave up) (?:drinking|"
          r"alcohol))\b(?! (?:coffee|tea|milk))"),
          "alcohol"),
+        ((r"i have (?:got )?(?:one|two|three|four|five|six|seven|\d) (?:\w+ )?(?P<what>cats|dogs|kids|children|sisters|"
+         r"brothers|siblings|daughters|sons)\b"),
+         "number of {what}"),
         (r"i (?:study|am studying|major in|am majoring in)\b", "studies"),
         ((r"my (?P<what>(?:native|first) language|mother tongue|hometown|home town|star sign|zodiac|sign|blood type|"
           r"pronouns|surname|religion|"
@@ -104,8 +108,8 @@ _ATTRIBUTES = tuple(
     )
 )  # fmt: skip
 _EVENT = re.compile(
-    rf"(?:my|i (?:have|have got|am having|had|will have|got)(?: an?| my| the| another)?|the (?P<the>launch|naming) of my) "
-    rf"(?P<what>(?:(?!is\b|are\b|next\b|first\b|big\b|"
+    rf"(?:my|i (?:have got|have|am having|had|will have|got)(?: an?| my| the| another)?|the (?P<the>launch|naming) of my) "
+    rf"(?P<what>(?:(?!is\b|are\b|got\b|an?\b|next\b|first\b|big\b|"
     rf"new\b|important\b|last\b)[\w'-]+ ){{0,2}}?(?:{EVENTS}))s?\b(?! (?:at least|with my))"
 )
 _PLANNED_EVENT = re.compile(
@@ -121,7 +125,7 @@ _HEALTH = re.compile(
     r"collarbone|finger|toe)s?|sprained|fractured|concussion|chemo\w*|tumou?r|diabetic|epileptic|asthmatic|dyslexic|"
     r"autistic|deaf|"
     r"colou?r[- ]blind|seasick|carsick|wear (?:glasses|contact|hearing)|wheelchair|pacemaker|gastritis|er\b|emergency room|"
-    r"expecting|due date|"
+    r"due date|"
     r"lose weight|lost \w+ (?:kilos|pounds)|blood pressure|infection|pneumonia|covid|flu|my health|health (?:scare|issues?|"
     r"problems?)|weight)\b"
 )
@@ -149,7 +153,7 @@ _WORK = re.compile(
 _HOME = re.compile(
     r"\b(?:i (?:live|am living|moved|have moved|am moving|reside|am based|rent|bought an? (?:\w+ )?(?:house|flat|apartment|"
     r"cottage|home)|grew up|have lived|"
-    r"lived|settled)|my (?:flat|house|apartment|home)|room-?mates?|flatmates?|landlord|mortgage)\b"
+    r"lived|settled|used to live)|my (?:flat|house|apartment|home)|room-?mates?|flatmates?|landlord|mortgage)\b"
 )
 _TASTE = re.compile(
     rf"\b(?:love|like|hate|enjoy|adore|prefer|dislike|despise|loathe|detest|favou?rite|fan of|\w+ fan|into|obsessed|"
@@ -177,7 +181,7 @@ _KEY_KINDS = {
 _IDENTITY = re.compile(rf"i (?:am {STATES}|speak|come from|am from|was born|was raised|grew up|was brought up|am named)\b")
 _PEOPLE = re.compile(
     rf"^my (?:[\w'-]+ ){{0,3}}?{_BOND}\b|\b(?:have|adopted|got|has) (?:[\w-]+ ){{0,4}}?{_BOND}\b|"
-    rf"\b(?:called|named)\b|broke up|relationship"
+    rf"\b(?:called|named)\b|broke up|relationship|expecting"
 )
 _PARTNERED = re.compile(r"i (?:am|have been|got) (?:single|married|engaged|divorced|widowed|separated)\b")
 _KINDS = (
@@ -207,14 +211,14 @@ def key_of(clause: str, text: str, given: str) -> str:
             ):
                 return ""
             place = found.groupdict().get("place", "")
-            if place and place.title() not in clause and not clause[1:].islower():
+            if place in BASE or (place and place.title() not in clause and not clause[1:].islower()):
                 continue  # “I'm going to chat”
             return normal(key.format(**{name: value for name, value in found.groupdict().items() if value}))
     if given == "origin":
         return given if text.startswith(("i am", "i come", "i hail")) else ""
     if given:
         return given if given == "home" or re.match(r"i am (?:an?|the) |my (?:job|profession)", text) else ""
-    return _key_of_kin(text) or _key_of_event(text)
+    return _key_of_kin(clause, text) or _key_of_event(text)
 
 
 def normal(key: str) -> str:
@@ -224,15 +228,17 @@ def normal(key: str) -> str:
     return key
 
 
-def _key_of_kin(text: str) -> str:
-    """Return such as “sister Ana home”; a name keeps two sisters apart."""
-    found = _WHO.match(text)
+def _key_of_kin(clause: str, text: str) -> str:
+    """Return such as “sister home”, or “ana home” for one who is named: a name keeps two sisters apart."""
+    called = _NAMED.match(clause)
+    name = called["name"].lower() if called else ""
+    found = _WHO.match(re.sub(rf",? {re.escape(name)}\b,?", "", text, count=1) if name else text)
     if not found:
         return ""
-    who = f"{found['who']} {(found['name'] or '').strip(' ,')}".strip()
+    who = normal(found["who"])
     for pattern, what in _REST:
         if pattern.match(found["rest"]):
-            return normal(f"{who} {what}")
+            return f"{name if name and not _ONLY_ONE.search(who) else who} {what}"
     return ""
 
 

@@ -15,9 +15,10 @@ _MONTH = "|".join(MONTHS)
 _COUNT = r"(?P<count>\d{1,2}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)) + ")"
 _PART = r"(?P<part> morning| afternoon| evening| night)?"
 _PAST = re.compile(
-    r"\b(?:was|were|had|did|got|went|ran|won|lost|moved|met|bought|made|saw|left|took|became|broke|fell|found|sold|gave|"
+    r"\b(?:was|were|had|did|(?<!'ve )(?<!have )(?<!has )(?<!'s )got|went|ran|won|lost|moved|met|bought|made|saw|left|took|"
+    r"became|broke|fell|found|sold|gave|"
     r"split|quit|"
-    r"began|built|came|drove|flew|fought|rode|sang|spent|swam|taught|wrote|"
+    r"began|built|came|died|drove|flew|fought|rode|sang|spent|swam|taught|wrote|"
     r"[a-z]{3,}ed)\b",
     re.IGNORECASE,
 )

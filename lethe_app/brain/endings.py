@@ -31,7 +31,9 @@ _NO_MORE = re.compile(
 )
 _STOPPED = re.compile(r"I(?:'ve| have)? (?:stopped|quit|gave up|given up) (?P<verb>[a-z]+ing)\b ?(?P<rest>.*)", re.IGNORECASE)
 _QUIT = re.compile(r"I(?:'ve| have)? (?:quit|left|lost) my job (?P<at>(?:at|with) [\w' &.-]+)", re.IGNORECASE)
-_MOVED = re.compile(r"I(?:'ve| have)? (?:just |recently )?moved (?:here )?from (?P<place>[\w' -]+?)(?= to\b|\Z)", re.IGNORECASE)
+_MOVED = re.compile(
+    r"I(?:'ve| have)? (?:(?:just|recently) )?moved (?:here )?from (?P<place>[A-Z][\w'-]*(?: [A-Z][\w'-]*)*|[a-z]+)(?= |\Z)"
+)
 _PARTED = re.compile(r"I(?:'ve| have)? (?:broke|broken|split) up with (?:my (?P<who>[a-z]+) ?)?(?P<name>[A-Z][\w-]+)?")
 _DIED = re.compile(
     r"my (?P<who>dog|cat|rabbit|hamster|horse|parrot|guinea pig|bird)(?: [A-Z]\w+)? (?:died|passed away|had "
@@ -49,7 +51,9 @@ _BEFORE = (
     (_DIED, "I have a {who}"),
 )
 _PARTNERS = ("girlfriend", "boyfriend", "partner")
-_LATER = re.compile(r" (?:in|on|for|this|last|next) \w+(?: \w+)?\Z")
+_LATER = re.compile(
+    r" (?:(?:in|on|for|this|last|next) \w+(?: \w+)?|(?:\w+|a few) (?:days|weeks|months|years) ago|a \w+ ago|recently)\Z"
+)
 
 
 def exchange(message: str) -> tuple[str, str] | None:
@@ -69,7 +73,7 @@ def ended(clause: str) -> tuple[str, ...]:
         named = [f"my {role} is called {found['name']}" for role in roles] if found["name"] else []
         return (*named, *(f"I have a {role}" for role in roles))
     if (found := _STOPPED.match(clause)) and found["verb"].lower() in _GERUNDS:
-        return (f"I {_GERUNDS[found['verb'].lower()]} {_LATER.sub('', found['rest'])}".strip(),)
+        return (f"I {_GERUNDS[found['verb'].lower()]} {_LATER.sub('', ' ' + found['rest']).strip()}".strip(),)
     for pattern, before in _BEFORE:
         if found := pattern.match(clause):
             return (before.format(**found.groupdict()),)

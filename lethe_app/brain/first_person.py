@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from lethe_app.brain.general_words import ACHIEVED
-from lethe_app.brain.kinds import JOBS
-from lethe_app.brain.verbs import is_past
+from lethe_app.brain.kinds import ANIMALS, EVENTS, JOBS, RELATIVES
 
 _WITH_MINE = re.compile(r"\bmy (?:wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|family)\b", re.IGNORECASE)
 _OUR_COUNTED = re.compile(r"\bour (?=\d|two\b|three\b|four\b|five\b|six\b)", re.IGNORECASE)
@@ -29,30 +28,31 @@ _ALONE = (
     (re.compile(r"\bourselves\b", re.IGNORECASE), "myself"),
     (re.compile(r"\b(?-i:us)\b", re.IGNORECASE), "me"),
 )
-_BEGUN = re.compile(
-    r"^(?P<adverb>(?:just|finally|recently|also|still|currently|actually) )?(?P<verb>[a-z']+)(?= [\w'])", re.IGNORECASE
-)
 _BEGINS = frozenset(
     """
-    adopted applied baked became booked bought broke built cooked did failed finished flew found gave got had handed hiked
-    joined learned learnt left lost made met moved passed picked planted played quit ran received signed sold spent
-    started stopped took tried turned visited volunteered was watched went won worked wrote
+    became broke did failed finished flew gave got had handed joined left lost made met moved passed picked played quit ran
+    received sold spent started stopped took tried turned went worked
     """.split()  # noqa: SIM905 - a list of quoted words cannot be read
 )
-"""Past forms with which people begin a message about themselves without “I”."""
-_DOING = re.compile(
-    r"^(?P<adverb>(?:just|finally|currently|still|now|also|actually) )?(?P<verb>learning|planning|studying|training|"
-    r"working|saving|writing|moving|thinking|trying|starting|expecting|volunteering|reading|building|getting ready|taking)"
-    r"(?= (?:to|on|for|about|of|at|an?|my|the|as|in|with|[A-Z]|some|up)\b)",
+_BEGUN = re.compile(
+    rf"^(?:(?:just|finally|recently|also|still|currently|actually) )?(?:{'|'.join(sorted(_BEGINS | ACHIEVED))})(?= [\w'])",
     re.IGNORECASE,
 )
-_FINITE_LATER = re.compile(
-    r"\b(?:is|are|was|has|have|does|will|would|can|could|makes?|made|helps?|gives?|feels?|sounds?|takes?|brings?|means?|"
+"""Past forms with which people begin a message about themselves without “I”."""
+_FINITE = (
+    r"(?:is|are|was|has|have|does|will|would|can|could|makes?|made|helps?|gives?|feels?|sounds?|takes?|brings?|means?|"
     r"keeps?|lets?|"
     r"reminds?|fascinates?|inspires?|motivates?|seems?|looks?)\b"
 )
-"""“Learning German is fun” has its subject already."""
-_BEEN = re.compile(r"^been (?=\w+ing\b)", re.IGNORECASE)
+_DOING = re.compile(
+    rf"^(?!.*\b{_FINITE})(?:(?:just|finally|currently|still|now|also|actually) )?(?:learning|planning|studying|training|"
+    rf"working|saving|"
+    r"writing|moving|thinking|trying|starting|expecting|volunteering|reading|building|getting ready|taking)"
+    r"(?= (?:to|on|for|about|of|at|an?|my|the|as|in|with|[A-Z]|some|up)\b)",
+    re.IGNORECASE,
+)
+"""“Learning German.”; “Learning German is fun” has its subject already."""
+_BEEN = re.compile(r"^(?P<said>been )(?=\w+ing\b)", re.IGNORECASE)
 _STATE = re.compile(
     r"^(?:(?:still|happily|newly|recently) )?(?:(?:married|single|divorced|engaged|retired|pregnant|vegan|"
     r"vegetarian)(?=[\s,.!]|$)(?! (?:life|people|food|man|"
@@ -60,6 +60,23 @@ _STATE = re.compile(
     re.IGNORECASE,
 )
 """“Married with two kids.”"""
+_ALSO_HAVING = re.compile(
+    rf"^(?:(?:and|also|plus|just|oh) )+(?P<what>(?:an?|one|two|three|four|five) (?:[\w-]+ ){{0,3}}?(?:{RELATIVES}|"
+    rf"{ANIMALS})(?:,? (?:called|named) .+)?)[.!]?$",
+    re.IGNORECASE,
+)
+"""“And a golden retriever called Biscuit.”"""
+_ELIDED = re.compile(
+    r"^(?:really |also |still )*(?:don't (?:really )?(?:like|eat|drink|smoke|drive|own|speak|watch|play)|can't (?:stand|"
+    r"eat|drink|swim|drive|cook)|"
+    r"never (?:learned|learnt|been|liked|had)|(?:hate|love|adore) (?!how|when|that|this|it|you|the|your|to see|seeing|him|"
+    r"her|them|my|what|life)[a-z]+"
+    r"(?: [a-z]+){0,3}[.!]*$)",
+    re.IGNORECASE,
+)
+"""“Don't like mushrooms.”"""
+_GOING = re.compile(r"^going to (?=(?:see|visit|be|go|move|start|meet|take|get|have|try|run|fly|adopt|buy)\b)", re.IGNORECASE)
+_GOT_EVENT = re.compile(rf"^(?P<said>got )(?=(?:my|an?|another) (?:[\w-]+ ){{0,2}}?{EVENTS}\b)", re.IGNORECASE)
 _HERE = re.compile(rf"^(?:an? )?(?P<job>(?:[\w-]+ ){{0,2}}(?:{JOBS}|[a-z]+(?:er|or|ist|ian))) here\b", re.IGNORECASE)
 
 
@@ -95,6 +112,20 @@ _NO_NOUN = frozenset(
         "that",
     ]
 )
+_MOVED_TO = re.compile(
+    r"(?:got|was|were|has been|have been|is|is being) (?:moved|postponed|rescheduled|brought forward|pushed back|put off) "
+    r"(?:from .+? )?(?:to|until|till|for) "
+    r"(?=(?:the )?\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:january|february|march|april|may|june|july|august|"
+    r"september|october|november|december)\b)",
+    re.IGNORECASE,
+)
+"""“My appointment got moved to Friday.”"""
+_THE_EVENT = re.compile(
+    rf"^the (?=(?:(?:job|dentist|doctor's|driving|final|maths?|vet|surgery|operation|birthday|hospital|court) "
+    rf")(?:{EVENTS}) (?:is|got|was|has been) |"
+    rf"(?:{EVENTS}) (?:got|was|has been) (?:moved|postponed|rescheduled|pushed|put off|cancelled|canceled|brought))",
+    re.IGNORECASE,
+)
 _OUR_OWN = re.compile(r"\bour(?= \w)")
 _SAID_FIRST = re.compile(
     r"^(?:I(?:'m| am) (?:so |really |very |just )?(?:glad|happy|proud|excited|thrilled|relieved|sad|pleased) (?:to (?:say|"
@@ -111,7 +142,8 @@ _SAID_FIRST = re.compile(
 
 def bare(clause: str) -> str:
     """Return the clause without what introduces it, and “this bowl”, of something shown, as “a bowl”."""
-    clause = _SAID_FIRST.sub("", clause)
+    clause = _THE_EVENT.sub("my ", _SAID_FIRST.sub("", clause))
+    clause = _MOVED_TO.sub("is now on ", clause)
     if re.match(r"I\b", clause) and not re.search(r"\b(?:you|your|us|we)\b", clause, re.IGNORECASE):
         clause = _OUR_OWN.sub("my", clause)
     return _SHOWN.sub(_as_new, clause)
@@ -123,6 +155,18 @@ def _as_new(found: re.Match[str]) -> str:
     if found["this"] in {"these", "those"} or word.endswith("s") or word in _NO_NOUN:
         return found[0] if found["this"] in {"this", "that"} else f"{found['deed']} {word}"
     return f"{found['deed']} {'an' if word[0].lower() in 'aeiou' else 'a'} {word}"
+
+
+_OMITTED = (
+    (_ALSO_HAVING, "I have"),
+    (_ELIDED, "I"),
+    (_GOING, "I'm"),
+    (_GOT_EVENT, "I've got"),
+    (_BEEN, "I've been"),
+    (_DOING, "I'm"),
+    (_STATE, "I'm"),
+    (_BEGUN, "I"),
+)
 
 
 def alone(clause: str) -> str:
@@ -137,15 +181,11 @@ def alone(clause: str) -> str:
 
 def with_subject(sentence: str) -> str:
     """Return a sentence that begins with its verb (“Just moved to Leeds”) with the “I” that goes without saying."""
-    if _HERE.match(sentence):
-        return _HERE.sub(lambda found: f"I'm {'an' if found['job'][0].lower() in 'aeiou' else 'a'} {found['job']}", sentence)
-    if _BEEN.match(sentence):
-        return "I've been " + sentence[5:]
-    found = _BEGUN.match(sentence)
-    if _DOING.match(sentence) and not _FINITE_LATER.search(sentence):
-        return f"I'm {sentence[:1].lower()}{sentence[1:]}"
-    if _STATE.match(sentence):
-        return f"I'm {sentence[:1].lower()}{sentence[1:]}"
-    if found and found["verb"].lower() in _BEGINS | ACHIEVED and is_past(found["verb"]):
-        return f"I {sentence[:1].lower()}{sentence[1:]}"
+    if here := _HERE.match(sentence):
+        article = "an" if here["job"][0].lower() in "aeiou" else "a"
+        return f"I'm {article} {here['job']}{sentence[here.end() :]}"
+    for pattern, subject in _OMITTED:
+        if found := pattern.match(sentence):
+            rest = sentence[found.end("said") if "said" in pattern.groupindex else 0 :]
+            return f"{subject} {rest[:1].lower()}{rest[1:]}"
     return sentence

@@ -46,7 +46,8 @@ _DANGLING = re.compile(
     r"they|them|him|her|hers|his|their|theirs|you|your|yours|yourself|we|us|our|ours|u|ur|here|there|ones|"
     r"(?<!-)one(?! (?:day|of my|year|month|week)\b)|else|otherwise|same|"
     r"something|anything|everything|nothing|stuff|things?|etc|whatever|somewhere|someone|everyone|everybody|somebody|both|"
-    r"too much|yet|then|instead|further|besides|i both|since i (?:last )?(?:talked|spoke|chatted)|i have only|last (?:chat|"
+    r"too much|yet|then|instead(?! of)|further|besides|i both|since i (?:last )?(?:talked|spoke|chatted)|i have only|last "
+    r"(?:chat|"
     r"talk|conversation))\b"
 )
 _SEVERAL = re.compile(

@@ -15,11 +15,13 @@ NONE = -9.0
 _PLANS = (
     r"(?:(?:am|have been) (?:planning|hoping|thinking (?:of|about)|aiming|looking (?:to|into|for(?!ward)|forward to)|excited "
     r"(?:to|for|about)|considering|trying|about) |(?:hope|plan|intend|aim) (?:to|on) |want to |(?:have )?always wanted |"
-    r"(?:would|will) (?:love|like) (?:to |an? )|would really (?:love|like) |can not wait (?:to|for) |dream (?:of|about) |"
+    r"(?:would|will) (?:love|like) (?:to |an? (?=(?:dog|cat|puppy|garden|house|horse|baby|new|[a-z]+ dog)))|would really "
+    r"(?:love|like) |can not wait (?:to|for) |dream (?:of|about) |"
     r"am going to |will |(?:have )?decided |signed up |(?:have )?booked |(?:have )?registered )(?:to |on |for )?"
 )
 _CHATTY = (
-    r"(?:ask|be|check|come|do|feel|find|forget|get|give|go|have|hear|help|hold|keep|know|learn|leave|let|listen|look|make|meet|"
+    r"(?:ask|be|call|check|come|do|feel|find|forget|get|give|go|have|hear|help|hold|keep|know|learn|leave|let|listen|look|"
+    r"make|meet|"
     r"miss|pass|remember|see|send|share|show|stay|stick|talk|tell|think|try|wait|work)\b"
 )
 """Verbs of what may be about to be done in the conversation itself: more content is asked of them."""
@@ -32,7 +34,7 @@ def _any(words: Collection[str]) -> str:
 _WEIGHTS = tuple(
     (re.compile(rf"i {pattern}"), weight)
     for pattern, weight in (
-        (rf"{_PLANS}{_CHATTY}", 0.5),
+        (rf"{_PLANS}{_CHATTY}", 1.0),
         (_PLANS, 1.5),
         (
             (
@@ -97,6 +99,8 @@ def own_weight(text: str) -> float:
     """Return the weight of the verb of a clause about one's own."""
     words = text.split()
     place = next((number for number, word in enumerate(words[2:8], 2) if _is_verb(word)), 0)
+    if "i" in words[:place]:
+        return NONE  # “my husband thinks I have …”
     if not place:
         return NONE
     following = next((word for word in words[place + 1 :] if not is_adverb(word)), "")

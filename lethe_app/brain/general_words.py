@@ -24,10 +24,10 @@ NO_EVENT = _words(
 """Past forms that tell what somebody thought, felt, said or did for a moment; without an object of weight, no fact."""
 SAID = _words(
     """
-    admitted agreed answered appreciated asked assumed believed called chatted concluded decided discussed expected
-    explained figured guessed hoped imagined joked knew meant mentioned noticed promised realised realized remembered
-    replied said screamed shouted supposed suspected talked texted thanked thought told trusted understood wished wondered
-    yelled
+    admitted agreed answered appreciated asked assumed believed called chatted concluded decided discussed dreamed dreamt
+    expected explained figured guessed hoped imagined joked knew meant mentioned noticed promised realised realized
+    remembered replied said screamed shouted supposed suspected talked texted thanked thought told trusted understood wished
+    wondered yelled
     """
 )
 """Past forms of speech and thought."""
@@ -121,8 +121,10 @@ MOODS = _words(
 """What somebody is at the moment: passing states are no facts."""
 TRIFLES = _words(
     """
-    ate bed breakfast brunch bus cleaned coffee couch cried dinner dishes drank hair laundry lunch nap nothing pizza poured
-    rest sat shower slept snack sofa stayed tea toast toilet tv woke yelled
+    ate bath bed beer beers breakfast brunch burger bus calls cleaned coffee cold couch cried dinner dishes drank email
+    emails glass groceries hair haircut hangover headache laundry lunch meeting meetings mistake mistakes nap nightmare
+    nothing pizza poured promise rest sandwich sat shower slept snack sofa stayed tea toast toilet traffic tv wine woke
+    yelled
     """
 )
 """Everyday trifles: worth nothing next month."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from lethe_app.brain.double_dates import in_digits
-from lethe_app.brain.sentences import tidy
+from lethe_app.brain.spelling import tidy
 from lethe_app.brain.stems import stem
 from lethe_app.retrieval.when import COUNTS, SEASONS, WEEKDAYS
 from lethe_app.retrieval.words import MONTHS, STOP_WORDS, cut, fold

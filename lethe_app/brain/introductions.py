@@ -12,13 +12,13 @@ from lethe_app.retrieval.words import MONTHS, fold
 
 _AGE_OF = r"(?:older|younger|big|little|elder|twin|late|oldest|youngest|eldest|new|old|other|best|former|next-door)"
 _NAMED = re.compile(
-    rf"\b[Mm]y (?P<who>(?:{_AGE_OF} )?(?:(?:golden|german|border|yorkshire|french|jack russell|cocker|black|tabby|guinea|great|"
+    rf"\b(?:[Mm]y|[Oo]ur) (?P<who>(?:{_AGE_OF} )?(?:(?:golden|german|border|yorkshire|french|jack russell|cocker|black|"
+    rf"tabby|guinea|great|"
     rf"shih|english|[a-z]+ (?=teacher|friend|neighbou?r|colleague|mate|coach)) ?)?(?:{RELATIVES}|{ANIMALS}|boss|coach|doctor|"
     rf"therapist|dentist|vet|manager|co-?worker|classmate|teammate|mate|buddy|landlord|landlady|instructor|tutor|shepherd|"
     rf"husky|pug|"
     rf"dachshund|beagle|bulldog|boxer|rottweiler|tzu|dane|cockatiel|parakeet))(?: called| named)?,? "
-    rf"(?P<name>[A-Z][a-zà-öø-ÿ]+)\b"
-    rf"(?! (?:and|or|&) [A-Z])"
+    rf"(?P<name>(?:(?:Mrs?|Ms|Dr)\.? )?[A-Z][a-zà-öø-ÿ]+)\b(?! (?:and|or|&) [A-Z])"
 )
 _NAME_FIRST = re.compile(
     rf"(?<![\w,] )(?:^|[,;] |\b(?:with|and|to|for|by|of) )(?P<name>[A-Z][a-zà-öø-ÿ]+), my (?P<who>(?:{_AGE_OF} )?(?:(?!own "

@@ -60,7 +60,8 @@ LIFE: tuple[tuple[str, str], ...] = (
             r"i (?:won|published|adopted|married|became|founded|survived|inherited|proposed to my|graduated|divorced|"
             r"gave up|quit (?:my|smoking|drinking)|built (?:a|an|my own)|wrote an?|moved (?:to|from|in with|back in with|out|"
             r"into|"
-            r"back to|here from)|ran (?:my|a) (?:first |second )?(?:half[- ])?marathon|broke my|met my|have moved to|"
+            r"back to|here from)|ran (?:my|a) (?:first |second )?(?:half[- ])?marathon|broke my(?! promise| word)|met my|"
+            r"have moved to|"
             r"have quit|have given up|broke up with|split up with|traded|"
             r"passed (?:my|the)|failed (?:my|the)) (?!it|this|that|you|your|him|her|them|"
             r"over|on|away).*"
@@ -71,7 +72,8 @@ LIFE: tuple[tuple[str, str], ...] = (
         (
             rf"i (?:have )?(?:just )?{DEEDS} (?!up to|into the|out of the|to bed|to sleep|over to|(?<!left )home\b|back\b|"
             r"wondering|thinking|some (?:sleep|coffee)|up\b|an? (?:few |couple of )?(?:days?|weeks?|months?|years?) ago|"
-            r"the (?:idea|feeling|impression|chance|sense)|yesterday|last|today|a (?:\w+ )?(?:pic|photo|picture|time|day|"
+            r"the (?:idea|feeling|impression|chance|sense)|yesterday|last|today|my (?:promise|word|record|fast)\b|a (?:\w+ "
+            r")?(?:headache|hangover|cold|nightmare|meeting|call|pic|photo|picture|time|day|"
             r"game|incident|experience|setback|blast|look|dream(?: .*)?|chat|nap|break|bath|shower|picnic|walk|coffee|"
             rf"laugh|bite|drink|snack)\b|lunch|dinner|breakfast|to work|shopping|out\b|this|that|it\b|so\b).*{TIME}.*"
         ),

@@ -9,7 +9,27 @@ from lethe_app.brain.kinds import CONDITIONS, EVENTS, JOBS, POSSESSIONS, RELATIV
 from lethe_app.brain.phrases import AGE, ANY_ONE, BETWEEN, BOND, MY_ONE, TIME
 
 OWN: tuple[tuple[str, str], ...] = (
-    (r"my (?P<what>[a-z]+) (?:is|are) (?:called|named) .+", "{what} name"),
+    (r"my (?:new )?(?P<what>[a-z]+) (?:is|are) (?:called|named) .+", "{what} name"),
+    (
+        (
+            r"my (?:(?:left|right|lower|upper) )?(?:knees?|back|hips?|shoulders?|ankles?|wrists?|neck|heart|eyesight|"
+            r"hearing|lungs|"
+            r"teeth|memory|blood pressure) (?:is|are|has been|have been) (?:bad|weak|broken|fractured|arthritic|shot|"
+            r"failing|poor|"
+            r"terrible|ruined|high|low|not great)\b.*"
+        ),
+        "",
+    ),
+    (
+        (
+            rf"my (?:[\w'-]+ ){{0,3}}?{EVENTS}s? (?:(?:got|was|has been|is|is being) )?(?:moved|postponed|rescheduled|"
+            rf"brought forward|"
+            r"pushed back|put off|cancelled|canceled|called off)\b.*"
+        ),
+        "!",
+    ),
+    (rf"{ANY_ONE}{BETWEEN},? (?:turned|turns|is turning|is about to turn|will be) {AGE}\b(?! (?:years|times)\b).*", "!"),
+    (rf"{ANY_ONE}{BETWEEN},? (?:is not|are not|does not|do not) (?!feel|think|know|want|need|care).+ any ?more", ""),
     (r"my (?:full |real |first |last |middle |sur)?name is (?!not).+", "name"),
     (r"my (?:[\w-]+ )?birthday is (?!coming|soon|over|the best|ruined).+", "birthday"),
     (
@@ -86,7 +106,7 @@ OWN: tuple[tuple[str, str], ...] = (
     (
         (
             rf"my (?:[\w'-]+ ){{0,3}}?{EVENTS}s? (?:is|are|was|were|starts?|will be) (?:on|in|at|next|tomorrow|this|coming|"
-            r"the|from|yesterday|last)\b(?! the \w+ (?:floor|side|street|corner|building)\b).*"
+            r"the|from|yesterday|last|\d+|now on|now in)\b(?! the \w+ (?:floor|side|street|corner|building)\b).*"
         ),
         "!",
     ),

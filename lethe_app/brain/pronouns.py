@@ -54,7 +54,9 @@ _OTHERS = re.compile(
     re.IGNORECASE,
 )
 _SHORT_IS = re.compile(
-    rf"^(?P<who>my (?:[\w-]+ )?{_BOND})'s(?= (?:\d|an? |the |from |not |called |married|engaged|retired|dead\b|also ))",
+    rf"^(?P<who>my (?:[\w-]+ )?{_BOND})'s(?= (?:\d|an? |the |from |not |called |married|engaged|retired|dead\b|also |"
+    rf"pregnant|allergic|getting |moving |expecting |turning |having |studying |working |"
+    rf"living |coming |in |at |on |ill\b|sick\b))",
     re.IGNORECASE,
 )
 _STARTS = re.compile(r"^(?:and )?(?P<who>he|she)(?P<short>'s)?\b(?! (?:and|or)\b)", re.IGNORECASE)

@@ -47,6 +47,18 @@ SELF: tuple[tuple[str, str], ...] = (
         ),
         "age!",
     ),
+    (r"i am (?:about )?(?:\d (?:foot|feet|ft)(?: \d+)?|\d'\d+|1[.,]\d\d ?m\w*|\d{3} ?cm)(?: tall)?", "height"),
+    (r"i (?:take|drink|have|like) my (?:coffee|tea|steak|eggs) .+", ""),
+    (
+        (
+            r"i (?:do not|no longer|am not|am no longer|can not|will not) (?!feel|think|know|care|understand|remember|see|"
+            r"trust|miss |love you|need).+"
+            r"(?<= )any ?more"
+        ),
+        "",
+    ),
+    (r"i (?:am )?no longer (?!feel|think|know|care|understand|remember|see |trust|sure|angry|afraid|worried).+", ""),
+    (r"i (?:eat|drink) (?:meat|fish|dairy|gluten|alcohol|pork|sugar|eggs)", ""),
     # calling
     (
         (

@@ -6,23 +6,9 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
+from lethe_app.brain.spelling import tidy
 from lethe_app.brain.verbs import BASE, NOUNS_TOO, is_adverb, is_past, third
 from lethe_app.retrieval.words import MONTHS
-
-SPELLINGS = {
-    "im": "I'm", "ive": "I've", "dont": "don't", "cant": "can't", "didnt": "didn't", "doesnt": "doesn't", "isnt": "isn't",
-    "wasnt": "wasn't", "wont": "won't", "havent": "haven't", "hasnt": "hasn't", "couldnt": "couldn't", "wouldnt": "wouldn't",
-    "u": "you", "ur": "your", "bc": "because", "cuz": "because", "coz": "because", "cos": "because", "gonna": "going to",
-    "wanna": "want to", "gotta": "have to", "tmrw": "tomorrow", "fav": "favourite", "fave": "favourite", "hubby": "husband",
-    "whats": "what's", "thats": "that's", "hes": "he's", "shes": "she's", "theyre": "they're", "youre": "you're",
-}  # fmt: skip
-"""What people type and what they mean."""
-_ACUTE = re.compile(r"(?<=[a-zA-Z])[´`](?=[a-zA-Z])")
-_SPELLED = re.compile(r"\b(?:" + "|".join(SPELLINGS) + r")\b(?!')", re.IGNORECASE)
-_LETTERS = re.compile(r"[a-z]+")
-_SMALL_I = re.compile(r"(?<![\w'.-])i(?=$|[\s,!.]|'(?:m|ve|d|ll)\b)")
-
-_IS = re.compile(r"(?<=\bname)'s\b|(?<=\bbirthday)'s\b|'s(?= (?:called|named)\b)")
 
 _UNSAID = re.compile(
     r"```[\s\S]*?(?:```|\Z)|^>.*$|https?://\S+|\*[^*\n]*\*+|(?<!\w)_[^_\n]+_(?!\w)|~~[^~\n]*~~|^\*.*$|<[^>\n]*>", re.MULTILINE
@@ -109,19 +95,14 @@ _FRONTED = re.compile(rf"^(?P<time>{_WHEN}(?: {_SECOND})?),? (?P<rest>(?:I|I'm|I
 _ALSO_WHEN = re.compile(rf",? {_SECOND}(?=,)", re.IGNORECASE)
 _TWO_TIMES = re.compile(rf"^(?P<first>{_WHEN}),?(?P<second> {_SECOND})?,? (?=(?:I|I'm|I've|my)\b)", re.IGNORECASE)
 """“This weekend, on Sunday, I’m …”: no clause ends at these commas."""
+_SELF_LIST = re.compile(r"I(?:'m| am) (?P<parts>[\w' -]+,(?: and)? (?:\d\d\b|from [A-Z]|an? [a-z]+).*)\Z")
+_SELF_PART = re.compile(r"(?:\d\d\b|from [A-Z]|an? [a-z]+|(?:living|working|based) )")
+"""“I'm Tom, 34, from Leeds” states each of its parts."""
 _KEPT = re.compile(
     r"(?:from|near|in|at|with|as|especially|mostly|mainly|particularly|named|called|and|or|off|on|between|by|plus|not|just|"
     r"where|who|whose|half|aged)\b",
     re.IGNORECASE,
 )
-
-
-def tidy(text: str) -> str:
-    """One kind of apostrophe and quotation mark, and the spelling of chats set right: “im” → “I'm”, “i” → “I”."""
-    plain = _ACUTE.sub("'", text).replace("’", "'").replace("‘", "'").replace("“", '"').replace("”", '"').replace("…", "... ")
-    typed = SPELLINGS.keys() & set(_LETTERS.findall(plain.lower()))  # far quicker than a pattern of all of them
-    fixed = _SPELLED.sub(lambda found: SPELLINGS[found[0].lower()], plain) if typed else plain
-    return _IS.sub(" is", _SMALL_I.sub("I", fixed))
 
 
 @lru_cache(maxsize=256)  # a line is read for itself, as an answer and as a question
@@ -147,6 +128,11 @@ def clauses(sentence: str) -> list[str]:
     found: list[str] = []
     whole = _TWO_TIMES.sub(lambda times: f"{times['first']}{times['second'] or ''} ", strip(sentence))
     for piece in _pieces(_ASIDE.sub(",", whole)):
+        if listed := _SELF_LIST.match(strip(piece)):
+            found += [
+                f"I'm {part}" for part in re.split(r",(?: and)? | and (?=from )", listed["parts"]) if _SELF_PART.match(part)
+            ]
+            continue
         whole = strip(_shorten(_FRONTED.sub(_time_last, strip(piece))))
         first = whole.split(" ", 1)[0]
         if first in {"I", "I'm", "I've"}:
@@ -256,6 +242,7 @@ def _is_joined(before: str, verb: str, after: str) -> bool:
 def _without_other(clause: str) -> str:
     """Without a tail such as “… and every shop was closed”, which has a subject nobody knows."""
     for found in re.finditer(r"\s*,?\s+and\s+(?!I\b)", clause):
-        if found.start() > 4 and _FINITE.search(clause[found.end() :]) and not clause.lower().startswith("my "):
+        after = re.split(r"\b(?:who|which|that|where)\b", clause[found.end() :], maxsplit=1)[0]
+        if found.start() > 4 and _FINITE.search(after) and not clause.lower().startswith("my "):
             return clause[: found.start()]
     return clause

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 
-from lethe_app.brain.kinds import ANIMALS, JOBS, NOT_CALLINGS, RELATIVES
-from lethe_app.brain.sentences import sentences, strip, tidy
+from lethe_app.brain.kinds import ANIMALS, EVENTS, JOBS, NOT_CALLINGS, RELATIVES
+from lethe_app.brain.sentences import sentences, strip
+from lethe_app.brain.spelling import tidy
 
 _BOND = rf"(?:{RELATIVES}|{ANIMALS})"
 _ONE = rf"(?P<what>(?:[\w-]+ ){{0,2}}?{_BOND})"
 _MOST_WORDS = 8
 _NAME, _PLACE, _NUMBER, _DATE = ("name", "place", "number", "date")
 _TASTE, _DOING, _HAVING, _CALLING = ("taste", "doing", "having", "calling")
+_COUNT, _WORKPLACE, _WHEN = ("count", "workplace", "when")
 
 # question; kind of answer; what the answerer would say in full; key
 _QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
@@ -29,13 +31,48 @@ _QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
     (r"what do you do(?: for (?:a living|work))?|what(?:'s| is) your (?:job|profession|trade)", _CALLING,
      "I'm {answer}", "job"),
     (r"(?:and )?(?:what else|what) do you (?:like|enjoy)(?: doing| to do)?", _TASTE, "I like {answer}", ""),
-    (r"(?:and |so )*what do you do for fun", _DOING, "I do {answer} for fun", ""),
+    (r"(?:and |so )*what do you (?:like to )?do (?:for fun|in your (?:free|spare) time)", _DOING, "I do {answer} for fun", ""),
+    (r"(?:and |so )*what do you (?:like to )?do (?:for fun|in your (?:free|spare) time)", _TASTE, "I like {answer}", ""),
     (r"what are your hobbies|do you have any hobbies|what(?:'s| is) your hobby", _DOING, "my hobby is {answer}", ""),
     (rf"(?:and )?do you have (?:any |a )?(?:{_BOND})\b.*", _HAVING, "I have {answer}", ""),
+    (rf"(?:and |so )?(?:any|got any|have you got any) (?:{_BOND})\b.*", _HAVING, "I have {answer}", ""),
+    (rf"(?:and )?(?:do you have|have you got|got) (?:any |a )?(?P<what>{RELATIVES}|{ANIMALS})", _COUNT, ("I have {answer} "
+        "{what}"), ""),
+    (rf"how many (?P<what>{RELATIVES}|{ANIMALS}) do you have", _COUNT, "I have {answer} {what}", ""),
+    (r"(?:and |so )*where do you work(?: now)?|who do you work for", _WORKPLACE, "I work {answer}", "employer"),
+    (r"what (?:do you|are you) study(?:ing)?", _TASTE, "I study {answer}", "studies"),
+    (r"(?:what|which) languages? do you speak", _TASTE, "I speak {answer}", ""),
+    (r"(?:what|which) instruments? do you play|do you play (?:an|any) instruments?", _TASTE, "I play {answer}", ""),
+    (r"what(?:'s| is) your name|(?:what|how) (?:should|can|may|shall|do) i call you", _NAME, "my name is {answer}", "name"),
+    (rf"when(?:'s| is) (?:your|the) (?P<what>(?:[\w-]+ ){{0,2}}?{EVENTS})", _WHEN, "my {what} is {answer}", ""),
+    ((r"when (?:are you|will you be) (?P<what>(?:flying|leaving|going|moving|travell?ing|starting|coming back|getting "
+     r"married)(?: to [\w -]+)?)"),
+     _WHEN, "I'm {what} {answer}", ""),
     (r"what(?:'s| is) your (?P<what>(?:star|zodiac) sign|mother tongue|(?:native|first) language|(?:middle|last) name|surname)",
      _TASTE, "my {what} is {answer}", "{what}"),
 )  # fmt: skip
 _COMPILED = [(re.compile(rf"(?:{pattern})\Z", re.IGNORECASE), kind, full, key) for pattern, kind, full, key in _QUESTIONS]
+_YES_OR_NO = re.compile(
+    r"(?:(?P<yes>yes|yeah|yep|yup|yea|i do|i am|i have)|no|nope|nah|none|i don't|i'm not|i haven't)(?: i (?:do|am|don't|"
+    r"have|haven't)| sadly| thanks)?"
+    r"[.,! ]*\Z",
+    re.IGNORECASE,
+)
+_POLAR = tuple(
+    (re.compile(rf"(?:and |so )?{pattern}\Z", re.IGNORECASE), yes, no)
+    for pattern, yes, no in (
+        ((r"are you (?P<what>married|single|divorced|engaged|vegetarian|vegan|religious|left-handed|retired|a student|in a "
+         r"relationship)"),
+         "I'm {what}", "I'm not {what}"),
+        (r"do you have (?:any |a )?(?P<what>kids|children|siblings|brothers|sisters|grandchildren|pets)", "I have {what}",
+         "I don't have any {what}"),
+        (r"do you have (?P<what>an? (?:dog|cat|car|girlfriend|boyfriend|garden|partner))", "I have {what}", ("I don't have "
+            "{what}")),
+        (r"do you (?P<what>smoke|drive|cook|drink(?: alcohol)?|eat meat|eat fish|speak [a-z]+)", "I {what}", "I don't {what}"),
+        (r"do you like (?P<what>(?!it|that|this|to|being|me|him|her|them|what|the)[a-z]+(?: [a-z]+)?)", "I like {what}",
+         "I don't like {what}"),
+    )
+)  # fmt: skip
 _ABOUT_THEM = re.compile(r"what(?:'s| is| was) (?:(?:his|her|its|their) names?|(?:he|she) called)\Z", re.IGNORECASE)
 _OF_THE = re.compile(r"what(?:'s| is| was) the (?P<what>[\w -]+?)(?: called|'s name)\Z", re.IGNORECASE)
 
@@ -46,7 +83,10 @@ _INTO = re.compile(
     re.IGNORECASE,
 )
 _EVASIVE = re.compile(
-    r"\b(?:not|never|no|none|nothing|don't|depends|secret|guess|why|maybe|perhaps|idk|dunno|know|sure|many|everything|hard|"
+    r"\b(?:yep|yup|yeah|yea|nope|nah|hmm+|um+|uh+|lol|haha\w*|ok|okay|same|both|agreed|true|right|exactly|absolutely|"
+    r"definitely|"
+    r"course|obviously|well|not|never|no|none|nothing|don't|depends|secret|guess|why|maybe|perhaps|idk|dunno|know|sure|"
+    r"many|everything|hard|"
     r"lots?|you|your|that|this|it|here|there|far|somewhere|away|if|would|could|who|what|when|old enough|too|nowhere|yes|"
     r"good question|think|later|stop|please|kidding|joking|forget|forgot|remember|tell)\b",
     re.IGNORECASE,
@@ -68,7 +108,21 @@ _SHAPES = {
     _HAVING: re.compile(
         rf"(?:an?|one|two|three|four|five|six|seven) (?:[\w-]+ ){{0,3}}?(?:{_BOND})\b[\w' ,-]*\Z", re.IGNORECASE
     ),
-    _CALLING: re.compile(rf"(?:an? )?(?:[\w-]+ ){{0,2}}?(?:{JOBS}|[a-z]+(?:er|or|ist|ian|ess))\Z", re.IGNORECASE),
+    _CALLING: re.compile(
+        rf"(?P<job>(?:an? )?(?:[\w-]+ ){{0,2}}?(?:{JOBS}|[a-z]+(?:er|or|ist|ian|ess)))(?:,? (?P<at>(?:at|for|in|with) "
+        rf"[\w' .&-]+))?\Z",
+        re.IGNORECASE,
+    ),
+    _COUNT: re.compile(r"(?:one|two|three|four|five|six|seven|\d)\Z", re.IGNORECASE),
+    _WORKPLACE: re.compile(r"(?:(?:at|for|in) )?(?:an? |the )?[A-Za-z][\w' &.-]{2,40}(?:, [\w' -]+)?\Z"),
+    _WHEN: re.compile(
+        r"(?:(?:on )?(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? [a-z]{3,9}|(?:on )?[a-z]{3,9} (?:the )?\d{1,2}(?:st|nd|rd|"
+        r"th)?|(?:on |next |this )?(?:"
+        r"mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|next (?:week|month)|in (?:a|two|three|four|\d) (?:weeks?|days?|"
+        r"months?)|"
+        r"(?:in )?(?:january|february|march|april|june|july|august|september|october|november|december))\Z",
+        re.IGNORECASE,
+    ),
 }
 
 
@@ -78,15 +132,34 @@ def complete(question: str, answer: str, before: str = "") -> tuple[str, str] | 
     `question` and `answer` are whole messages of two speakers; `before` is what the answerer had said last.
     """
     asked = _last_question(question)
+    if not asked:
+        return None
+    if agreed := _agreed(asked, answer):
+        return agreed
     said = _short_answer(answer)
-    if not asked or not said:
+    if not said:
         return None
     for pattern, kind, full, key in _COMPILED:
         if found := pattern.match(asked):
             what = (found.groupdict().get("what") or "").lower()
-            return _filled(kind, said, full, what, key.format(what=what))
+            if filled := _filled(kind, said, full, what, key.format(what=what)):
+                return filled
     what = _meant(asked, before)
     return _filled(_NAME, said, "my {what} {is} called {answer}", what, f"{what} name") if what else None
+
+
+def _agreed(asked: str, answer: str) -> tuple[str, str] | None:
+    """Return what a plain “yes” or “no” to a question about the answerer says in full."""
+    parts = sentences(answer)
+    plain = _YES_OR_NO.match(parts[0]) if parts else None
+    if not plain:
+        return None
+    for pattern, yes, no in _POLAR:
+        if found := pattern.match(asked):
+            what = found["what"].lower()
+            full = yes if plain["yes"] else no
+            return (full.format(what=what), "") if full else None
+    return None
 
 
 def birthday(answer: str) -> str | None:
@@ -120,10 +193,28 @@ def _filled(kind: str, said: str, full: str, what: str, key: str) -> tuple[str, 
     if not _SHAPES[kind].match(said):
         return None
     if kind == _CALLING:
-        if said.split()[-1].lower() in NOT_CALLINGS:
+        said = _calling(said)
+        if not said:
             return None
-        said = said if re.match(r"an? ", said) else f"{'an' if said[0].lower() in 'aeiou' else 'a'} {said}"
+    if kind == _WORKPLACE:
+        said = said if re.match(r"(?:at|for|in) ", said) else f"at {said}"
+    if kind == _WHEN:
+        said = said if re.match(r"(?:on|in|next|this|tomorrow)\b", said) else f"on {said}"
+    if kind == _COUNT and said.lower() in {"one", "1"}:
+        what = re.sub(r"s$|ren$", "", what)
+    if kind == _TASTE and re.fullmatch(r"[A-Z][a-z]+(?:,? [a-z]+)+", said):
+        said = re.sub(r"^(?P<first>\w)", lambda found: found[0].lower(), re.sub(r",? (?:mostly|mainly|usually)\b", "", said))
     return full.format(what=what, answer=said, **{"is": "are" if what.endswith("s") else "is"}), key
+
+
+def _calling(said: str) -> str:
+    """Return “Engineer, at Siemens” as “an engineer at Siemens”; empty if it names no calling."""
+    found = _SHAPES[_CALLING].match(said)
+    if not found or found["job"].split()[-1].lower() in NOT_CALLINGS:
+        return ""
+    job = found["job"] if found["job"][1:] != found["job"][1:].lower() else found["job"].lower()
+    named = job if re.match(r"an? ", job) else f"{'an' if job[0].lower() in 'aeiou' else 'a'} {job}"
+    return f"{named} {found['at']}" if found["at"] else named
 
 
 def _meant(asked: str, before: str) -> str:

@@ -13,10 +13,12 @@ from lethe_app.brain.attributes import key_of, kind_of
 from lethe_app.brain.dialogue_acts import read_parts
 from lethe_app.brain.first_person import alone, bare, with_subject
 from lethe_app.brain.introductions import introduced
+from lethe_app.brain.kinds import ANIMALS, RELATIVES
 from lethe_app.brain.lasting import Rule, judge, judge_generally, plain
 from lethe_app.brain.pronouns import Spoken, mentioned, presented, spell_out
 from lethe_app.brain.said import Said
-from lethe_app.brain.sentences import clauses, sentences, tidy
+from lethe_app.brain.sentences import clauses, sentences
+from lethe_app.brain.spelling import tidy
 from lethe_app.brain.third_person import rewrite
 from lethe_app.domain.facts import FactKind
 from lethe_app.retrieval.words import cut, fold
@@ -24,13 +26,28 @@ from lethe_app.retrieval.words import cut, fold
 LONGEST_MESSAGE = 4000
 """Characters of a message that are read; beyond lie pasted texts."""
 _UNREAL = re.compile(r"(?:if|when(?! (?:I was|we were)\b)|imagine|suppose|let's say|what if|pretend)\b", re.IGNORECASE)
-_TELLING = re.compile(r"\b(?:I|my|me|we|our|he|she|her|his|him)\b|\bThe \w+ (?:is|will be|starts)\b", re.IGNORECASE)
+_GAME = re.compile(
+    r"(?:let's|shall we|wanna|want to) (?:play|pretend|roleplay|do a scene)\b|(?:never have I ever|two truths)\b", re.IGNORECASE
+)
+_IRONIC = re.compile(
+    r"^(?:oh,? (?:sure|yeah|yes|great|joy|right)|yeah,? right|because (?:of course|obviously|clearly)|how (?:nice|"
+    r"lovely))\b|\bjust love (?:when|how|getting|"
+    r"waiting|being|having to|sitting)\b|\b(?:shooting|killing|eating|murdering|stealing) (?:people|kids|children|babies|"
+    r"humans)\b|\bnot\W*$",
+    re.IGNORECASE,
+)
+"""Said in irony, or with a word that has its meaning from a trade, as a photographer shoots people."""
+_TELLING = re.compile(
+    r"\b(?:I|my|me|we|our|he|she|her|his|him)\b|\bthe (?:\w+ ){1,2}(?:is|will be|starts|got|was|has been)\b", re.IGNORECASE
+)
 _WORK = re.compile(
     r"^I(?:'m| am|'ve been| have been| work)?(?: working)? (?P<how>(?:as|at|for|in) .+|(?P<what>an? .+))", re.IGNORECASE
 )
 _NEARBY = 3
 """Messages back to the speaker's last one, in which somebody may have been named whom “she” means now."""
-_BIRTHDAY = re.compile(r"(?:it's|it is|today is|today's) my (?:\w+ )?birthday(?P<when> today| tomorrow)?\Z", re.IGNORECASE)
+_BIRTHDAY = re.compile(
+    r"(?:it's|it is|today is|today's) my (?:\w+ )?birthday(?P<when> today| tomorrow|(?: on| this| next) .+)?\Z", re.IGNORECASE
+)
 _NEARLY_SILENT = re.compile(
     r"^(?P<kept>(?:I(?:'\w+)?|my \w+)(?: (?:am|have|do|don't|do not|can't|can))?) (?:just|actually|also|really|honestly|"
     r"literally|definitely|totally|truly|even|absolutely|simply|recently|currently|kind of|now)\b(?: (?:just|also|really|"
@@ -40,6 +57,11 @@ _NEARLY_SILENT = re.compile(
 _EMPHATIC = re.compile(
     r"^(?P<kept>I) do(?= (?:have|like|love|enjoy|own|play|live|work|speak|collect|believe|hate|eat|drink)\b)"
 )
+_CALLED = re.compile(
+    rf"(?:'s|their| an?) (?P<who>(?:[a-z-]+ )?(?:{RELATIVES}|{ANIMALS})),?(?: is)?(?: (?:called|named))?,? "
+    rf"(?P<name>[A-Z][a-z]+)\b"
+)
+"""“Tomas's daughter Emma …”, “… a dog called Max”."""
 _HERE = re.compile(r" here(?= from)")
 _CONTRASTED = re.compile(r"\b(?:never|not|n't|almost|wanted|before|always thought|only had)\b", re.IGNORECASE)
 _CONTRAST = re.compile(r"\W*\b(?:but|until|till|though|although|however|yet|except)\b", re.IGNORECASE)
@@ -87,9 +109,8 @@ class _Reading:
             self.found[same] = replace(earlier, messages=tuple(dict.fromkeys((*earlier.messages, *statement.messages))))
         elif statement.subject:
             self.found[same] = statement
-        who = re.match(r"(?P<who>.+) name\Z", statement.key)
-        if who and (called := re.search(r" (?:called|named|is|are) (?P<name>[A-Z][\w-]+)\.\Z", statement.text)):
-            self.named[statement.subject, called["name"]] = who["who"]
+        if called := _CALLED.search(statement.text):
+            self.named[statement.subject, called["name"]] = called["who"]
 
     def knows(self, name: str, noun: str) -> bool:
         """Return whether a statement of this speaker already speaks of such a thing of theirs."""
@@ -146,8 +167,10 @@ def _of_message(reading: _Reading, line: Said, before: Sequence[Spoken]) -> Iter
     if exchanged:
         yield from _stated(exchanged[0], Rule(re.compile("")), line, ends=exchanged[1:])
     parts = sentences(text)
+    if parts and _GAME.match(parts[0]):
+        return
     for number, sentence in enumerate(parts):
-        if _UNREAL.match(sentence):
+        if _UNREAL.match(sentence) or _IRONIC.search(sentence):
             here.append(Spoken("", "she or he", line.id))
             continue
         full = with_subject(_with_relation(reading, line.name, sentence))
@@ -200,7 +223,7 @@ def _stated(clause: str, rule: Rule, line: Said, *more: UUID, ends: Sequence[str
     """Yield the first-person clause as a statement, if it can be told in the third person."""
     text = plain(clause)
     key = key_of(clause, text, rule.key)
-    if key == "name" and fold(line.name) in fold(clause):
+    if key == "name" and fold(line.name) in map(fold, cut(clause)):
         return  # “Tomas's name is Tomas” tells nobody anything
     dated = dating.resolve(clause, line.time.date(), event=rule.event)
     bared = _EMPHATIC.sub(r"\g<kept>", _NEARLY_SILENT.sub(r"\g<kept>", dated))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from lethe_app.brain.kinds import ANIMALS, EVENTS, RELATIVES
-from lethe_app.brain.sentences import tidy
+from lethe_app.brain.spelling import tidy
 from lethe_app.brain.verbs import BASE, agree, is_adverb, is_past, third
 
 _ROMAN = r"(?<!War )(?<!Part )(?<!Chapter )(?<!Act )(?<!Book )(?<!Volume )(?<!Elizabeth )(?<!Charles )(?<!James )"
