@@ -49,10 +49,10 @@ from lethe_app.services.recapping import Recapping
 from lethe_app.services.recollecting import Recollecting
 from lethe_app.services.reconsidering import Reconsidering
 from lethe_app.services.remembering import Remembering
-from lethe_app.services.reminding import Reminding
 from lethe_app.services.session_timeout import SessionTimeout
 from lethe_app.services.sessions import Sessions
 from lethe_app.services.subjects import Noting, Subjects
+from lethe_app.services.time_search import TimeSearch
 from lethe_app.services.trust import Trust
 from lethe_app.services.warmth import Warmth
 from lethe_app.services.withdrawing import Withdrawing
@@ -194,8 +194,8 @@ class Wiring:
         return LoreKeeping(self.library, self.preferences, self.state)
 
     @cached_property
-    def reminding(self) -> Reminding:
-        return Reminding(self.recall, self.passages, self.chats, self.facts, self.preferences)
+    def searching(self) -> TimeSearch:
+        return TimeSearch(self.recall, self.passages, self.chats, self.facts, self.preferences)
 
     @cached_property
     def moods(self) -> Moods:
@@ -209,7 +209,7 @@ class Wiring:
             self.state,
             self.holdings,
             self.keeping,
-            Noting(self.subjects, self.keeping, self.reminding, self.preferences, self.objecting),
+            Noting(self.subjects, self.keeping, self.searching, self.preferences, self.objecting),
             Guidance(self.house_state, self.state, self.moods, self.foreign),
             self.frames,
             self.recall,
@@ -276,7 +276,7 @@ class Wiring:
     @cached_property
     def brain(self) -> Brain:
         kept = (self.memories, self.holdings, self.chats, self.casting, self.keeping)
-        ways = (self.recollecting, self.reminding, self.recall, self.indexing)
+        ways = (self.recollecting, self.searching, self.recall, self.indexing)
         return Brain(*kept, *ways, self.calibration, self.frames)
 
     @cached_property

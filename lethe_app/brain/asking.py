@@ -41,7 +41,7 @@ _ASKS = tuple(
     )
 )
 _END = re.compile(r"(?<=[.?!…])\s+|[\n\"*]+")
-_BEFORE = re.compile(
+OPENING_WORDS = re.compile(
     r"^(?:(?:(?:so|and|but|oh|hey|hi|hello|well|ok|okay|now|please|say|listen|by the way|btw|hm+|um+|tell me|anyway|then)\b|"
     r"\w+(?=,))[\s,.…—-]+){0,3}",
     re.IGNORECASE,
@@ -80,14 +80,14 @@ def topic(text: str, present: Collection[str] = ()) -> Topic | None:
     Those `present` are no topic: nearly everything she remembers is of them.
     """
     for sentence in reversed(_END.split(plain(text[:LONGEST], keep_case=True))):
-        asked = _BEFORE.sub("", sentence.strip(), count=1)
+        asked = OPENING_WORDS.sub("", sentence.strip(), count=1)
         found = next((match["topic"] for pattern in _ASKS if (match := pattern.match(asked))), "")
-        if found and (named := _named(found, present)):
+        if found and (named := topic_of(found, present)):
             return named
     return None
 
 
-def _named(asked: str, present: Collection[str]) -> Topic | None:
+def topic_of(asked: str, present: Collection[str]) -> Topic | None:
     """Its telling words; or, where all of them are words of every day, those that are somebody's."""
     heard = question(f"about {asked}", present)
     telling = {word for word in heard.words if word not in EVERYDAY} - _IDLE

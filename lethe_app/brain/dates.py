@@ -27,6 +27,11 @@ def nights_between(since: datetime, until: datetime) -> int:
     return (until.date() - _by_the_clock_of(until, since)).days
 
 
+def local_date(moment: datetime) -> date:
+    """The day by the clock that a moment carries; a moment in UTC is read by the clock of this place."""
+    return moment.date() if _offset(moment) else moment.astimezone().date()
+
+
 def _offset(moment: datetime) -> timedelta:
     return moment.utcoffset() or timedelta()
 

@@ -36,6 +36,8 @@ class Way(StrEnum):
     """The user asked for news."""
     RETURN = "return"
     """It waited for the user's return."""
+    TIME = "time"
+    """The conversations of its time were asked for."""
     OPENING = "opening"
     """A new conversation begins, and it is among what matters most."""
 
@@ -122,5 +124,7 @@ class TurnMemory(BaseModel):
     """How she feels, where that has changed."""
     bench: str = ""
     """What lies on the workbench of this conversation; told in the prompt and not kept."""
+    remark: str = ""
+    """What is to be said of a time that was asked for, such as that nothing was said then."""
     forgotten: int = Field(default=0, exclude=True)
     """How many came to mind and were forgotten since; not kept."""

@@ -151,15 +151,17 @@ class Recall:
         limit: int = 10,
         at: datetime | None = None,
         without: Collection[UUID] = (),
+        only: Collection[UUID] | None = None,
         meaning: Meaning | None = None,
         present: Collection[str] = (),
     ) -> Found:
         """What `text`, said at this moment (`at`), reminds of in the memory of these owners. Changes nothing.
 
-        What lies in the future keeps silent; `without` names sources that are in view already; `meaning` is that of the text
-        where it is known. The names of those `present` lead nowhere. When the embedder fails, words find.
+        What lies in the future keeps silent; `without` names sources that are in view already, `only` those that may come;
+        `meaning` is that of the text where it is known. The names of those `present` lead nowhere. When the
+        embedder fails, words find.
         """
-        weighing = await self.weigh(owners, text, at=at, without=without, meaning=meaning, present=present)
+        weighing = await self.weigh(owners, text, at=at, without=without, only=only, meaning=meaning, present=present)
         return weighing.found(limit) if weighing is not None else Found()
 
     async def weigh(
@@ -169,6 +171,7 @@ class Recall:
         *,
         at: datetime | None = None,
         without: Collection[UUID] = (),
+        only: Collection[UUID] | None = None,
         meaning: Meaning | None = None,
         present: Collection[str] = (),
     ) -> Weighing | None:
@@ -182,6 +185,8 @@ class Recall:
         hidden = columns.sources.positions(without)
         if len(hidden):
             allowed &= ~np.isin(columns.source, hidden)
+        if only is not None:
+            allowed &= np.isin(columns.source, columns.sources.positions(only))
         if not allowed.any():
             return None
         when = moment(asked.text, at.date())

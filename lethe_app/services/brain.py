@@ -24,7 +24,8 @@ from lethe_app.services.holdings import Holdings
 from lethe_app.services.indexing import Indexing, owner_of_waiting
 from lethe_app.services.lore import LoreKeeping
 from lethe_app.services.recollecting import Recollecting
-from lethe_app.services.reminding import Asking, Reminding
+from lethe_app.services.reminding import Asking
+from lethe_app.services.time_search import TimeSearch
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.memories import Memories
 
@@ -44,7 +45,7 @@ class Brain:
         casting: Casting,
         keeping: LoreKeeping,
         recollecting: Recollecting,
-        reminding: Reminding,
+        searching: TimeSearch,
         recall: Recall,
         indexing: Indexing,
         calibration: Calibration,
@@ -57,7 +58,7 @@ class Brain:
         self._casting = casting
         self._keeping = keeping
         self._recollecting = recollecting
-        self._reminding = reminding
+        self._searching = searching
         self._recall = recall
         self._indexing = indexing
         self._calibration = calibration
@@ -139,7 +140,7 @@ class Brain:
             memories={memory.guid: memory for memory in await self._holdings.of(persona_id)},
             dates=cast.persona.dates_in_session_summaries,
         )
-        return await self._reminding.search(asking, min(max(count, 1), MOST), only_sure=only_sure)
+        return (await self._searching.search(asking, min(max(count, 1), MOST), only_sure=only_sure)).recollections
 
     async def would_recall(self, persona_id: str, text: str, session_id: UUID | None = None) -> TurnMemory:
         """What a message would bring in, from worlds, keywords and meaning, and why. Changes nothing.

@@ -32,8 +32,9 @@ from lethe_app.services.frames import Frame
 from lethe_app.services.lore import Bound, LoreKeeping, lore_state
 from lethe_app.services.objecting import Objecting
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.reminding import DEPTH, Asking, Reminding, is_open, session_text
+from lethe_app.services.reminding import DEPTH, Asking, is_open, session_text
 from lethe_app.services.shortening import LONGEST_MEMORY, shortened
+from lethe_app.services.time_search import Found, TimeSearch
 
 LORE, POOL, STAYING = "lore", "pool", "staying"
 """Keys of a session's state: entries that are awake, memories awake by keyword, memories that stay for some turns."""
@@ -44,8 +45,6 @@ MOST_BLOCKED = 40
 """Of those kept back, as many are told: with a large world and little luck there are thousands."""
 _STAYING = TypeAdapter(dict[UUID, tuple[int, int]])
 """The turn in which a memory was brought up, and the last one in which it stays."""
-
-
 LASTING = frozenset({Way.ACTIVE, Way.CONSTANT})
 """Ways of what is there whatever this message says."""
 
@@ -93,6 +92,7 @@ class Mind:
     recalled: list[Recollection]
     blocked: list[NotRecalled]
     states: dict[str, object]
+    remark: str = ""
 
     @property
     def anew(self) -> list[UUID]:
@@ -103,9 +103,9 @@ class Mind:
 class Minding:
     """Stores nothing; the same occasion gives the same mind as long as nothing is learnt or forgotten."""
 
-    def __init__(self, keeping: LoreKeeping, reminding: Reminding, preferences: Preferences, objecting: Objecting) -> None:
+    def __init__(self, keeping: LoreKeeping, searching: TimeSearch, preferences: Preferences, objecting: Objecting) -> None:
         self._keeping = keeping
-        self._reminding = reminding
+        self._searching = searching
         self._preferences = preferences
         self._objecting = objecting
         self._pool = Pool()
@@ -118,10 +118,11 @@ class Minding:
             occasion.bound, occasion.window, states.get(LORE), occasion.turn, occasion.context
         )
         mentioned = await self._mentioned(occasion)
+        reminded = await self._reminded(occasion, evaluation)
         found = [
             *lore.recalled(evaluation),
             *(short(recollection(one, dates=dates(occasion), session_depth=DEPTH)) for one in mentioned.mentioned),
-            *await self._reminded(occasion, evaluation),
+            *reminded.recollections,
             *sticky(occasion),
             *staying(occasion),
         ]
@@ -137,7 +138,7 @@ class Minding:
         there = {one.memory for one in recalled}
         kept_back = chain(unwanted, lore.blocked(evaluation), mentioned.blocked)
         blocked = islice((one for one in kept_back if one.memory not in there), MOST_BLOCKED)
-        return Mind(recalled, list(blocked), kept)
+        return Mind(recalled, list(blocked), kept, reminded.remark)
 
     async def _mentioned(self, occasion: Occasion) -> Outcome:
         settings = self._preferences.current
@@ -155,10 +156,10 @@ class Minding:
         async with self._listening:  # what the pool has made ready is one turn's at a time
             return await apart(len(occasion.memories) + len(sessions), listen)
 
-    async def _reminded(self, occasion: Occasion, evaluation: Evaluation) -> list[Recollection]:
+    async def _reminded(self, occasion: Occasion, evaluation: Evaluation) -> Found:
         settings = self._preferences.current
         if not settings.rag_enabled or not occasion.text.strip():
-            return []
+            return Found()
         asking = Asking(
             persona_id=occasion.session.persona_id,
             text=occasion.text[:LONGEST_QUESTION],
@@ -174,7 +175,7 @@ class Minding:
             meaning=occasion.meaning,
             is_awake=waking(occasion, evaluation),
         )
-        return await self._reminding.search(asking, settings.rag_entries)
+        return await self._searching.search(asking, settings.rag_entries, session=occasion.session)
 
     async def _opening(self, occasion: Occasion, there: Collection[UUID]) -> list[Recollection]:
         """At the beginning of a conversation that nothing else leads into: what matters most."""
@@ -262,10 +263,10 @@ def waking(occasion: Occasion, evaluation: Evaluation) -> Callable[[WorldEntry],
 
 
 def once(found: Iterable[Recollection], *, without: Collection[UUID]) -> list[Recollection]:
-    """Each memory in the first way in which it came; what is in the prompt word for word not at all."""
+    """Each memory in the first way in which it came; what is in the prompt word for word only if its time was asked for."""
     chosen: dict[UUID, Recollection] = {}
     for one in found:
-        if one.memory not in without:
+        if one.memory not in without or one.way is Way.TIME:
             chosen.setdefault(one.memory, one)
     return list(chosen.values())
 

@@ -282,5 +282,5 @@ def notes(memory: TurnMemory) -> list[Note]:
     ranked = [
         Note(one.text, one.role.value, one.order, one.position_index) for one in sorted(chosen, key=lambda one: -one.priority)
     ]
-    told = [Note(text, order=order) for text, order in ((memory.mood, 900), (memory.bench, 950)) if text]
+    told = [Note(text, order=order) for text, order in ((memory.remark, 800), (memory.mood, 900), (memory.bench, 950)) if text]
     return [*ranked, *told, Note(memory.scratch, order=1000)] if memory.scratch else [*ranked, *told]

@@ -114,7 +114,7 @@ class Recollecting:
         self._indexing.notice(occasion.bound.worlds)
         if not await self._is_newest(session, message):  # an old reply is written anew: the present is not to change
             mind = await self._mind(replace(occasion, states={}))
-            memory = TurnMemory(recalled=mind.recalled, blocked=mind.blocked)
+            memory = TurnMemory(recalled=mind.recalled, blocked=mind.blocked, remark=mind.remark)
             await self._turns.put(message.id, memory)
             return Remembered(memory)
         initiative = await self._initiative(occasion, message)
@@ -154,7 +154,7 @@ class Recollecting:
         message = Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content=text)])
         frame = await self._frames.kept(session.guid)
         mind = await self._minding.think(await self._occasion(session, cast, message, context, frame, is_stored=False))
-        return TurnMemory(recalled=mind.recalled, blocked=mind.blocked)
+        return TurnMemory(recalled=mind.recalled, blocked=mind.blocked, remark=mind.remark)
 
     # What is around a message
 
@@ -264,7 +264,9 @@ class Recollecting:
             persona_id=session.persona_id,
             session=session.guid,
             message=message.id,
-            memory=TurnMemory(recalled=recalled, blocked=mind.blocked, scratch=scratch, mood=initiative.mood),
+            memory=TurnMemory(
+                recalled=recalled, blocked=mind.blocked, scratch=scratch, mood=initiative.mood, remark=mind.remark
+            ),
             moment=occasion.moment,
             line=line,
             changed=initiative.changed,

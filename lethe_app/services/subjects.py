@@ -36,7 +36,7 @@ from lethe_app.services.notebooks import Notebooks
 from lethe_app.services.objecting import Objecting
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.quiet import Quiet
-from lethe_app.services.reminding import Reminding
+from lethe_app.services.time_search import TimeSearch
 from lethe_app.storage.state import SessionState
 
 SUBJECT = "subject"
@@ -207,9 +207,9 @@ class Noting(Minding):
     """Puts together what comes to mind, and opens a notebook where there is one for it."""
 
     def __init__(
-        self, subjects: Subjects, keeping: LoreKeeping, reminding: Reminding, preferences: Preferences, objecting: Objecting
+        self, subjects: Subjects, keeping: LoreKeeping, searching: TimeSearch, preferences: Preferences, objecting: Objecting
     ) -> None:
-        super().__init__(keeping, reminding, preferences, objecting)
+        super().__init__(keeping, searching, preferences, objecting)
         self._subjects = subjects
 
     async def think(self, occasion: Occasion) -> Mind:

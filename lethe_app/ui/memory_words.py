@@ -87,6 +87,7 @@ def reason(one: Surfaced, asked: str, name: str) -> str:
         Way.FORCED: tr("It had waited long enough to be told."),
         Way.NEWS: tr("You asked for news."),
         Way.RETURN: tr("It waited for you to come back."),
+        Way.TIME: tr("You asked about this time."),
         Way.OPENING: tr("A conversation began, and this is among what matters most to {name}."),
     }
     return words[way].format(name=name)

@@ -55,6 +55,7 @@ REASONS = Phrases(
         QT_TRANSLATE_NOOP("Reason", "it was among the first meetings, which the question is about"),
         QT_TRANSLATE_NOOP("Reason", "it was lately, which the question is about"),
         QT_TRANSLATE_NOOP("Reason", "memory of it was asked for"),
+        QT_TRANSLATE_NOOP("Reason", "the conversation of that time was asked for: {words}"),
         QT_TRANSLATE_NOOP("Reason", "“{words}” is when it was"),
         QT_TRANSLATE_NOOP("Reason", "it shares the word: {words}"),
         QT_TRANSLATE_NOOP("Reason", "it shares words: {words}"),

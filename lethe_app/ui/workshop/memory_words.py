@@ -98,6 +98,7 @@ def way_in_words(way: Way) -> str:
         Way.FORCED: tr("Memory", "it waited long enough"),
         Way.NEWS: tr("Memory", "you asked for news"),
         Way.RETURN: tr("Memory", "it waited for you"),
+        Way.TIME: tr("Memory", "you asked about its time"),
         Way.OPENING: tr("Memory", "a new conversation begins"),
     }[way]
 
