@@ -83,7 +83,7 @@ HOLIDAYS = {
 
 
 def past_times(text: str, today: date) -> list[PastTime]:
-    """All past times in a text that is said today, in lower case with plain apostrophes. Two days joined by “to” are one."""
+    """The past times in a text said today, lower case with plain apostrophes: the single days, or else the longer ones."""
     found: list[tuple[int, int, PastTime]] = []
     rest = text
     for pattern, read in _RULES:
@@ -93,7 +93,9 @@ def past_times(text: str, today: date) -> list[PastTime]:
                 is_night = match[0].endswith("night") or "night before" in match[0]
                 found.append((match.start(), match.end(), PastTime(match[0].strip(), ranges, is_night)))
         rest = pattern.sub(lambda match: "\0" * len(match[0]), rest)
-    return _joined(text, sorted(found, key=lambda one: one[:2]))
+    times = _joined(text, sorted(found, key=lambda one: one[:2]))
+    exact = [time for time in times if time.is_exact]
+    return exact or times
 
 
 def without_times(text: str) -> str:
@@ -124,6 +126,8 @@ def _joined(text: str, found: Sequence[tuple[int, int, PastTime]]) -> list[PastT
                 times[-1] = PastTime(f"{times[-1].words} {between} {time.words}", ((first, last),))
                 ends = end
                 continue
+        if times and between in {"", ",", "the", ", the"} and times[-1].is_exact and time.is_exact:
+            times.pop()  # “Monday the 9th”
         times.append(time)
         ends = end
     return times
@@ -213,6 +217,8 @@ def _ago(match: re.Match[str], today: date) -> list[Range]:
         day = monday(today - timedelta(days=count * LENGTH[unit])) + timedelta(days=weekday_number(weekday))
         return [(day, day)]
     middle = today - timedelta(days=count * LENGTH[unit])
+    if match["today"]:
+        return [(middle, middle)]
     return [(middle - timedelta(days=slack), min(middle + timedelta(days=slack), today))]
 
 
@@ -270,13 +276,16 @@ def _rules() -> Iterator[tuple[str, Callable[[re.Match[str], date], Sequence[Ran
     yield rf"\b{_MONTH},? (?:the )?{_DAY}{_YEAR}{_PART}", _day_of_month
     yield rf"\b(?P<part>early|late|mid)[ -](?:in )?{_MONTH}{_YEAR}", _in_month
     yield rf"\bthe (?P<part>beginning|start|middle|end) of {_MONTH}{_YEAR}", _in_month
-    yield rf"\b(?:back in|in|during|over|throughout|all of|all|last|since|through)(?P<part>\b) {_MONTH}{_YEAR}", _in_month
+    yield (
+        rf"\b(?:back in|in|during|over|throughout|all of|all|of|for|from|last|since|through)(?P<part>\b) {_MONTH}{_YEAR}",
+        _in_month,
+    )
     yield rf"\b(?P<part>\b){_MONTH},? (?P<year>(?:19|20)\d\d)\b", _in_month
     yield rf"\b(?:on |over |at |around |this past |last )?(?P<holiday>{'|'.join(HOLIDAYS)})\b(?: day)?{_YEAR}", _holiday
     yield rf"\b(?:last|this|in(?: the)?|over the|during the|the) {_SEASON}\b{_YEAR}", _season
     yield r"\b(?:in|during|back in) (?P<year>(?:19|20)\d\d)\b", _year
     ago = rf"\b(?:about |around |like |some |over )?{_NUMBER}(?: of)? (?P<unit>day|night|week|month|year)s? (?:ago|back)\b"
-    yield rf"{ago}(?:(?: on)? {_WEEKDAY})?", _ago
+    yield rf"{ago}(?:(?: on)? {_WEEKDAY}|(?P<today> today))?", _ago
     yield rf"\b(?:the )?(?:last|past)(?: {_NUMBER}(?: of)?)? (?P<unit>day|week|month|year)s\b", _past_count
     weekday = rf"(?:on )?(?:the |this )?(?:(?P<which>last|past|previous) )?{_WEEKDAY}{_PART}"
     week = r"(?: (?P<week>(?:of )?last week))?(?P<back> before last| before that)?"

@@ -55,6 +55,7 @@ _TALKED = (
 _TALK = r"(?:conversation|convo|chat|talk|discussion|session|exchange|story|scene|adventure|game|rp|roleplay|call|meeting)s?"
 _WH = r"\b(?:what|whats|what's|which|who|whom|where|how|why)\b"
 _ADVERB = r"(?:(?:really|just|even|ever|still|also|actually|already|again|both|first|last|originally|exactly) )*"
+_WHICH = r"(?:(?:very|first|last|latest|previous|earlier|most recent|recent|long|little|whole|entire) )*"
 _TOLD_ME = (
     r"(?:tell(?:ing)? me|told me|say(?:ing)?\b|said|suggest|recommend|advi[sc]e|promise|call(?:ed)? me|ask(?:ed)? me|give me|"
     r"remind me|teach me|show me|explain)"
@@ -70,18 +71,25 @@ _ASKED = tuple(
         r"\bhow (?:was|were|has|had)(?: \w+)? (?:i|we|my)\b(?! (?:supposed|to))",
         r"\bdid i (?:tell|say|mention|share|write|ask)(?: to)?(?: you)? (?:any|some|every)(?:thing|body|one)\b",
         rf"\b(?:what|which|where|how|why)(?: [\w'-]+){{0,3}}? (?:did|had|have|were|was) you {_ADVERB}{_TOLD_ME}",
-        rf"\bwhat (?:happened|went on|was {_WAS_UP})\b(?! (?:to|with) you\b)",
         rf"\b(?:when|how|where) (?:and \w+ )?did we {_ADVERB}(?:meet|met|start|begin|get to know)\b",
-        r"\bwhen (?:did|was|were) (?:we|i|our|the|you)\b",
+        r"\bwhen (?:did|was|were) (?:we|i|our)\b",
+        rf"\b(?:did|have) we (?:have|had) (?:a|any) {_TALK}\b",
+        r"\bwhat(?:'?s| is| was| were) the (?:very )?(?:first|last|latest) (?:thing|topic|subject)s?\b",
+        r"\bwhat (?:was|were) my \w+",
+        rf"\b(?:what|how) (?:was|were) (?:our|\w+'s) {_WHICH}{_TALK}\b",
     )
 )
 """Questions that ask of the past by their order of words, with or without a question mark."""
-_WAS_I = re.compile(r"(?:was i|did i (?:feel|seem|sound|look|sleep|act)|have i been|had i been)\b")
+_ASKED_FIRST = re.compile(
+    rf"(?:was i|did i (?:feel|seem|sound|look|sleep|act)|have i been|had i been|"
+    rf"(?:.*, ?)?what (?:happened|went on|was {_WAS_UP}))\b(?! (?:to|with) you\b)"
+)
+"""The same, where the sentence begins with it."""
+_NOT_AHEAD = r"(?!(?:should|shall|will|would|could|can|might|must|do|does|am|is|are|if)\b)"
 _WHAT_WAS_SAID = re.compile(
-    rf"\b(?:what|that|the \w+|which|everything|anything|something|stuff|things?)(?: [\w'-]+){{0,3}}? (?:i|we|you) "
+    rf"\b(?:what|that|the \w+|which|everything|anything|something|stuff|things?)(?: {_NOT_AHEAD}[\w'-]+){{0,3}}? (?:i|we|you) "
     rf"{_ADVERB}(?:was |were |had |have |did )?{_TALKED}\b"
 )
-_WHICH = r"(?:(?:very|first|last|latest|previous|earlier|most recent|recent|long|little|whole|entire) )*"
 _OUR_TALK = re.compile(
     rf"\b(?:our|yesterday's|\w+day's|last \w+'s) {_WHICH}{_TALK}\b|"
     rf"\b(?:the|that) {_WHICH}(?:conversation|convo|chat|talk|discussion)s?\b|"
@@ -90,7 +98,7 @@ _OUR_TALK = re.compile(
 _REMEMBERS = re.compile(
     r"\b(?:(?:do|don't|did|didn't|can|can't|could|would) (?:you|u|ya|we) (?:\w+ ){0,2}?(?:remember|recall|know|forget)|"
     r"(?:you|u) (?:\w+ )?(?:remember|recall)|have you forgotten|any memory of|(?:^|[,.] ?)remember|"
-    r"what do you (?:\w+ )?(?:remember|recall|know))\b(?! to\b)"
+    r"what do you (?:\w+ )?(?:remember|recall|know))\b(?! to\b| (?:that )?(?:i|my \w+) (?:have|has|am|is|need)\b)"
 )
 _KNOWS = re.compile(r"\byou (?:\w+ )?know\b")
 _SUMMARISES = re.compile(r"\b(?:recap|summari[sz]e|sum up|summary of|rundown of|catch me up|bring me up to speed|fill me in)\b")
@@ -105,12 +113,14 @@ _RESUMES = re.compile(
 )
 _FORGOTTEN = re.compile(
     r"\bi (?:can't|cannot|can not|don't|do not|couldn't) (?:\w+ )?(?:remember|recall)\b|"
-    r"\bi(?:'ve| have)? (?:completely |totally )?forg[oe]t(?:ten)?\b|\bi wonder\b|\bi'm (?:trying to remember|curious)\b"
+    r"\bi(?:'ve| have)? (?:completely |totally )?forg[oe]t(?:ten)?\b|\bi wonder\b|"
+    r"\bi'm (?:trying to remember|curious)\b|\bi(?:'d| would) like to know\b|\bi want to know\b"
 )
 _ANNOUNCES = re.compile(
-    r"\b(?:guess|let me tell|lemme tell|(?<!what )(?<!where )(?<!much )(?:can|may|could|should|shall|did|have) i (?:already )?"
-    r"(?:tell|told)(?: you)? (?!any|some|every)|i(?:'ll| will| want to| wanna| have to| need to| gotta| should| must) tell|"
-    r"(?:want|wanna|like|care|curious) (?:to )?(?:hear|know)|you know what|you won't believe|you'll never|"
+    r"(?:^|[,.;-] ?|\b(?:so|and|but|oh|hey|btw|well|anyway|now|ok) )(?:can|may|could|should|shall|did|have) i (?:already )?"
+    r"(?:tell|told) (?!(?:you )?(?:any|some|every))|\b(?:guess|let me tell|lemme tell|"
+    r"i(?:'ll| will| want to| wanna| have to| need to| gotta| should| must) tell|"
+    r"(?:you|u) (?:want|wanna|like|care|curious) (?:to )?(?:hear|know)|wanna hear|you know what|you won't believe|you'll never|"
     r"(?:do|don't|did) you know what (?:happened|i did)|(?:hear|see) what)\b"
 )
 """Begins the telling of news."""
@@ -134,7 +144,8 @@ _LAST = re.compile(
     rf"last times? we (?:saw|were here|played)|(?:last|previous|most recent|latest|prior) {_TALK}|"
     rf"(?:last|previous|most recent|latest) things? (?:i|we|you) (?:\w+ )?{_TALKED}|"
     rf"(?:we|i|you) last {_TALKED}|(?:did we|we) (?:leave|left|stop|stopped|end|ended)(?: off)?|"
-    r"where were we|before this (?:one|conversation|chat|session|talk)|previously)\b"
+    rf"where were we|(?:time|one|{_TALK}) before (?:last|that|the last)|"
+    r"before this (?:one|conversation|chat|session|talk)|previously)\b"
 )
 _BEFORE_LAST = re.compile(rf"\b(?:time|one|{_TALK}) before (?:last|that|the last)\b")
 _FRAME = re.compile(
@@ -145,9 +156,11 @@ _FRAME = re.compile(
     re.IGNORECASE,
 )
 """Words of asking, which are no topic."""
+_SHORTENED = re.compile(r"\b(what|where|who|how|why|when)'?d (?=i\b|we\b|you\b)")
 _SENTENCE_END = re.compile(r"(?<=[?!…。？！])\s*|(?<=[^\d\W][.])\s+|[\n\"*]+")
 _ASKS_ONLY = re.compile(
-    r"(?:(?:do|can|don't) you (?:still )?)?(?:remember|recall)(?: (?:it|that|what|this))?\W*$|what was (?:it|that)\W*$"
+    r"(?:(?:do|can|don't) you (?:still )?)?(?:remember|recall)(?: (?:it|that|what|this))?\W*$|"
+    r"(?:what|who|where|which one) was (?:it|that)\W*$"
 )
 
 
@@ -165,7 +178,7 @@ def time_request(text: str, today: date, present: Collection[str] = ()) -> TimeR
 
 def _read(sentence: str, today: date, present: Collection[str]) -> TimeRequest | None:
     translated = in_english(sentence)
-    low = translated or sentence.lower()
+    low = translated or _SHORTENED.sub(r"\1 did ", sentence.lower())
     times = tuple(past_times(low, today))
     rest = without_times(low)
     edge = Edge.FIRST if _FIRST.search(rest) else Edge.LAST if _LAST.search(rest) else None
@@ -180,7 +193,7 @@ def _is_asked(low: str) -> bool:
     """Does the sentence ask for the past that both share, or for the user's own?"""
     if _ANNOUNCES.search(low):
         return False
-    if any(pattern.search(low) for pattern in _ASKED) or _WAS_I.match(OPENING_WORDS.sub("", low, count=1)):
+    if any(pattern.search(low) for pattern in _ASKED) or _ASKED_FIRST.match(OPENING_WORDS.sub("", low, count=1)):
         return True
     shared = bool(_WHAT_WAS_SAID.search(low) or _OUR_TALK.search(low))
     return (bool(_WHAT_WAS_SAID.search(low)) or not _AHEAD.search(low)) and _wants_it_told(low, shared=shared)
