@@ -116,6 +116,8 @@ class Prompt:
     thinking_end: str = ""
     starts_in_thought: bool = False
     """The prompt itself already opened the thinking block."""
+    background: tuple[str, ...] = ()
+    """The texts of the memory block, its heading first; a reply that only repeats them says nothing."""
     label: Callable[[], tuple[Span, ...]] = field(default=tuple, compare=False, repr=False)
     """Takes the text apart, which nobody need wait for before the model begins to read."""
 

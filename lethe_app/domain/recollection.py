@@ -128,3 +128,7 @@ class TurnMemory(BaseModel):
     """What is to be said of a time that was asked for, such as that nothing was said then."""
     forgotten: int = Field(default=0, exclude=True)
     """How many came to mind and were forgotten since; not kept."""
+
+    def without_background(self) -> TurnMemory:
+        """Only what stands in the system prompt."""
+        return TurnMemory(recalled=[one for one in self.recalled if one.position_index < 0])

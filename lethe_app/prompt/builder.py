@@ -256,10 +256,17 @@ def _prompt(draft: _Draft, counts: Counts, chosen: Plan, text: str, tokens: int)
         receipt=receipt,
         label=lambda: label(text, draft.placed(chosen), draft.spell),
         stop_strings=stop_strings(request),
+        background=_background(draft, chosen),
         thinking_start=request.renderer.thinking_start.strip(),
         thinking_end=request.renderer.thinking_end.strip(),
         starts_in_thought=not request.continue_last and opens_thought(text, request.renderer.thinking_start),
     )
+
+
+def _background(draft: _Draft, chosen: Plan) -> tuple[str, ...]:
+    notes = [draft.volatile[place] for place in chosen.kept.get(Part.MEMORIES, ())]
+    told = [note.text for note in notes if note.role == "system"]
+    return (draft.title, *told) if told else ()
 
 
 def _shares(draft: _Draft, counts: Counts, chosen: Plan) -> list[Share]:

@@ -221,29 +221,34 @@ class Chat:
                     async with aclosing(tools.work()) as work:
                         async for done in work:
                             yield done
-                    told = tools.remembered(memory)
-                    prompt = await self._prompting.build(session, cast, model, tools.before, tools.so_far, told)
-                    yield Prompted(prompt.receipt)
-                    speech = self._speak(session, cast, writing, model, prompt, tools, kept_at, forgotten)
+                    speech = self._speak(session, cast, writing, model, memory, tools, kept_at, forgotten)
                     async with aclosing(speech) as events:
                         async for spoken in events:
                             yield spoken
 
     async def _speak(
-        self,
-        session: ChatSession,
-        cast: Cast,
-        writing: Writing,
-        model: LoadedModel,
-        prompt: Prompt,
-        tools: ToolTurn,
-        kept_at: KeptAt | None,
-        forgotten: int,
-    ) -> AsyncGenerator[TurnEvent]:
-        start = tools.lead or Alternative(model=model.file.name)
-        if not tools.rounds:
-            yield Began(writing.message)
-        reply = Reply(prompt, cast.speaker.name, start, tools.listen())
+        self, session: ChatSession, cast: Cast, writing: Writing, model: LoadedModel, memory: TurnMemory | None,
+        tools: ToolTurn, kept_at: KeptAt | None, forgotten: int
+    ) -> AsyncGenerator[TurnEvent]:  # fmt: skip
+        """Have the model speak; where it only repeats the memories of its prompt, once more without them."""
+        told, lead = tools.remembered(memory) or TurnMemory(), tools.lead or Alternative(model=model.file.name)
+        for background in (told, told.without_background()):
+            prompt = await self._prompting.build(session, cast, model, tools.before, tools.so_far, background)
+            yield Prompted(prompt.receipt)
+            if background is told and not tools.rounds:
+                yield Began(writing.message)
+            reply = Reply(prompt, cast.speaker.name, lead, tools.listen())
+            attempt = self._attempt(session, cast, writing, model, prompt, reply, tools, kept_at, forgotten)
+            async with aclosing(attempt) as events:
+                async for event in events:
+                    yield event
+            if not reply.is_only_echo or tools.is_wanted:
+                return
+
+    async def _attempt(
+        self, session: ChatSession, cast: Cast, writing: Writing, model: LoadedModel, prompt: Prompt, reply: Reply,
+        tools: ToolTurn, kept_at: KeptAt | None, forgotten: int
+    ) -> AsyncGenerator[TurnEvent]:  # fmt: skip
         usage = Usage(reason=StopReason.STOPPED)
         sampler = await self._casting.sampler(cast.speaker, await self._prompting.sampler(model))
         reports = self._client.generate(
@@ -274,6 +279,8 @@ class Chat:
                 await self._accounts.close(session, model, prompt, writing.message, said, known, forgotten)
         if tools.is_wanted:
             tools.keep(reply.wording(complete=False))
+            return
+        if reply.is_only_echo:
             return
         if reply.is_empty:
             raise ModelError(f"{model.file.name} had nothing to say.", "Ask again, or write something more.")

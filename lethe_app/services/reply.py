@@ -5,6 +5,7 @@ from __future__ import annotations
 from lethe_app.domain.chat import Alternative
 from lethe_app.domain.prompt import Prompt
 from lethe_app.llm.protocol import Chunk, Done, Reading
+from lethe_app.prompt.echo import EchoFilter
 from lethe_app.prompt.thinking import ThinkingSplitter
 from lethe_app.prompt.tools import CallEars
 from lethe_app.services.events import Evaluating, Said, Thought
@@ -17,6 +18,7 @@ class Reply:
         self._splitter = ThinkingSplitter(
             starts_in_thought=prompt.starts_in_thought, start=prompt.thinking_start, end=prompt.thinking_end
         )
+        self._echo = EchoFilter(prompt.background, at_line_start=not before.content or before.content.endswith("\n"))
         self._before = before
         self._ears = ears
         self._continues = bool(before.content)
@@ -30,6 +32,11 @@ class Reply:
         """Has nothing been said or thought beyond what was there before?"""
         return self._said == self._before.content and self._thought == self._before.thinking
 
+    @property
+    def is_only_echo(self) -> bool:
+        """Was nothing said but a copy of the memory block?"""
+        return bool(self._echo.dropped) and self._said.strip() == self._before.content.strip()
+
     def heard(self, report: Reading | Chunk | Done) -> list[Evaluating | Said | Thought]:
         """What one word of the engine means for whoever listens."""
         if isinstance(report, Reading):
@@ -39,13 +46,14 @@ class Reply:
     def feed(self, piece: str) -> list[Said | Thought]:
         """What of the piece is certain, as events in the order in which they were written."""
         split = self._splitter.feed(piece)
-        return self._note(split.thought, self._named(self._ears.feed(split.said) if self._ears else split.said))
+        said = self._named(self._ears.feed(split.said) if self._ears else split.said)
+        return self._note(split.thought, self._echo.feed(said))
 
     def finish(self, *, stopped: bool = False) -> list[Said | Thought]:
         """What was held back. A reply that is nothing but thinking is shown as the answer, unless it was stopped at that."""
         split = self._splitter.finish()
         heard = self._ears.feed(split.said) + self._ears.finish() if self._ears else split.said
-        said = self._named(heard) + (self._opening or "").removeprefix(self._name)
+        said = self._echo.feed(self._named(heard) + (self._opening or "").removeprefix(self._name)) + self._echo.finish()
         self._opening = None
         events = self._note(split.thought, said)
         asked = self._ears is not None and self._ears.calls
