@@ -76,6 +76,12 @@ def test_the_presets_that_suit_a_model_exist(small: bool):
     assert suited_system(small=small) in SYSTEMS
 
 
+@pytest.mark.parametrize("preset", SYSTEMS.values(), ids=SYSTEMS.keys())
+def test_memories_are_told_as_background_that_the_user_is_not_saying_now(preset: SystemPreset):
+    assert preset.memories_title.startswith("Background")
+    assert "{{user}} is not saying" in preset.memories_title
+
+
 @pytest.mark.parametrize("found", [PERSONAS, WORLDS], ids=["personas", "worlds"])
 def test_a_unique_name_is_the_file_name_in_plain_letters(found: dict[str, Persona | World]):
     for stem, item in found.items():

@@ -78,8 +78,13 @@ class SystemPreset(BaseModel):
     dialogs_title: str = ""
     session_history_title: str = ""
     core_facts_title: str = ""
-    memories_title: str = "What {{char}} remembers now"
-    """Stands above what was brought up for this turn; never empty in the presets that come with Lethe."""
+    memories_title: str = (
+        "Background, not part of the conversation\n"
+        "What {{char}} remembers from before, with the day and the speaker. {{user}} is not saying any of this now. "
+        "Use what helps, in {{char}}’s own words."
+    )
+    """Stands above what was brought up for this turn; never empty in the presets that come with Lethe. Without it a small
+    model takes the memories for the user's words, or for a text to go on with."""
     inner_thoughts_title: str = ""
     category_separator: str = "#"
     sub_category_separator: str = "##"

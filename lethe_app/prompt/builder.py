@@ -199,6 +199,8 @@ class Counts:
 
     fixed: Sequence[tuple[Part, int]]
     items: Mapping[Part, Sequence[int]]
+    title: int
+    """What stands above the notes."""
     history: Sequence[int]
     tail: Sequence[int]
     per_turn: int
@@ -215,12 +217,13 @@ async def _count(draft: _Draft, count: Counter) -> Counts:
     fixed, items = draft.fixed(), draft.items()
     texts = [text for _, text in fixed]
     texts += [text for part in items for text in items[part]]
-    texts += [turn.content for turn in (*draft.old, *draft.tail)]
+    texts += [draft.title, *(turn.content for turn in (*draft.old, *draft.tail))]
     answers = iter(await count([*probes, *texts]))
     one, short, long = next(answers), next(answers), next(answers)
     return Counts(
         fixed=[(part, next(answers)) for part, _ in fixed],
         items={part: [next(answers) for _ in texts] for part, texts in items.items()},
+        title=next(answers),
         history=[next(answers) for _ in draft.old],
         tail=[next(answers) for _ in draft.tail],
         per_turn=max((long - short - 2 * one + 1) // 2, 0),
@@ -230,7 +233,7 @@ async def _count(draft: _Draft, count: Counter) -> Counts:
 
 def _demand(draft: _Draft, counts: Counts, slack: int) -> Demand:
     """What an attempt before had too many is made up for by what is of this turn alone, as long as that may grow."""
-    own = sum(counts.tail) + counts.per_turn * len(draft.tail) + _TITLE_TOKENS * bool(draft.volatile)
+    own = sum(counts.tail) + counts.per_turn * len(draft.tail) + (counts.title + counts.per_turn) * bool(draft.volatile)
     titles = _TITLE_TOKENS * len(draft.compiled.titled)
     return Demand(
         limit=draft.limit,

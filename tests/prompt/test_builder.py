@@ -33,6 +33,7 @@ PRESET = SystemPreset(
     session_history_title="Before",
     core_facts_title="Facts",
     inner_thoughts_title="Thoughts",
+    memories_title="What {{char}} remembers now",
 )
 ADA = Persona(name="Ada", bio="Keeps a lighthouse.", scenario="A storm.", example_dialogs=["Be short.", "Be dry."])
 BEN = Persona(name="Ben", is_user=True, bio="Sails.")

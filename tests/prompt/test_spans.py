@@ -35,6 +35,7 @@ PRESET = SystemPreset(
     session_history_title="Before",
     core_facts_title="Facts",
     inner_thoughts_title="Thoughts",
+    memories_title="What {{char}} remembers now",
 )
 ADA = Persona(
     name="Ada", bio="Keeps a lighthouse.", scenario="A storm.", example_dialogs=["Be short."], self_edit_field="I wait."

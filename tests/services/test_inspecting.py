@@ -369,14 +369,15 @@ async def test_every_shipped_format_and_system_prompt_can_be_shown(house: House)
 
 
 async def test_a_system_prompt_is_shown_with_every_section_it_has_a_title_for(house: House):
-    preset = SystemPreset(name="x", prompt="Be {{char}}.", core_facts_title="Known", scenario_title="Here")
+    titles = {"core_facts_title": "Known", "scenario_title": "Here", "memories_title": "Kept by {{char}}"}
+    preset = SystemPreset(name="x", prompt="Be {{char}}.", **titles)
 
     shown = await house.inspecting.render(preset)
 
     assert shown.text.startswith("Be Ada.")
     assert "# Here\nA storm is coming up." in shown.text
     assert "# Known\n- Ben is afraid of heights." in shown.text
-    assert "# What Ada remembers now\nBen once rowed" in shown.text
+    assert "# Kept by Ada\nBen once rowed" in shown.text
     assert "forty houses" not in shown.text
 
 

@@ -1,0 +1,83 @@
+"""What a model repeats of the memories in its prompt is neither shown nor stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.clock import now
+from lethe_app.domain.presets import SystemPreset
+from lethe_app.house import House
+from lethe_app.prompt.macros import Scene, expand
+from lethe_app.services.events import Began, Said
+from lethe_app.storage.chats import Chats
+from tests.services.stage import MIRA, Played, before_now, log, prompt_of, say, spoke
+
+STORM = "Do you remember the squall?"
+
+
+@pytest.fixture
+async def session(house: House) -> ChatSession:
+    """A conversation that is brought up by a word, and a new one in which the word is said."""
+    fields = {"name": "The storm", "content": "The mast broke in the night.", "keywords_main": ["squall"], "enabled": True}
+    old = await Chats(house._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
+    await spoke(house, old, "The mast broke in the night.", old.added)
+    await house.preferences.set(recall_without_match=0, session_memory_system=False, session_handling="current_only")
+    return await house.sessions.new(MIRA)
+
+
+def heading() -> str:
+    """The heading of the memory block, as the default preset has it."""
+    scene = Scene(user="Tomas", char="Mira", moment=now())
+    title = SystemPreset(name="x", prompt="x").memories_title
+    return expand(f"# {title}", scene).strip()
+
+
+def copied(house: House, played: Played) -> str:
+    """The block as this turn's prompt had it."""
+    return "\n".join([heading(), *(one.text for one in played.memory.recalled)])
+
+
+def shown(played: Played) -> str:
+    return "".join(event.text for event in played.events if isinstance(event, Said))
+
+
+async def block_of(house: House, session: ChatSession, says: Callable[..., object]) -> str:
+    """The block that the question brings into the prompt."""
+    await says("“Aye.”")
+    return copied(house, await say(house, session, STORM))
+
+
+async def test_a_copy_of_the_block_is_neither_shown_nor_stored(house: House, session: ChatSession, says: Callable[..., object]):
+    block = await block_of(house, session, says)
+    await says(f"{block}\n“It was a bad night.”")
+
+    played = await say(house, session, STORM)
+
+    assert shown(played) == "“It was a bad night.”"
+    assert played.reply.content == "“It was a bad night.”"
+    assert block.splitlines()[1] in await prompt_of(house, session, played)
+
+
+async def test_a_reply_that_is_nothing_but_a_copy_is_generated_again_without_the_block(
+    house: House, session: ChatSession, says: Callable[..., object]
+):
+    block = await block_of(house, session, says)
+    await says(block, "“It was a bad night.”")
+
+    played = await say(house, session, STORM)
+
+    assert played.reply.content == "“It was a bad night.”"
+    assert sum(isinstance(event, Began) for event in played.events) == 1
+    assert [message.content for message in await log(house, session)][-1] == "“It was a bad night.”"
+
+
+async def test_a_reply_that_speaks_of_a_memory_in_its_own_words_stays(
+    house: House, session: ChatSession, says: Callable[..., object]
+):
+    reply = "“The mast broke in the night.”\n\n- a rope\n- a saw\n\n*She counts on her fingers.*"
+    await says(reply)
+
+    assert (await say(house, session, STORM)).reply.content == reply
