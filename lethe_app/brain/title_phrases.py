@@ -9,7 +9,7 @@ from typing import NamedTuple
 from lethe_app.brain.kinds import ANIMALS, RELATIVES
 from lethe_app.brain.lexicon import DULL, KIN, VERBS_THIRD
 from lethe_app.brain.quotable import Sentence
-from lethe_app.brain.sentences import tidy
+from lethe_app.brain.spelling import tidy
 from lethe_app.brain.topics import Topic
 from lethe_app.brain.verbs import BASE, is_past
 from lethe_app.retrieval.words import STOP_WORDS, fold
