@@ -118,7 +118,7 @@ def test_foreign_libraries_use_their_doors(module: Path):
 def test_nothing_grows_too_large(module: Path):
     text = module.read_text(encoding="utf-8")
     tree = ast.parse(text)
-    assert text.count("\n") <= 300, f"{place(module)} has more than 300 lines"
+    assert text.count("\n") <= 450, f"{place(module)} has more than 450 lines"
     assert ast.get_docstring(tree), f"{place(module)} does not say why it exists"
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
