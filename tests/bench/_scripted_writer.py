@@ -110,6 +110,6 @@ def as_fact(noted: Noted, line: int, changes: int, schema: dict[str, Any]) -> di
         "about": noted.about,
         "kind": noted.kind,
         "fact": noted.fact,
+        "changes": changes,
     }
-    values["changes"] = changes
     return {name: value for name, value in values.items() if name in shape.get("properties", {})}

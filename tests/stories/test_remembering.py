@@ -43,7 +43,7 @@ ACTED = (
             "*Below the deck the boiler groans, and the whole ship leans into the wind.* “Hold on to something, Robin.”"
         ),
     ),
-    ("Robin", "*grabs the rail* “I am the lost prince of the cloud isles!” ...and im allergic to nuts, so tell the cook"),
+    ("Robin", "*grabs the rail* “I am the lost prince of the cloud isles!” btw im allergic to nuts, so tell the cook"),
     (
         "Isaura",
         (
