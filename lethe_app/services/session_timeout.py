@@ -68,10 +68,10 @@ class SessionTimeout:
             self._inputs[session_id] = _Inputs(moment, moment)
             self._background.wake()  # it may come after the timeout
 
-    async def has_ended(self, session: ChatSession) -> bool:
-        """Has the newest session of its persona timed out? Then the user's next message begins a new one."""
-        newest = await self._chats.newest(session.persona_id)
-        return newest is not None and newest.guid == session.guid and self._has_timed_out(newest)
+    async def ended(self, persona_id: str) -> UUID | None:
+        """Return the newest session of a persona if it has timed out: the user's next message in it begins a new one."""
+        newest = await self._chats.newest(persona_id)
+        return newest.guid if newest is not None and self._has_timed_out(newest) else None
 
     async def reopen(self, session: ChatSession) -> ChatSession:
         """Let a session go on: the pause counts from now, and it is archived anew at its next end."""

@@ -45,7 +45,7 @@ class Sessions:
 
     async def has_ended(self, guid: UUID) -> bool:
         """Has a session timed out, so that the user's next message begins a new one?"""
-        return await self._timeout.has_ended(await self._chats.session(guid))
+        return await self._timeout.ended((await self._chats.session(guid)).persona_id) == guid
 
     async def reopen(self, guid: UUID) -> None:
         """Continue a session that has timed out."""
@@ -76,7 +76,7 @@ class Sessions:
         A new one begins with their words and no greeting; the one before is over.
         """
         session = await self._chats.session(session_id)
-        if not await self._timeout.has_ended(session):
+        if await self._timeout.ended(session.persona_id) != session_id:
             return session
         await self._end(session.persona_id)
         fresh = ChatSession(

@@ -221,7 +221,7 @@ class Conversations(QObject):
 
     async def refresh_sessions(self, persona_id: str) -> None:
         summaries = await self._house.sessions.list(persona_id)
-        ended = summaries[0].guid if summaries and await self._house.sessions.has_ended(summaries[0].guid) else None
+        ended = await self._house.timeout.ended(persona_id)
         rows = await apart(len(summaries), lambda: [self._session_row(summary, ended) for summary in summaries])
         self._sidebar.set_sessions(persona_id, rows)
 
