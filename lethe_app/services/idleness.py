@@ -7,6 +7,9 @@ from datetime import datetime, timedelta
 from lethe_app.domain.clock import now
 from lethe_app.services.events import Listeners
 
+LONGEST_DRAFT = timedelta(hours=6)
+"""After so long without a key, words in the writing field no longer say that the user is there."""
+
 
 class Idleness:
     """While no window tells anything, nobody can say whether the user is away: then they count as here."""
@@ -38,9 +41,10 @@ class Idleness:
 
     @property
     def idle(self) -> timedelta | None:
-        """Time since the user did anything; none while they are writing; None where nobody can tell."""
+        """Time since the user did anything; none while a draft stands that is not old; None where nobody can tell."""
         if self._last is None:
             return None
         moment = now()
         self._last = min(self._last, moment)  # a clock that was put back must not make them stay for hours
-        return timedelta() if self._is_composing else moment - self._last
+        idle = moment - self._last
+        return timedelta() if self._is_composing and idle < LONGEST_DRAFT else idle

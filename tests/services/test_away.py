@@ -82,6 +82,18 @@ async def test_words_in_the_writing_field_keep_everything_waiting(house: House, 
     assert (was_done, task.began) == (0, 1)
 
 
+async def test_a_draft_left_for_the_night_keeps_nothing_waiting(house: House, clock: Clock):
+    task = Scripted(nothing)
+    await employ(house, task)
+    house.idleness.watch()
+    house.idleness.compose(words=True)
+    clock.go_on(hours=6)
+
+    await house.away.look()
+
+    assert task.began == 1
+
+
 async def test_when_the_user_has_gone_what_is_due_is_done(house: House, clock: Clock):
     task = Scripted(nothing)
     await employ(house, task)
