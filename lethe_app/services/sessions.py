@@ -41,7 +41,7 @@ class Sessions:
 
     async def taken_up(self, session: ChatSession) -> ChatSession:
         """A conversation that was over and in which somebody speaks again is not over; it is archived anew afterwards."""
-        return await self._timeout.reopen(session) if session.archived else session
+        return await self._reopened(session) if session.archived else session
 
     async def has_ended(self, guid: UUID) -> bool:
         """Has a session timed out, so that the user's next message begins a new one?"""
@@ -49,8 +49,12 @@ class Sessions:
 
     async def reopen(self, guid: UUID) -> None:
         """Continue a session that has timed out."""
-        session = await self._timeout.reopen(await self._chats.session(guid))
+        await self._reopened(await self._chats.session(guid))
+
+    async def _reopened(self, session: ChatSession) -> ChatSession:
+        reopened = await self._timeout.reopen(session)
         self.changed.tell(session.persona_id)
+        return reopened
 
     async def open(self, guid: UUID) -> ChatSession:
         return await self._chats.session(guid)

@@ -23,9 +23,6 @@ class IndexRebuild(QObject):
 
     def _start(self) -> None:
         self._action.setEnabled(False)
-        self._window.notifier.tell(
-            self.tr("Rebuilding the memory index…"), self.tr("You can go on talking; nothing is forgotten meanwhile.")
-        )
         self._bridge.spawn(self._rebuild())
 
     async def _rebuild(self) -> None:
