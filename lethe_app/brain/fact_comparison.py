@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from lethe_app.brain.gist import content_words, take
 from lethe_app.brain.kinds import ANIMALS, RELATIVES
-from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
+from lethe_app.retrieval.when import moment
 from lethe_app.retrieval.words import WORD, fold
 
 NEARLY_ALL = 0.75
@@ -19,6 +20,8 @@ _SINGLE = re.compile(
 _RELATION = re.compile(rf"\b(?:{RELATIVES}|{ANIMALS})\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(?:['’]s|['’])$")
 _OWNED = re.compile(rf"^\S+['’]s? (?:[\w-]+ ){{0,2}}?(?P<who>{RELATIVES}|{ANIMALS})\b")
+_TEMPORAL = re.compile(r"\b(?:any ?more|still|now|currently|these days)\b", re.IGNORECASE)
+_COUNTED = re.compile(r"\b(?:has|have|owns|keeps|is|are)\b")
 _CALLED = re.compile(rf"(?:\b(?:{RELATIVES}|{ANIMALS}),?|\b(?:called|named)) (?P<name>[A-ZÀ-ÖØ-Þ][\w'’-]*)")
 
 
@@ -58,6 +61,21 @@ def is_same_attribute(one: ExtractedFact, other: ExtractedFact) -> bool:
         return True
     names = [_CALLED.search(fact.fact) for fact in (one, other)]
     return not (names[0] and names[1] and fold(names[0]["name"]) != fold(names[1]["name"]))
+
+
+def contradicts(new: ExtractedFact, old: ExtractedFact) -> bool:
+    """Return whether both cannot be true: another value of one attribute, another count of the same, or its denial."""
+    if is_same_attribute(new, old):
+        return True
+    if new.key != old.key or not is_same_subject(new, old):
+        return False
+    now, before = take(_TEMPORAL.sub("", new.fact)), take(_TEMPORAL.sub("", old.fact))
+    if now.words != before.words or not now.words:
+        return False
+    if now.denied != before.denied:
+        return now.numbers == before.numbers
+    is_count = now.numbers and before.numbers and now.numbers != before.numbers
+    return bool(is_count) and _COUNTED.search(new.fact) is not None and not any(map(_is_dated, (new, old)))
 
 
 def restates(new: ExtractedFact, old: ExtractedFact) -> bool:
@@ -109,6 +127,11 @@ def is_said_otherwise(fact: ExtractedFact, others: Iterable[ExtractedFact]) -> b
 def _carrying(fact: ExtractedFact) -> frozenset[str]:
     """Content words besides the name of the person it is about."""
     return content_words(fact.fact) - content_words(" ".join(subject_of(fact)[:1]))
+
+
+def _is_dated(fact: ExtractedFact) -> bool:
+    """Return whether its numbers may be those of a day or year, so that another one is another event."""
+    return fact.kind in {FactKind.EVENT, FactKind.PLAN} or bool(moment(fact.fact, fact.last_seen.date()).spans)
 
 
 def _denies_otherwise(one: str, other: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
-from lethe_app.brain.fact_comparison import extends, is_ended_by, is_same_attribute
+from lethe_app.brain.fact_comparison import contradicts, extends, is_ended_by
 from lethe_app.brain.gist import digest
 from lethe_app.brain.ledger import gives_way
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
@@ -31,7 +31,7 @@ def replace_outdated(
 ) -> list[ExtractedFact]:
     """Return the records of `ledger.settle` for `new` together with the known facts that they supersede.
 
-    A fact of the same subject and key gives way to the one said later; whatever a sentence of `ends` means gives way too. What
+    A fact that contradicts another gives way to the one said later; whatever a sentence of `ends` means gives way too. What
     is pinned or the user's own never does, and what merely was said once more replaces nothing: the user may have restored
     both. `known` are the facts that may meet the new one.
     """
@@ -45,7 +45,7 @@ def replace_outdated(
     is_news = is_new_value or (was is not None and stands.reference_count > was.reference_count)
     others = [after.get(guid, fact) for guid, fact in before.items() if guid != stands.guid]
     others = [fact for fact in others if not fact.superseded]
-    rivals = [fact for fact in others if is_new_value and is_same_attribute(stands, fact)]
+    rivals = [fact for fact in others if is_new_value and contradicts(stands, fact)]
     later = next((fact for fact in rivals if fact.last_seen > stands.last_seen and gives_way(stands, fact)), None)
     if later is not None:
         after |= _superseded(stands, after.get(later.guid, later))

@@ -96,6 +96,10 @@ UPDATES = [
     ),
     (Told("Tomas goes to the gym on Mondays."), Told("Tomas swims on Mondays.", ends=("Tomas goes to the gym.",))),
     (Told("Tomas is learning Polish."), Told("Tomas is learning Czech.", ends=("Tomas is learning Polish.",))),
+    (Told("Tomas has two cats."), Told("Tomas has three cats now.")),
+    (Told("Tomas is a vegetarian."), Told("Tomas is not a vegetarian anymore.")),
+    (Told("Tomas's son Leo is four."), Told("Tomas's son Leo is five.")),
+    (Told("Tomas can't drive."), Told("Tomas can drive.")),
     (Told("Tomas doesn't like olives."), Told("Tomas likes olives now.", ends=("Tomas doesn't like olives.",))),
 ]
 
@@ -128,6 +132,11 @@ BESIDE = [
     (Told("Tomas wants to run Berlin."), Told("Tomas will run Poznan.", ends=("Tomas wants to swim in Berlin's lakes.",))),
     (Told("Tomas's brother smokes cigarettes."), Told("Tomas quit.", ends=("Tomas smokes cigarettes.",))),
     (Told("Tomas doesn't eat meat."), Told("Tomas eats fish.", ends=("Tomas eats meat.",))),
+    (Told("Tomas was in Rome in 2019."), Told("Tomas was in Rome in 2022.")),
+    (Told("Tomas is in Oslo on 3 May 2026."), Told("Tomas is in Oslo on 9 May 2026.")),
+    (Told("Tomas's son Leo is four."), Told("Tomas's son Max is five.")),
+    (Told("Tomas has two cats."), Told("Tomas's sister has three cats.")),
+    (Told("Tomas ran 5 kilometres."), Told("Tomas ran 10 kilometres.")),
     (Told("Tomas plays the cello in an old band with friends."), Told("Tomas sings.", ends=("Tomas plays.",))),
 ]
 
