@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import datetime
 
 from lethe_app.brain.gist import content_words, take
 from lethe_app.brain.kinds import ANIMALS, RELATIVES
@@ -20,6 +21,7 @@ _SINGLE = re.compile(
 _RELATION = re.compile(rf"\b(?:{RELATIVES}|{ANIMALS})\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(?:['’]s|['’])$")
 _OWNED = re.compile(rf"^\S+['’]s? (?:[\w-]+ ){{0,2}}?(?P<who>{RELATIVES}|{ANIMALS})\b")
+_RENAMED = re.compile(r"\b(?:now|renamed)\b")
 _TEMPORAL = re.compile(r"\b(?:any ?more|still|now|currently|these days)\b", re.IGNORECASE)
 _COUNTED = re.compile(r"\b(?:has|have|owns|keeps|is|are)\b")
 _CALLED = re.compile(rf"(?:\b(?:{RELATIVES}|{ANIMALS}),?|\b(?:called|named)) (?P<name>[A-ZÀ-ÖØ-Þ][\w'’-]*)")
@@ -35,16 +37,17 @@ def may_meet(one: ExtractedFact, other: ExtractedFact) -> bool:
 def subject_of(fact: ExtractedFact) -> tuple[str, ...]:
     """Return whom a fact is about, as folded words: the name, and the relative whose attribute it states.
 
-    The relative is left out where the key names it: “Tomas's sister lives in Porto.” is about the sister under the key “home”
-    and about Tomas under the key “sister home”.
+    The relative is left out where the key names one: “Tomas's sister Ines lives in Porto.” is about the sister under the key
+    “home” and about Tomas under the keys “sister home” and “ines home”.
     """
     words = [fold(_POSSESSIVE.sub("", word.strip(".,;:!?"))) for word in fact.fact.split()]
     named = tuple(map(fold, WORD.findall(fact.subject)))
     owned = _OWNED.match(fact.fact)
     who = owned["who"].lower() if owned else ""
-    if not named or (named[0] not in words and not _RELATION.search(fact.key)):
+    is_in_key = bool(_RELATION.search(fact.key)) or not set(words).isdisjoint(fact.key.split()[:1])
+    if not named or (named[0] not in words and not is_in_key):
         named = tuple(words[:1])
-    return (*named, who) if who and who not in fact.key else named
+    return (*named, who) if who and not is_in_key else named
 
 
 def is_same_subject(one: ExtractedFact, other: ExtractedFact) -> bool:
@@ -57,7 +60,7 @@ def is_same_attribute(one: ExtractedFact, other: ExtractedFact) -> bool:
     """Return whether two facts state the same attribute of the same person, of which only one can be true."""
     if not one.key or one.key != other.key or not is_same_subject(one, other):
         return False
-    if not _RELATION.search(one.key) or _SINGLE.search(one.key):
+    if not _RELATION.search(one.key) or _SINGLE.search(one.key) or _RENAMED.search(max(one, other, key=_said).fact):
         return True
     names = [_CALLED.search(fact.fact) for fact in (one, other)]
     return not (names[0] and names[1] and fold(names[0]["name"]) != fold(names[1]["name"]))
@@ -127,6 +130,10 @@ def is_said_otherwise(fact: ExtractedFact, others: Iterable[ExtractedFact]) -> b
 def _carrying(fact: ExtractedFact) -> frozenset[str]:
     """Content words besides the name of the person it is about."""
     return content_words(fact.fact) - content_words(" ".join(subject_of(fact)[:1]))
+
+
+def _said(fact: ExtractedFact) -> datetime:
+    return fact.last_seen
 
 
 def _is_dated(fact: ExtractedFact) -> bool:
