@@ -10,7 +10,7 @@ from lethe_app.brain.double_dates import NUMBERS, settle
 from lethe_app.retrieval.when import SEASONS, WEEKDAYS
 from lethe_app.retrieval.words import MONTHS
 
-_DAY = "|".join(f"{day}|{day[:3]}" for day in WEEKDAYS)
+_DAY = "|".join((*WEEKDAYS, "tues", "weds", "thurs", "thur", *(day[:3] for day in WEEKDAYS)))
 _MONTH = "|".join(MONTHS)
 _COUNT = r"(?P<count>\d{1,2}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)) + ")"
 _PART = r"(?P<part> morning| afternoon| evening| night)?"

@@ -83,6 +83,7 @@ _JOB = re.compile(rf"\b(?:{JOBS})\b")
 _TIMED = re.compile(TIME + r"|\b(?:recently|lately|last \w+|on \w+day|\w+day|years?|months?|weeks?|since|for \d+)\b")
 _OFTEN = re.compile(OFTEN)
 _CALENDAR = frozenset((*WEEKDAYS, *MONTHS))
+_KNOWN_OWN = re.compile(rf"^(?:{BOND}|{_THING})$", re.IGNORECASE)
 _ENOUGH = 2.5
 """Content that makes a clause worth keeping; fitted on the development half of LoCoMo and our own evenings."""
 
@@ -97,8 +98,9 @@ def passes(clause: str, text: str) -> bool:
     subject = _SUBJECT.match(clause)
     if not subject:
         return False
+    known = _KNOWN_OWN.search(subject["who"])
     told = f"{subject['who']}{clause[subject.end() :]}"
-    return own_weight(text) + content(told, told.lower()) >= _ENOUGH
+    return own_weight(text) + content(told, told.lower()) - (0 if known else 0.5) >= _ENOUGH
 
 
 def _alone(found: re.Match[str]) -> str:

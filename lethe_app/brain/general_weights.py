@@ -77,7 +77,7 @@ _WEIGHTS = tuple(
         (rf"(?:have|had) (?:\w+ed\b|{_any(PAST)})", 0.5),
         (r"(?:have|had)\b", NONE),
         # single verbs
-        (rf"(?:wanted\b|{_any(SAID)})", NONE),
+        (rf"(?:wanted\b|tried to\b|{_any(SAID)})", NONE),
         (r"(?:read|put|set|cut|hit|beat)\b", NONE),  # present or past
         (r"(?:go|went) (?!to|on|for|\w+ing|back|through|with|in|up|down|over|out)", NONE),
         (rf"(?:{_any(NO_EVENT)})", -0.5),

@@ -21,9 +21,12 @@ _NAMED = re.compile(
     rf"(?P<name>(?:(?:Mrs?|Ms|Dr)\.? )?[A-Z][a-zà-öø-ÿ]+)\b(?! (?:and|or|&) [A-Z])"
 )
 _NAME_FIRST = re.compile(
-    rf"(?<![\w,] )(?:^|[,;] |\b(?:with|and|to|for|by|of) )(?P<name>[A-Z][a-zà-öø-ÿ]+), my (?P<who>(?:{_AGE_OF} )?(?:(?!own "
-    rf")[a-z-]+ )?(?:{RELATIVES}|"
-    rf"{ANIMALS}|boss|coach|shepherd|husky|pug|dachshund|beagle|bulldog))(?=[,.!]|$| (?:is|was|has|had|just|and)\b)"
+    rf"(?:^|\b(?:with|and|to|for|by|of) )(?P<name>[A-Z][a-zà-öø-ÿ]+), my (?P<who>(?:{_AGE_OF} )?(?:(?!own )[a-z-]+ "
+    rf")?(?:{RELATIVES}|{ANIMALS}|boss|"
+    r"coach|shepherd|husky|pug|dachshund|beagle|bulldog))(?=,|[.!]?$)"
+)
+_SEVERAL = re.compile(
+    r"\b(?:family|kids|children|parents|siblings|friends|dogs|cats|pets|sisters|brothers|sons|daughters|grandparents)\Z"
 )
 _NOT_NAMES = frozenset(
     {
@@ -42,6 +45,27 @@ _NOT_NAMES = frozenset(
         "oh",
         "sorry",
         "thanks",
+        "yeah",
+        "yep",
+        "wow",
+        "hey",
+        "hi",
+        "okay",
+        "ok",
+        "sure",
+        "awesome",
+        "cool",
+        "great",
+        "nice",
+        "absolutely",
+        "definitely",
+        "exactly",
+        "agreed",
+        "totally",
+        "right",
+        "aww",
+        "congrats",
+        "hello",
         "also",
         "then",
         "now",
@@ -132,7 +156,7 @@ def _names(sentence: str) -> Iterator[tuple[str, str]]:
     """Yield what relatives, friends and pets are called; a question names them, too."""
     for pattern in (_NAMED, _NAME_FIRST):
         for found in pattern.finditer(sentence):
-            if fold(found["name"]) not in _NOT_NAMES:
+            if fold(found["name"]) not in _NOT_NAMES and not _SEVERAL.search(found["who"]):
                 yield f"my {found['who']} is called {found['name']}", f"{found['who']} name"
 
 

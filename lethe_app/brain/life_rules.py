@@ -91,7 +91,8 @@ LIFE: tuple[tuple[str, str], ...] = (
     (
         (
             r"i (?:am|will be|will|am going to|plan to|am planning to|am hoping to|am due to|"
-            r"intend to)(?: be)? (?!(?:cooking|eating|working (?:on|late|this|next|all)|going to (?:the (?:shop|store|gym|"
+            r"intend to)(?: be)? (?!(?:cooking|eating|start(?:ing)? (?:in|on|next|this|tomorrow)|working (?:on|late|this|"
+            r"next|all)|going to (?:the (?:shop|store|gym|"
             r"supermarket|toilet|bathroom)|bed|sleep|work)|watching|cleaning|washing|making|ordering|wearing|calling|"
             r"drinking|having|staying|sleeping|baking|reading)\b|.*\b(?:tonight|today)\b|feeling|thinking|looking|"
             r"wondering|remembering|getting (?:better|tired|sick|ready)|having|doing|talking|saying|going crazy|going mad|"

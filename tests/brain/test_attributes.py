@@ -77,7 +77,8 @@ def test_an_update_states_the_same_attribute_or_ends_what_was_said(before: str, 
 def test_what_stands_side_by_side_shares_no_attribute(one: str, other: str):
     first, second = told(one), told(other)
 
-    assert first and second
+    assert first
+    assert second
     assert not any(old.key and old.key == new.key for old in first for new in second)
     assert not any(new.ends for new in second)
 
