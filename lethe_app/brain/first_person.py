@@ -6,6 +6,7 @@ import re
 
 from lethe_app.brain.general_words import ACHIEVED
 from lethe_app.brain.kinds import ANIMALS, EVENTS, JOBS, RELATIVES
+from lethe_app.brain.verbs import is_past
 
 _WITH_MINE = re.compile(r"\bmy (?:wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|family)\b", re.IGNORECASE)
 _OUR_COUNTED = re.compile(r"\bour (?=\d|two\b|three\b|four\b|five\b|six\b)", re.IGNORECASE)
@@ -19,7 +20,7 @@ _WITH_LISTENER = re.compile(
 )
 """Where “we” may mean the one spoken to, or two who part."""
 _ALONE = (
-    (re.compile(r"(?<=^we) both\b", re.IGNORECASE), ""),
+    (re.compile(r"(?<=^we) (?:both|all)\b", re.IGNORECASE), ""),
     (re.compile(r"\bwe're\b", re.IGNORECASE), "I'm"),
     (re.compile(r"\bwe are\b", re.IGNORECASE), "I am"),
     (re.compile(r"\bwe were\b", re.IGNORECASE), "I was"),
@@ -42,7 +43,7 @@ _BEGUN = re.compile(
 _FINITE = (
     r"(?:is|are|was|has|have|does|will|would|can|could|makes?|made|helps?|gives?|feels?|sounds?|takes?|brings?|means?|"
     r"keeps?|lets?|"
-    r"reminds?|fascinates?|inspires?|motivates?|seems?|looks?)\b"
+    r"reminds?|fascinates?|inspires?|motivates?|seems?|looks?|[a-z]+s(?= me\b))\b"
 )
 _DOING = re.compile(
     rf"^(?!.*\b{_FINITE})(?:(?:just|finally|currently|still|now|also|actually) )?(?:learning|planning|studying|training|"
@@ -81,36 +82,16 @@ _HERE = re.compile(rf"^(?:an? )?(?P<job>(?:[\w-]+ ){{0,2}}(?:{JOBS}|[a-z]+(?:er|
 
 
 _SHOWN = re.compile(
-    r"^(?P<deed>I (?:\w+ly |just |even |also )?(?:made|bought|got|painted|took|found|wrote|built|drew|finished|read|saw|"
+    r"^(?P<deed>I(?:(?:'m| am|'ve been) (?:\w+ly )?(?:playing|reading|watching|making|writing|building)| met| make| "
+    r"(?:\w+ly |just |even |also )?(?:made|bought|got|painted|took|found|wrote|built|drew|finished|read|saw|"
     r"adopted|baked|cooked|"
-    r"tried|knitted|designed|created)) (?P<this>this|that|these|those) (?P<next>\w+)"
+    r"tried|knitted|designed|created))) (?P<this>this|that|these|those) (?P<next>\w+)"
 )
 """“I made this bowl”, of something shown."""
 _NO_NOUN = frozenset(
-    [
-        "one",
-        "is",
-        "was",
-        "for",
-        "in",
-        "last",
-        "with",
-        "on",
-        "at",
-        "by",
-        "to",
-        "from",
-        "as",
-        "because",
-        "and",
-        "but",
-        "when",
-        "while",
-        "of",
-        "after",
-        "about",
-        "that",
-    ]
+    """
+    one is was for in last with on at by to from as because and but when while of after about that
+    """.split()  # noqa: SIM905 - a list of quoted words cannot be read
 )
 _MOVED_TO = re.compile(
     r"(?:got|was|were|has been|have been|is|is being) (?:moved|postponed|rescheduled|brought forward|pushed back|put off) "
@@ -157,6 +138,7 @@ def _as_new(found: re.Match[str]) -> str:
     return f"{found['deed']} {'an' if word[0].lower() in 'aeiou' else 'a'} {word}"
 
 
+_WITHIN = re.compile(r"(?P<main>(?:I|my)\b.+?) (?:when|after|because|since) (?P<told>(?:I|my) .+)\Z", re.IGNORECASE)
 _OMITTED = (
     (_ALSO_HAVING, "I have"),
     (_ELIDED, "I"),
@@ -177,6 +159,14 @@ def alone(clause: str) -> str:
     for pattern, word in _ALONE:
         counted = pattern.sub(word, counted)
     return counted[:1].upper() + counted[1:]
+
+
+def subordinate(clause: str) -> str:
+    """Return “my son broke his arm” of “I was scared when my son broke his arm”; empty where it is not told as past."""
+    found = _WITHIN.match(clause)
+    if not found or not any(is_past(word) for word in found["main"].split()[1:4]):
+        return ""
+    return found["told"] if any(is_past(word) for word in found["told"].split()[1:4]) else ""
 
 
 def with_subject(sentence: str) -> str:

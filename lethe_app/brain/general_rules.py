@@ -42,7 +42,8 @@ _HEDGE = re.compile(
 _DANGLING = re.compile(
     r"\b(?:it|its|this(?! (?:coming )?(?:week|weekend|month|year|spring|summer|autumn|winter|fall|morning|evening|"
     r"afternoon|[a-z]+day|"
-    r"january|february|march|april|may|june|july|august|september|october|november|december)\b)|that(?! i )|these|those|he|she|"
+    r"january|february|march|april|may|june|july|august|september|october|november|december)\b)|that(?! i )|these|those(?! "
+    r"who)|he|she|"
     r"they|them|him|her|hers|his|their|theirs|you|your|yours|yourself|we|us|our|ours|u|ur|here|there|ones|"
     r"(?<!-)one(?! (?:day|of my|year|month|week)\b)|else|otherwise|same|"
     r"something|anything|everything|nothing|stuff|things?|etc|whatever|somewhere|someone|everyone|everybody|somebody|both|"
@@ -71,19 +72,21 @@ _THE = re.compile(
     r"flute|bass|saxophone|trumpet|[12]\d|first|second|third|week|weekend|summer|spring|autumn|winter|past|last|age|army|navy|"
     r"police|usa?|uk|internet|kids|dogs?|cats?|shelter|desert|outdoors|garden|pool|emergency|er|[a-z]+day|north|south|east|"
     r"west|"
-    r"whole|local|library|community|church|house|netherlands|philippines|stars|sunrise|sunset)\b)(?-i:[a-z])"
+    r"local|library|community|church|house|netherlands|philippines|stars|sunrise|sunset)\b)[a-z]+"
+    r"(?=$| (?:and|to|with|about|for|like|by|so|as|after|before|when|during|last|on|because|through|away|yesterday|today)\b)"
 )
 _NAME = re.compile(r"(?<=[\w,] )(?!I\b|I')[A-Z][\w'&-]+")
 _NUMBER = re.compile(
     r"\b(?:\d+(?:st|nd|rd|th)?|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|hundred|thousand|"
     r"first|twice)\b"
 )
-_BOND = re.compile(rf"\b(?:{BOND}|{POSSESSIONS}|{EVENTS}s?|{CONDITIONS})\b")
+_BOND = re.compile(rf"\b(?:ankle|knee|wrist|shoulder|{BOND}|{POSSESSIONS}|{EVENTS}s?|{CONDITIONS})\b")
 _JOB = re.compile(rf"\b(?:{JOBS})\b")
 _TIMED = re.compile(TIME + r"|\b(?:recently|lately|last \w+|on \w+day|\w+day|years?|months?|weeks?|since|for \d+)\b")
 _OFTEN = re.compile(OFTEN)
 _CALENDAR = frozenset((*WEEKDAYS, *MONTHS))
 _KNOWN_OWN = re.compile(rf"^(?:{BOND}|{_THING})$", re.IGNORECASE)
+_LATELY = re.compile(r"\b(?:recently|lately)\b", re.IGNORECASE)
 _ENOUGH = 2.5
 """Content that makes a clause worth keeping; fitted on the development half of LoCoMo and our own evenings."""
 
@@ -127,7 +130,7 @@ def content(clause: str, text: str) -> float:
         return 0.0
     return (
         1.5 * min(2, len(names))
-        + 1.0 * bool(_TIMED.search(text))
+        + 1.0 * bool(_TIMED.search(text) or _LATELY.search(clause))
         + 0.5 * bool(_NUMBER.search(text))
         + 0.5 * bool(_BOND.search(text))
         + 0.5 * min(4, len(nouns))

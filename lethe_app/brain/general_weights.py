@@ -27,6 +27,13 @@ _CHATTY = (
 """Verbs of what may be about to be done in the conversation itself: more content is asked of them."""
 
 
+_PURSUITS = (
+    r"(?:am|have been) (?:trying (?:to|out)|trying (?=[a-z]+ )|learning|looking (?:into|for an?)|thinking (?:of|"
+    r"about)|getting into|training|saving|considering)\b"
+)
+"""What somebody has taken up for a while."""
+
+
 def _any(words: Collection[str]) -> str:
     return rf"(?:{'|'.join(sorted(words))})\b"
 
@@ -35,6 +42,7 @@ _WEIGHTS = tuple(
     (re.compile(rf"i {pattern}"), weight)
     for pattern, weight in (
         (rf"{_PLANS}{_CHATTY}", 1.0),
+        (_PURSUITS, 2.0),
         (_PLANS, 1.5),
         (
             (
@@ -58,12 +66,19 @@ _WEIGHTS = tuple(
             ),
             1.5,
         ),
-        (r"have always (?:liked|loved|hated|enjoyed|wanted|had|been (?:into|passionate|interested))\b|used to ", 1.0),
+        (r"have (?:liked|loved|hated|enjoyed|wanted|been (?:into|passionate|interested))\b|used to ", 1.0),
         (_any(ACHIEVED), 1.5),
         # what somebody is
         (rf"(?:am|was) {_any(MOODS)}", NONE),
         (rf"am {_any(DURABLE)}", 1.0),
         (rf"(?:am|was) (?:an?|the|part of|(?:\w+ )?at) .*(?:{JOBS}|member|part of)\b", 1.0),
+        (
+            (
+                r"am (?:an?|the) (?!bit|little|lot|mess|big|huge|total|good|great|terrible|firm|strong)[\w -]+ (?:for|at|of|"
+                r"with|in) "
+            ),
+            0.5,
+        ),
         (r"(?:was|am|have been) (?:\w+ )?(?:in|at|to|on) ", 0.5),
         (r"(?:am|was)\b", NONE),
         # what somebody has done or has been doing

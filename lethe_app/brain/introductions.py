@@ -29,61 +29,16 @@ _SEVERAL = re.compile(
     r"\b(?:family|kids|children|parents|siblings|friends|dogs|cats|pets|sisters|brothers|sons|daughters|grandparents)\Z"
 )
 _NOT_NAMES = frozenset(
-    {
-        "i",
-        "and",
-        "or",
-        "who",
-        "is",
-        "was",
-        "god",
-        "well",
-        "yes",
-        "no",
-        "so",
-        "but",
-        "oh",
-        "sorry",
-        "thanks",
-        "yeah",
-        "yep",
-        "wow",
-        "hey",
-        "hi",
-        "okay",
-        "ok",
-        "sure",
-        "awesome",
-        "cool",
-        "great",
-        "nice",
-        "absolutely",
-        "definitely",
-        "exactly",
-        "agreed",
-        "totally",
-        "right",
-        "aww",
-        "congrats",
-        "hello",
-        "also",
-        "then",
-        "now",
-        "just",
-        "still",
-        "it",
-        "he",
-        "she",
-        "they",
-        "we",
-        "you",
-        "the",
-        "this",
-        "that",
-        "my",
+    (
         *WEEKDAYS,
         *MONTHS,
-    }
+        *"""
+        i and or who is was god well yes no so but oh sorry thanks yeah
+        yep wow hey hi okay ok sure awesome cool great nice absolutely definitely exactly agreed totally
+        right aww congrats hello also then now just still it he she they we you the
+        this that my
+        """.split(),  # noqa: SIM905 - a list of quoted words cannot be read
+    )
 )
 _CLOSE = (
     r"(?:wife|husband|girlfriend|boyfriend|fianc[eé]e?|kids|children|sons?|daughters?|sisters?|brothers?|siblings|twins|"

@@ -11,7 +11,7 @@ from uuid import UUID
 from lethe_app.brain import dating, endings, short_answers
 from lethe_app.brain.attributes import key_of, kind_of
 from lethe_app.brain.dialogue_acts import read_parts
-from lethe_app.brain.first_person import alone, bare, with_subject
+from lethe_app.brain.first_person import alone, bare, subordinate, with_subject
 from lethe_app.brain.introductions import introduced
 from lethe_app.brain.kinds import ANIMALS, RELATIVES
 from lethe_app.brain.lasting import Rule, judge, judge_generally, plain
@@ -206,11 +206,17 @@ def _of_clause(reading: _Reading, part: str, line: Said, *more: UUID) -> Iterato
     clause = bare(_HERE.sub("", alone(part)))
     if birthday := _BIRTHDAY.match(clause):
         yield from _stated(f"my birthday is on {_day(birthday, line.time)}", Rule(_BIRTHDAY, "birthday"), line)
-    elif rule := judge(clause) or (judge_generally(clause) if reading.general else None):
+    elif rule := _rule_of(reading, clause):
         if rule.key == "job" and (work := _WORK.match(clause)):
             here = reading.spoken[line.name][1]
             here.append(Spoken(f"as {work['what']}" if work["what"] else work["how"], "work", line.id))
         yield from _stated(clause, rule, line, *more)
+    elif within := subordinate(clause):
+        yield from _of_clause(reading, within, line, *more)
+
+
+def _rule_of(reading: _Reading, clause: str) -> Rule | None:
+    return judge(clause) or (judge_generally(clause) if reading.general else None)
 
 
 def _day(found: re.Match[str], said: datetime) -> str:
