@@ -87,6 +87,7 @@ _ATTRIBUTES = tuple(
          r"audi|volvo|golf|vw|volkswagen|fiat|skoda|kia|hyundai|mazda|nissan|subaru|jeep|renault|peugeot|citro[eë]n|opel|"
          r"dacia|mercedes|"
          r"porsche|civic|corolla|clio|polo|passat|fiesta|corsa)\b"), "car"),
+        (r"i drive an? (?!taxi|bus|truck|lorry|cab|tram|train|ambulance|hard|long)[\w -]+$", "car"),
         (r"my (?:new )?car is\b|i sold my car\b", "car"),
         ((r"i (?:am|have been|became|went|have gone|am not|am no longer|stopped being) (?:an? )?(?:vegan|vegetarian|"
           r"pescatarian)\b|i (?:do not )?eat (?:\w+ )?"
@@ -157,7 +158,7 @@ _HOME = re.compile(
 )
 _TASTE = re.compile(
     rf"\b(?:love|like|hate|enjoy|adore|prefer|dislike|despise|loathe|detest|favou?rite|fan of|\w+ fan|into|obsessed|"
-    rf"passionate|fond|keen|interested|afraid|scared|"
+    rf"passionate|fond|keen|interested|afraid|scared|terrified|can not stand|read a lot|"
     rf"hobby|hobbies|collect|collection|play|playing|paint|knit|vegan|vegetarian|pescatarian|eat meat|class|lessons|club|"
     rf"choir|learning|smoke|drink|"
     rf"can (?:not )?{SKILLS}|used to (?:play|go))\b|{OFTEN}"

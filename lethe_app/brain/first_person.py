@@ -115,7 +115,8 @@ _SAID_FIRST = re.compile(
     r")?reali[sz]ed|"
     r"know|told you|mean|found out|should (?:mention|say)|must say|have to (?:say|admit|confess)|admit|guess you know)(?: "
     r"that)? |"
-    r"(?:you know|did I (?:tell|mention)(?: to)?(?: you)?)(?: that)? )(?=(?:I|I'm|I've|my|we|we're|we've)\b)",
+    r"(?:the |my )?(?:doctor|vet|midwife) (?:says|said|confirmed)(?: that)? |(?:you know|did I (?:tell|mention)(?: to)?(?: "
+    r"you)?)(?: that)? )(?=(?:I|I'm|I've|my|we|we're|we've)\b)",
     re.IGNORECASE,
 )
 """“I'm so happy that my sister …”, “I forgot to mention that I …”."""

@@ -120,6 +120,8 @@ def own_weight(text: str) -> float:
         return NONE
     following = next((word for word in words[place + 1 :] if not is_adverb(word)), "")
     if words[place] in {"is", "are", "was", "were"}:
+        if following in {"a", "an"}:
+            return 1.0
         return NONE if following in MOODS or (following.endswith("ing") and following not in DURABLE) else 0.0
     return -0.5 if words[place] in NO_EVENT else 0.5
 

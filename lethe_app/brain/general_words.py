@@ -51,12 +51,12 @@ DURABLE = _words(
     """
     acting adopting applying attending blogging brewing building campaigning climbing coaching collecting competing
     composing creating dancing dating designing developing directing drawing dreaming editing expecting experimenting
-    exploring flying fostering fundraising gardening getting growing hiking hosting interning journaling knitting launching
-    leading learning looking making managing mentoring moving opening organising organizing painting performing
-    photographing planning playing practicing practising preparing producing programming publishing raising reading
-    recording recovering rehearsing renovating researching restoring running saving searching seeing selling serving sewing
-    singing specialising specializing starting streaming studying suffering swimming taking teaching thinking training
-    translating traveling travelling trying tutoring using visiting volunteering working writing
+    exploring flying fostering fundraising gardening getting graduating growing hiking hosting interning journaling knitting
+    launching leading learning leaving looking making managing mentoring moving opening organising organizing painting
+    performing photographing planning playing practicing practising preparing producing programming publishing raising
+    reading recording recovering rehearsing renovating researching restoring retiring running saving searching seeing
+    selling serving sewing singing specialising specializing starting streaming studying suffering swimming taking teaching
+    thinking training translating traveling travelling trying tutoring using visiting volunteering working writing
     """
 )
 """What somebody may be doing for weeks or years."""

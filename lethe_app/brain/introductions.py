@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from lethe_app.brain.general_words import EMPTY
-from lethe_app.brain.kinds import ANIMALS, JOBS, NOT_CALLINGS, RELATIVES
+from lethe_app.brain.kinds import ANIMALS, JOBS, NOT_CALLINGS, RELATIVES, STATES
 from lethe_app.retrieval.when import WEEKDAYS
 from lethe_app.retrieval.words import MONTHS, fold
 
@@ -24,6 +24,17 @@ _NAME_FIRST = re.compile(
     rf"(?:^|\b(?:with|and|to|for|by|of) )(?P<name>[A-Z][a-zà-öø-ÿ]+), my (?P<who>(?:{_AGE_OF} )?(?:(?!own )[a-z-]+ "
     rf")?(?:{RELATIVES}|{ANIMALS}|boss|"
     r"coach|shepherd|husky|pug|dachshund|beagle|bulldog))(?=,|[.!]?$)"
+)
+_OWN_NAME = re.compile(
+    r"(?:(?:^|\b(?:[Hh]i|[Hh]ey|[Hh]ello|[Hh]iya)\b[!,. ]*)(?:there|everyone|so|and|again)?[!,. ]*|[.!,] |\b(?:so|and) "
+    r")I(?:'m| am) "
+    r"(?P<name>[A-Za-z][a-zà-ÿ]+)(?:, (?:and )?(?:I'm |I am )?(?:\d\d\b|from [A-Z]))|"
+    r"\b(?:[Hh]i|[Hh]ey|[Hh]ello|[Hh]iya)\b[!,. ]+(?:there|everyone|so|and|again)?[!,. ]*I(?:'m| am) "
+    r"(?P<greeted>[A-Z][a-zà-ÿ]+)(?=[,.!]|$| and )"
+)
+_NO_NAME = re.compile(
+    rf"(?:{STATES}|[a-z]+(?:ing|ed|ish|ese)|back|new|here|home|tired|good|fine|late|old|free|bored|happy|sad|sorry|done)\Z",
+    re.IGNORECASE,
 )
 _SEVERAL = re.compile(
     r"\b(?:family|kids|children|parents|siblings|friends|dogs|cats|pets|sisters|brothers|sons|daughters|grandparents)\Z"
@@ -87,6 +98,13 @@ _AS_JOB = re.compile(
 _AS_ONCE = re.compile(
     r"\b(?:kid|child|boy|girl|teenager|beginner|toddler|youngster|fan|lover|reminder|matter|rule)\b", re.IGNORECASE
 )
+
+
+def own_name(message: str) -> str:
+    """Return the name by which somebody introduces themselves: “hi, I'm Marie”, “im tom, 34”."""
+    found = _OWN_NAME.search(message)
+    name = (found["name"] or found["greeted"]) if found else ""
+    return "" if fold(name) in _NOT_NAMES or _NO_NAME.match(name) else name.capitalize()
 
 
 def introduced(sentence: str) -> Iterator[tuple[str, str]]:

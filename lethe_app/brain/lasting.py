@@ -59,6 +59,7 @@ _SHORT = (
     (r"'m\b", " am"),
     (r"'ve\b", " have"),
     (r"'ll\b", " will"),
+    (r"'s been\b", " has been"),
     (r"'d(?= (?:really |also )?(?:love|like)\b)", " would"),
 )
 _TIMED = re.compile(TIME)

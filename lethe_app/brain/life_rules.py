@@ -87,6 +87,14 @@ LIFE: tuple[tuple[str, str], ...] = (
         ),
         "!",
     ),
+    (
+        (
+            r"i (?:have )?(?:hurt|broke|broken|sprained|twisted|injured|pulled|tore|dislocated|fractured) my (?:\w+ "
+            r")?(?:back|knee|ankle|wrist|arm|leg|"
+            r"foot|hip|shoulder|neck|hand|finger|toe|nose|rib|hamstring|collarbone|elbow)s?\b.*"
+        ),
+        "!",
+    ),
     # what is to come
     (
         (

@@ -12,11 +12,12 @@ from lethe_app.brain.kinds import ANIMALS, EVENTS, RELATIVES
 BOATS = r"(?:boat|dinghy|ship|yacht|canoe|sailboat|rowing boat|narrowboat|barge|kayak)"
 _BOND = rf"(?:(?!family\b)(?:{RELATIVES})|{ANIMALS}|{BOATS})"
 _GOT = (
-    r"(?:have|have got|'ve got|'ve|got|own|keep|had|once had|adopted|bought|built|am building|'m building|am restoring|"
+    r"(?:(?:just |recently |finally )?got|have|have got|'ve got|'ve|got|own|keep|had|once had|adopted|bought|built|am "
+    r"building|'m building|am restoring|"
     r"'m restoring|restore|inherited)"
 )
 _MINE = re.compile(
-    rf"\b(?:(?P<my>my)|I(?: )?{_GOT} an?|our) (?P<who>(?:(?!name|favou?rite)[\w-]+ )?{_BOND}(?:'s (?:{RELATIVES}))?)\b"
+    rf"\b(?:(?P<my>my)|(?:I|we)(?: )?{_GOT} an?|our) (?P<who>(?:(?!name|favou?rite)[\w-]+ )?{_BOND}(?:'s (?:{RELATIVES}))?)\b"
     rf"(?! (?:{_BOND})\b)",
     re.IGNORECASE,
 )

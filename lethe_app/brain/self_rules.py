@@ -47,7 +47,7 @@ SELF: tuple[tuple[str, str], ...] = (
         ),
         "age!",
     ),
-    (r"i am (?:about )?(?:\d (?:foot|feet|ft)(?: \d+)?|\d'\d+|1[.,]\d\d ?m\w*|\d{3} ?cm)(?: tall)?", "height"),
+    (r"i am (?:about )?(?:\d (?:foot|feet|ft)(?: \d+)?|\d'\d+|1m\d\d|1[.,]\d\d ?m\w*|\d{3} ?cm)(?: tall)?", "height"),
     (r"i (?:take|drink|have|like) my (?:coffee|tea|steak|eggs) .+", ""),
     (
         (

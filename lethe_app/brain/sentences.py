@@ -54,7 +54,7 @@ _TAIL = re.compile(
 
 _SUBJECT = (
     r"(?:I|I'm|I've|I'd|I'll|my|our|we|we're|we've|he|he's|she|she's|it|it's|they|they're|you|you're|there|this|that|"
-    r"that's)\b"
+    r"that's|(?:her|his) name|their names?)\b"
 )
 _CUT = re.compile(
     r"(?:\s*,\s*|\s+)(?:and|but|so|because|though|although|while|whereas|plus|yet|or|even though|cause|except|"

@@ -73,7 +73,9 @@ _POLAR = tuple(
          "I don't like {what}"),
     )
 )  # fmt: skip
-_ABOUT_THEM = re.compile(r"what(?:'s| is| was) (?:(?:his|her|its|their) names?|(?:he|she) called)\Z", re.IGNORECASE)
+_ABOUT_THEM = re.compile(
+    r"(?:and |so )?what(?:'s| is| was| are) (?:(?:his|her|its|their) names?|(?:he|she|it|they) called)\Z", re.IGNORECASE
+)
 _OF_THE = re.compile(r"what(?:'s| is| was) the (?P<what>[\w -]+?)(?: called|'s name)\Z", re.IGNORECASE)
 
 _INTO = re.compile(

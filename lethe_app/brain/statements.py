@@ -12,7 +12,7 @@ from lethe_app.brain import dating, endings, short_answers
 from lethe_app.brain.attributes import key_of, kind_of
 from lethe_app.brain.dialogue_acts import read_parts
 from lethe_app.brain.first_person import alone, bare, subordinate, with_subject
-from lethe_app.brain.introductions import introduced
+from lethe_app.brain.introductions import introduced, own_name
 from lethe_app.brain.kinds import ANIMALS, RELATIVES
 from lethe_app.brain.lasting import Rule, judge, judge_generally, plain
 from lethe_app.brain.pronouns import Spoken, mentioned, presented, spell_out
@@ -57,9 +57,10 @@ _NEARLY_SILENT = re.compile(
 _EMPHATIC = re.compile(
     r"^(?P<kept>I) do(?= (?:have|like|love|enjoy|own|play|live|work|speak|collect|believe|hate|eat|drink)\b)"
 )
+_NAME_IS = re.compile(r"(?<=\w)'s(?= (?:from|in|at|an?|the|\d|married|pregnant|not|also|called|[a-z]+ing)\b)")
 _CALLED = re.compile(
     rf"(?:'s|their| an?) (?P<who>(?:[a-z-]+ )?(?:{RELATIVES}|{ANIMALS})),?(?: is)?(?: (?:called|named))?,? "
-    rf"(?P<name>[A-Z][a-z]+)\b"
+    rf"(?P<name>[A-Z][^\W\d_]+)\b"
 )
 """“Tomas's daughter Emma …”, “… a dog called Max”."""
 _HERE = re.compile(r" here(?= from)")
@@ -192,7 +193,7 @@ def _with_relation(reading: _Reading, speaker: str, sentence: str) -> str:
     """Return “Emma turned ten” as “my daughter Emma turned ten” where Emma is known to be the speaker's daughter."""
     first = re.match(r"[A-Z][\w-]+(?=(?:'s)? \w)", sentence)
     who = reading.named.get((speaker, first[0])) if first else None
-    return f"my {who} {sentence}" if who else sentence
+    return f"my {who} {_NAME_IS.sub(' is', sentence, count=1)}" if who else sentence
 
 
 def _is_cut_off(part: str, sentence: str) -> bool:
@@ -242,6 +243,8 @@ def _stated(clause: str, rule: Rule, line: Said, *more: UUID, ends: Sequence[str
 
 def _in_passing(reading: _Reading, line: Said) -> Iterator[Statement]:
     """Yield what a message tells without stating it, unless a statement of the same speaker says so already."""
+    if name := own_name(tidy(line.text[:LONGEST_MESSAGE])):
+        yield from _stated(f"my name is {name}", Rule(_BIRTHDAY, "name"), line)
     for sentence in sentences(line.text[:LONGEST_MESSAGE]):
         for clause, key in introduced(sentence):
             last = clause.rstrip(".").rsplit(" ", 1)[-1]
