@@ -11,6 +11,7 @@ from lethe_app.paths import Paths
 from lethe_app.services.doctor import Doctor
 from lethe_app.services.downloads import Downloads
 from lethe_app.services.events import Ready
+from lethe_app.services.macro_values import MacroValues
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.presets import Presets
 from lethe_app.services.rehearsing import Rehearsing
@@ -95,6 +96,7 @@ def _introduced(made: Wiring, away: AwayWiring) -> AwayWiring:
     made.remembering.look_up = away.looking_up.of_turn
     made.chat.tooling, made.prompting.offered = away.tooling, away.tooling.offered
     made.frames.explained = ToolNote(made.prompting, made.preferences, (made.paths.own_prompts, made.paths.prompts)).of
+    made.prompting.fill = made.sessions.fill = MacroValues(made.chats, made.holdings, made.keeping, made.foreign).fill
     made.archiving.recorded = away.archive_log.carry_out
     made.models.changed.add(lambda state: made.archiving.model_changed() if isinstance(state, Ready) else None)
     made.frames.renewed.add(made.warmth.forget_persona)

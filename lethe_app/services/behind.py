@@ -79,6 +79,18 @@ class Surfaced:
 
 
 @dataclass(frozen=True)
+class AlwaysThere:
+    """What the prompts of a conversation hold whatever is said."""
+
+    facts: tuple[str, ...] = ()
+    summaries: tuple[tuple[str, str], ...] = ()
+    """Title and text, newest first."""
+
+    def __bool__(self) -> bool:
+        return bool(self.facts or self.summaries)
+
+
+@dataclass(frozen=True)
 class Behind:
     """All that memory had to do with the replies to one message."""
 
@@ -90,6 +102,9 @@ class Behind:
     surfaced: tuple[Surfaced, ...] = ()
     kept_back: tuple[NotRecalled, ...] = ()
     scratch: str = ""
+    remark: str = ""
+    """What the prompt says of a time that was asked for."""
+    always: AlwaysThere = AlwaysThere()
     forgotten: int = 0
     """How many came to mind then and were forgotten since."""
     word_for_word: tuple[str, ...] = ()

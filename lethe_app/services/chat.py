@@ -30,6 +30,7 @@ from lethe_app.services.events import (
 )
 from lethe_app.services.frames import Frames
 from lethe_app.services.group import Group
+from lethe_app.services.macro_values import Place
 from lethe_app.services.models import Models
 from lethe_app.services.prompting import Prompting
 from lethe_app.services.quiet import Quiet
@@ -39,7 +40,7 @@ from lethe_app.services.reply import Reply
 from lethe_app.services.sessions import Sessions
 from lethe_app.services.tool_turn import NoTools, ToolTurn, TurnsOfTools
 from lethe_app.services.warmth import Warmth
-from lethe_app.services.writing import Kind, Writing
+from lethe_app.services.writing import Kind, Writing, spoken_by_user
 from lethe_app.storage.chats import Chats
 
 WORTH_KEEPING = 256
@@ -101,7 +102,8 @@ class Chat:
         except FileError as error:  # her file was spoilt meanwhile; what the user says is stored all the same
             cast, trouble = await self._casting.in_need(session), error
         if text.strip():
-            message = await self._chats.add_message(spoken_by_user(session, cast, text))
+            scene = await self._prompting.fill(cast.scene(session, now()), Place(session, cast), [text])
+            message = await self._chats.add_message(spoken_by_user(session, cast, expand(text, scene)))
             self._sessions.changed.tell(session.persona_id)
             yield Stored(message)
         if trouble is not None:
@@ -293,14 +295,3 @@ class Chat:
         if not reply.is_empty:
             await writing.keep(reply.wording(complete=complete))
             self._sessions.changed.tell(session.persona_id)
-
-
-def spoken_by_user(session: ChatSession, cast: Cast, text: str) -> Message:
-    """The user's message as it is stored: macros in it mean what they mean now."""
-    return Message(
-        session_id=session.guid,
-        role=Role.USER,
-        speaker=cast.user.unique_name,
-        speaker_name=cast.user.name,
-        alternatives=[Alternative(content=expand(text, cast.scene(session, now())))],
-    )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Protocol
+from typing import TypeVar
+from uuid import UUID
 
 from lethe_app.brain.dates import elapsed
-from lethe_app.domain.chat import ChatSession, Message, Role
+from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.prompt.macros import Scene
@@ -19,24 +20,31 @@ from lethe_app.services.holdings import Holdings
 from lethe_app.services.lore import LoreKeeping
 from lethe_app.storage.chats import Chats
 
+T = TypeVar("T")
+
 NEAR_END = 64
 """Messages from the end of a conversation among which the user's newest one is looked for."""
 _TITLED = re.compile(r"\{\{\s*memory\s*(?:::?|\s)\s*([^{}]+?)\s*\}\}", re.IGNORECASE)
 _IDLE = re.compile(r"\{\{\s*idle_duration\s*\}\}", re.IGNORECASE)
 
 
-class Fill(Protocol):
-    """Completes a scene with the values that its texts ask for."""
+@dataclass(frozen=True)
+class Place:
+    """Where a text with macros stands."""
 
-    async def __call__(
-        self, scene: Scene, session: ChatSession, cast: Cast, texts: Iterable[str], asked: Message | None = None
-    ) -> Scene:
-        """`asked` is the user's message that is answered; None where it is not stored yet."""
+    session: ChatSession
+    cast: Cast
+    before: UUID | None = None
+    """The message above which it stands; without one it is the end of the conversation."""
+    is_answer: bool = False
+    """Is it read for an answer to the user's newest message above? Else it is said now, after that message."""
 
 
-async def unfilled(
-    scene: Scene, _session: ChatSession, _cast: Cast, _texts: Iterable[str], _asked: Message | None = None
-) -> Scene:
+Fill = Callable[[Scene, Place, Iterable[str]], Awaitable[Scene]]
+"""Completes a scene with the values that its texts ask for."""
+
+
+async def unfilled(scene: Scene, _place: Place, _texts: Iterable[str]) -> Scene:
     """Leaves the scene as it is."""
     return scene
 
@@ -50,38 +58,40 @@ class MacroValues:
         self._keeping = keeping
         self._foreign = foreign
 
-    async def fill(
-        self, scene: Scene, session: ChatSession, cast: Cast, texts: Iterable[str], asked: Message | None = None
-    ) -> Scene:
+    async def fill(self, scene: Scene, place: Place, texts: Iterable[str]) -> Scene:
         """The scene with the memories that the texts name and the time since the user wrote before."""
         whole = "\n".join(texts)
         titles = list(dict.fromkeys(_TITLED.findall(whole)))
         if titles:
-            scene = replace(scene, memory=await self._memories(session, cast, titles))
+            scene = replace(scene, memory=await self._memories(place.session, place.cast, titles))
         if _IDLE.search(whole):
-            scene = replace(scene, idle=await self._idle(session, asked))
+            scene = replace(scene, idle=await self._idle(place))
         return scene
 
-    async def _idle(self, session: ChatSession, asked: Message | None) -> timedelta:
-        """From the user's message before `asked`, in whatever conversation with the persona; zero where there is none."""
+    async def _idle(self, place: Place) -> timedelta:
+        """Since the user's message before this one, in whatever conversation with the persona; zero where there is none."""
+        session = place.session
+        said = await self._chats.tail(session.guid, NEAR_END, place.before) if session.leaf_id is not None else []
+        asked = next((one for one in reversed(said) if one.role is Role.USER and not one.hidden), None)
+        if asked is not None and not place.is_answer:
+            return max(timedelta(), elapsed(asked.time, now()))
         if asked is not None:
-            before = (await self._chats.standing(asked.id)).heard_before
-            return max(timedelta(), elapsed(before, asked.time)) if before is not None else timedelta()
-        said = await self._chats.tail(session.guid, NEAR_END) if session.leaf_id is not None else []
-        times = [message.time for message in said if message.role is Role.USER and not message.hidden]
-        times = times[-1:] or [one.last_activity for one in await self._chats.before(session, 1)]
-        return max(timedelta(), elapsed(max(times), now())) if times else timedelta()
+            before, until = (await self._chats.standing(asked.id)).heard_before, asked.time
+        else:
+            earlier = await self._chats.before(session, 1)
+            before, until = (max(one.last_activity for one in earlier) if earlier else None), now()
+        return max(timedelta(), elapsed(before, until)) if before is not None else timedelta()
 
     async def _memories(self, session: ChatSession, cast: Cast, titles: Sequence[str]) -> Callable[[str], str | None]:
-        """Finds the text of the named memories; a title may be a part of the whole one."""
+        """Finds the text of the named memories by a part of their titles; the oldest, so that a new one changes no prompt."""
         bound = await self._keeping.bound(cast, session.guid)
         entries = [entry for world in bound.worlds.values() for entry in world.entries]
-        held = [*entries, *await self._holdings.of(session.persona_id)]
+        held = [*entries, *reversed(await self._holdings.of(session.persona_id))]
+        talks = [one for one in await self._chats.sessions(session.persona_id) if one.guid != session.guid]
         found: dict[str, str] = {}
         for title in titles:
             wanted = title.casefold()
             memory = _best(wanted, [(one.name, one) for one in held])
-            talks = [one for one in await self._chats.sessions(session.persona_id) if one.guid != session.guid]
             talk = _best(wanted, [(one.title, one) for one in reversed(talks)])
             is_nearer = memory is None or (talk is not None and talk.title.casefold() == wanted != memory.name.casefold())
             if talk is not None and is_nearer:
@@ -94,7 +104,7 @@ class MacroValues:
         return await self._foreign.told(memory) if memory.is_from_web else memory.content
 
 
-def _best[T](wanted: str, named: Sequence[tuple[str, T]]) -> T | None:
+def _best(wanted: str, named: Sequence[tuple[str, T]]) -> T | None:
     """The one of that very title, or else the first with it in its title."""
     same = (one for name, one in named if name.casefold() == wanted)
     return next(same, next((one for name, one in named if wanted in name.casefold()), None))

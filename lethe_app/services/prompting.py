@@ -14,7 +14,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.persona import Persona
-from lethe_app.domain.presets import SamplerPreset
+from lethe_app.domain.presets import SamplerPreset, SystemPreset
 from lethe_app.domain.prompt import Note, Prompt, Turn
 from lethe_app.domain.recollection import LOGGED, TurnMemory
 from lethe_app.errors import PromptTooLong, StorageError
@@ -22,12 +22,14 @@ from lethe_app.prompt.budget import REREAD_TARGET
 from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.disarm import Disarmer
 from lethe_app.prompt.instruct import Choice, choose_renderer
+from lethe_app.prompt.macros import Scene
 from lethe_app.prompt.thinking import Markers, pair
 from lethe_app.prompt.tools import equipped
 from lethe_app.services.casting import Cast
 from lethe_app.services.counting import Counting
 from lethe_app.services.frames import SHORTEST_TURN, Frame, Frames
 from lethe_app.services.library import Library
+from lethe_app.services.macro_values import Fill, Place, unfilled
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.tool_log import newest_pairs, tool_turn
 from lethe_app.storage.chats import Chats
@@ -71,6 +73,8 @@ class Prompting:
         self._format: Format | None = None
         self.offered: Offered = lambda _persona: []
         """The tools that a persona may use; put here by whoever wires the house."""
+        self.fill: Fill = unfilled
+        """Looks up the values of macros; put here in the same way."""
 
     @property
     def longest_reply(self) -> int:
@@ -136,6 +140,7 @@ class Prompting:
     ) -> Prompt:
         """The prompt of everything above `before` and of what comes after it; what has no room beside `spare` is summed up."""
         frame = await self._frames.of(session, cast, model)
+        scene = await self._scene(session, cast, model, before, memory)
         is_newest = before is None or before == session.leaf_id
         for _cut in range(MOST_CUTS):
             messages = await self._history(session, frame, before, model.context)
@@ -144,7 +149,7 @@ class Prompting:
                 messages = await self._history(session, frame, before, model.context)
             if not is_newest and all(message.id != frame.first for message in messages):
                 frame = frame.model_copy(update={"first": None, "rolling": ""})  # all of it is there word for word
-            request = await self._request(session, cast, model, [*as_turns(messages), *more], frame, memory)
+            request = await self._request(session, cast, model, [*as_turns(messages), *more], frame, memory, scene)
             reserve = request.reply_reserve + spare
             prompt = await build(replace(request, continue_last=goes_on, reply_reserve=reserve), self._counting.count)
             dropped = prompt.receipt.dropped_messages
@@ -160,11 +165,26 @@ class Prompting:
         """
         frame = Frame(context=model.context, tools=await self._frames.explained(cast.persona, model))
         session = ChatSession(persona_id=cast.persona.unique_name)
-        request = await self._request(session, cast, model, history, frame, TurnMemory())
+        scene = await self._scene(session, cast, model, None, TurnMemory())
+        request = await self._request(session, cast, model, history, frame, TurnMemory(), scene)
         try:
             return await build(request, self._counting.count)
         except PromptTooLong:
             return await build(replace(request, context=AMPLE), self._counting.count)
+
+    async def _scene(
+        self, session: ChatSession, cast: Cast, model: LoadedModel, before: UUID | None, memory: TurnMemory
+    ) -> Scene:
+        """What macros mean in the prompt for the reply above `before`."""
+        texts = [session.scenario, *(one.text for one in memory.recalled), *written(await self._system(model), cast)]
+        place = Place(session, cast, before, is_answer=True)
+        return await self.fill(cast.scene(session, session.added), place, texts)
+
+    async def _system(self, model: LoadedModel) -> SystemPreset:
+        """The system prompt chosen, or one that suits the model."""
+        return await self._library.system_preset(
+            self._preferences.current.system_preset or suited_system(small=is_small(model))
+        )
 
     async def form(self, model: LoadedModel) -> Choice:
         """How that model wants to be spoken to."""
@@ -178,6 +198,7 @@ class Prompting:
         history: Sequence[Turn],
         frame: Frame,
         memory: TurnMemory,
+        scene: Scene,
     ) -> Request:
         settings = self._preferences.current
         form = await self._form(model)
@@ -188,8 +209,8 @@ class Prompting:
             persona=cast.speaker,
             group=cast.group,
             user=cast.user,
-            system=await self._library.system_preset(settings.system_preset or suited_system(small=is_small(model))),
-            scene=cast.scene(session, session.added),
+            system=await self._system(model),
+            scene=scene,
             history=history,
             context=model.context,
             reply_reserve=min(settings.max_reply, model.context // 2),
@@ -269,11 +290,19 @@ def suited_system(*, small: bool) -> str:
     return "tiny" if small else "default"
 
 
+def written(system: SystemPreset, cast: Cast) -> list[str]:
+    """Every text of presets and personas in which a macro may stand."""
+    found = [
+        getattr(system, name) for name in ("prompt", *(name for name in SystemPreset.model_fields if name.endswith("_title")))
+    ]
+    for one in (cast.persona, cast.user, *cast.guests):
+        found += [one.bio, one.scenario, one.system_prompt, one.self_edit_field, *one.example_dialogs]
+    return found
+
+
 def as_turns(messages: Sequence[Message]) -> list[Turn]:
     """What the model is shown of messages: never their thinking."""
-    return [
-        tool_turn(message) or Turn(message.role.value, message.content, message.speaker_name) for message in messages
-    ]
+    return [tool_turn(message) or Turn(message.role.value, message.content, message.speaker_name) for message in messages]
 
 
 def notes(memory: TurnMemory) -> list[Note]:

@@ -15,7 +15,7 @@ from lethe_app.domain.recollection import Lead, Recollection, Way
 from lethe_app.errors import LetheError, StorageError
 from lethe_app.prompt.quoting import unquoted
 from lethe_app.services.archiving import Archiving
-from lethe_app.services.behind import Behind, Kind, Surfaced, Trace, Whence
+from lethe_app.services.behind import AlwaysThere, Behind, Kind, Surfaced, Trace, Whence
 from lethe_app.services.brain import Brain
 from lethe_app.services.frames import Frames
 from lethe_app.services.knowing import Knowing
@@ -77,8 +77,9 @@ class Reconsidering:
             return None
         asked = await self._asked(message)
         memory = await self._brain.recalled(asked.id) if asked is not None else None
+        always = await self._always(session)
         if memory is None:
-            return Behind(session.persona_id, asked)
+            return Behind(session.persona_id, asked, always=always)
         recalled = [one for one in memory.recalled if one.memory != session.guid]  # not the note of the time
         return Behind(
             persona_id=session.persona_id,
@@ -87,9 +88,25 @@ class Reconsidering:
             surfaced=tuple([await self._surfaced(one) for one in recalled]),
             kept_back=tuple(memory.blocked),
             scratch=memory.scratch,
+            remark=memory.remark,
+            always=always,
             forgotten=memory.forgotten,
             word_for_word=tuple([one.name async for one in self._in_view(session)]),
         )
+
+    async def _always(self, session: ChatSession) -> AlwaysThere:
+        """Core facts and summaries, as the next prompt of that conversation has them."""
+        frame = await self._frames.kept(session.guid)
+        if frame is None:
+            return AlwaysThere()
+        titles: list[str] = []
+        for one in frame.summaries:
+            with suppress(StorageError):  # deleted since
+                titles.append((await self._chats.session(one.guid)).name)
+                continue
+            titles.append("")
+        summaries = zip(titles, (one.text for one in frame.summaries), strict=True)
+        return AlwaysThere(tuple(one.text for one in frame.facts), tuple(summaries))
 
     async def _in_view(self, session: ChatSession) -> AsyncGenerator[ChatSession]:
         """The earlier conversations that she reads whole, the newest first."""

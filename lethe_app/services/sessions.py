@@ -13,6 +13,7 @@ from lethe_app.prompt.macros import Scene, expand
 from lethe_app.services.archiving import Archiving
 from lethe_app.services.casting import Casting
 from lethe_app.services.events import Listeners
+from lethe_app.services.macro_values import Fill, Place, unfilled
 from lethe_app.services.session_timeout import TOO_SHORT, SessionTimeout
 from lethe_app.storage.chats import Chats
 
@@ -29,6 +30,8 @@ class Sessions:
         self._casting = casting
         self._archiving = archiving
         self._timeout = timeout
+        self.fill: Fill = unfilled
+        """Looks up the values of macros; put here by whoever wires the house."""
 
     async def list(self, persona_id: str) -> list[SessionSummary]:
         """Newest activity first."""
@@ -69,7 +72,8 @@ class Sessions:
         cast = await self._casting.of_persona(persona_id)
         await self._end(persona_id)
         session = await self._chats.add_session(ChatSession(persona_id=persona_id, user_id=cast.user.unique_name))
-        if greeting := opening(cast.persona, session, cast.scene(session, session.added)):
+        scene = await self.fill(cast.scene(session, session.added), Place(session, cast), cast.persona.first_messages)
+        if greeting := opening(cast.persona, session, scene):
             await self._chats.add_message(greeting)
         self.changed.tell(persona_id)
         return await self._chats.session(session.guid)

@@ -6,8 +6,9 @@ import asyncio
 import time
 from enum import Enum, auto
 
-from lethe_app.domain.chat import Alternative, Message
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.persona import Persona
+from lethe_app.services.casting import Cast
 from lethe_app.storage.chats import Chats
 
 CHECKPOINT_SECONDS = 2.0
@@ -71,3 +72,14 @@ class Writing:
     async def stored(self) -> Message:
         """The message as it is on disk now."""
         return await self._chats.message(self.message.id)
+
+
+def spoken_by_user(session: ChatSession, cast: Cast, text: str) -> Message:
+    """The user's message as it is stored."""
+    return Message(
+        session_id=session.guid,
+        role=Role.USER,
+        speaker=cast.user.unique_name,
+        speaker_name=cast.user.name,
+        alternatives=[Alternative(content=text)],
+    )

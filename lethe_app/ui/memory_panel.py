@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -53,7 +54,7 @@ class MemoryPanel(QFrame):
         """What it is about, shown or not; the inspector begins with the same."""
         self._open_cards: set[UUID] = set()
         self._is_newest = True
-        self._is_kept_back_open = False
+        self._open_folds = {"kept back": False, "always": False}
         self.cards: list[MemoryCard] = []
         self._signs: list[QLabel] = []
         column = QVBoxLayout(self)
@@ -172,13 +173,17 @@ class MemoryPanel(QFrame):
         self._column.insertWidget(self._column.count() - 1, widget)
 
     def _fill(self, behind: Behind, around: Around) -> None:
-        from lethe_app.ui.memory_cards import MemoryCard  # noqa: PLC0415 - with the first memory: furnishing does not wait for it
+        # with the first memory: furnishing does not wait for these
+        from lethe_app.ui.memory_always import AlwaysInPrompt  # noqa: PLC0415
+        from lethe_app.ui.memory_cards import MemoryCard  # noqa: PLC0415
+        from lethe_app.ui.memory_words import why_nothing  # noqa: PLC0415
+
         if not self._is_newest:
             self._add(Link(self.tr("Back to the newest reply ↓"), self.tr("Back to the newest reply"), self.newest_wanted.emit))
         if behind.surfaced:
             self._add(wrapped(self._how_many(behind), small=True))
         else:
-            self._say_why_nothing(behind, around.name)
+            self._say(*why_nothing(behind, around.name))
         for one in sorted(behind.surfaced, key=lambda one: one.is_world):
             card = MemoryCard(self._theme, one, around, is_open=one.recollection.memory in self._open_cards)
             for signal, own in (
@@ -191,6 +196,10 @@ class MemoryPanel(QFrame):
                 signal.connect(own)
             self.cards.append(card)
             self._add(card)
+        if behind.always:
+            always = AlwaysInPrompt(self._theme, behind.always, is_open=self._open_folds["always"])
+            always.fold.toggled.connect(partial(self._open_folds.__setitem__, "always"))
+            self._add(always)
         if behind.scratch.strip():
             self._add_scratch(behind.scratch)
         if behind.kept_back:
@@ -213,11 +222,6 @@ class MemoryPanel(QFrame):
         if entries:
             told.append(counted(entries, self.tr("{n} entry of a world"), self.tr("{n} entries of worlds")))
         return self.tr("{what} came to mind.").format(what=self.tr(" and ").join(told))
-
-    def _say_why_nothing(self, behind: Behind, name: str) -> None:
-        from lethe_app.ui.memory_words import why_nothing  # noqa: PLC0415 - as above
-
-        self._say(*why_nothing(behind, name))
 
     def _say(self, title: str, text: str) -> None:
         sign = QLabel()
@@ -248,7 +252,7 @@ class MemoryPanel(QFrame):
     def _add_kept_back(self, behind: Behind) -> None:
         count = len(behind.kept_back)
         words = self.tr("Kept back · {count}").format(count=count)
-        self.kept_back = Fold(self._theme, words, is_open=self._is_kept_back_open or bool(behind.unwanted))
+        self.kept_back = Fold(self._theme, words, is_open=self._open_folds["kept back"] or bool(behind.unwanted))
         self.kept_back.setToolTip(self.tr("What was mentioned but did not come, and what kept it back"))
         inside = QWidget()
         inside.setVisible(self.kept_back.isChecked())
@@ -261,7 +265,7 @@ class MemoryPanel(QFrame):
         if (more := count - MOST_KEPT_BACK) > 0:
             column.addWidget(wrapped(counted(more, self.tr("And {n} more."), self.tr("And {n} more.")), small=True))
         self.kept_back.toggled.connect(inside.setVisible)
-        self.kept_back.toggled.connect(self._remember_fold)
+        self.kept_back.toggled.connect(partial(self._open_folds.__setitem__, "kept back"))
         self._add(self.kept_back)
         self._add(inside)
 
@@ -277,9 +281,6 @@ class MemoryPanel(QFrame):
         if is_unwanted:
             told = self.tr("Bring “{name}” back into this reply").format(name=memory_words.shortened(name, 40))
             column.addWidget(Link(self.tr("It did belong here"), told, lambda: self.withdrawn.emit(one.memory)))
-
-    def _remember_fold(self, is_open: bool) -> None:
-        self._is_kept_back_open = is_open
 
     def _dress(self) -> None:
         for sign in self._signs:

@@ -210,6 +210,9 @@ def why_nothing(behind: Behind, name: str) -> tuple[str, str]:
         return tr("Nothing is known of it"), tr("This reply was written before Lethe kept what came to mind.")
     if behind.forgotten:
         return tr("Forgotten since"), tr("What came to mind for this reply is no longer remembered.")
+    if behind.remark or behind.always:
+        further = tr("No further memories used"), tr("Your words led to nothing beyond what is always in the prompt.")
+        return (tr("Nothing was said then"), behind.remark) if behind.remark else further
     whole = behind.word_for_word
     if not whole:
         text = tr("Your words led to nothing {name} remembers. Not every reply needs a memory.")

@@ -1,0 +1,81 @@
+"""Macros that are looked up: a memory by its title, and how long the user was silent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from lethe_app.domain.chat import ChatSession
+from lethe_app.house import House
+from lethe_app.storage.chats import Chats
+from tests.services.stage import MIRA, back_in_time, before_now, change_persona, keep, log, prompt_of, say, spoke, write_world
+
+
+@pytest.fixture
+async def session(house: House, says: Callable[..., object]) -> ChatSession:
+    """A new conversation in which nothing comes to mind by itself."""
+    await says(*["“Aye.”"] * 20)
+    await house.preferences.set(recall_without_match=0, session_memory_system=False, session_handling="current_only")
+    return await house.sessions.new(MIRA)
+
+
+async def test_a_memory_stands_where_a_part_of_its_title_is_named(house: House, session: ChatSession):
+    await keep(house, "It is dark since May.", name="The lamp of Velm")
+    await change_persona(house, bio="{{char}} knows this: {{memory:lamp}}")
+
+    prompt = await prompt_of(house, session, await say(house, session, "Good evening."))
+
+    assert "Mira knows this: It is dark since May." in prompt
+
+
+async def test_an_earlier_conversation_and_an_entry_of_a_world_are_named_in_the_same_way(house: House, session: ChatSession):
+    fields = {"name": "The storm", "content": "The mast broke.", "archived": True}
+    await Chats(house._database).add_session(ChatSession(persona_id=MIRA, added=before_now(days=3), **fields))
+    write_world(house, "isles", {"name": "Harbour law", "content": "No whistling.", "category": "world_info"})
+    await change_persona(house, bio="{{memory:the storm}} {{memory:Harbour}} {{memory:nothing}}", worlds=["isles"])
+
+    prompt = await prompt_of(house, session, await say(house, session, "Good evening."))
+
+    assert "The mast broke. No whistling. {{memory:nothing}}" in prompt
+
+
+async def test_the_oldest_of_several_stands_there_so_that_a_new_one_changes_no_prompt(house: House, session: ChatSession):
+    await keep(house, "It is dark.", name="The lamp", added=before_now(days=2))
+    await change_persona(house, bio="{{memory:lamp}}")
+    before = await prompt_of(house, session, await say(house, session, "Good evening."))
+
+    await keep(house, "It is lit.", name="The other lamp")
+
+    assert "It is dark." in before
+    assert "It is dark." in await prompt_of(house, session, await say(house, session, "Good night."))
+
+
+async def test_the_silence_is_that_before_the_message_which_is_answered(house: House, session: ChatSession):
+    await change_persona(house, bio="Silent for {{idle_duration}}.")
+    await say(house, session, "Good evening.")
+    await back_in_time(house, session, timedelta(hours=3))
+
+    played = await say(house, session, "Are you still there?")
+
+    assert "Silent for 3 hours." in await prompt_of(house, session, played)
+    assert "Silent for a moment." in await prompt_of(house, session, await say(house, session, "Good."))
+
+
+async def test_the_silence_reaches_back_into_earlier_conversations(house: House, session: ChatSession):
+    await say(house, session, "Good evening.")
+    await back_in_time(house, session, timedelta(days=2))
+    later = await house.sessions.new(MIRA)
+    await change_persona(house, bio="Silent for {{idle_duration}}.")
+
+    assert "Silent for 2 days." in await prompt_of(house, later, await say(house, later, "Good evening."))
+
+
+async def test_what_the_user_writes_is_filled_in_when_it_is_said(house: House, session: ChatSession):
+    await keep(house, "It is dark since May.", name="The lamp")
+    await spoke(house, session, "Good evening.", before_now(hours=5))
+
+    await say(house, session, "I was away for {{idle_duration}}. {{memory:lamp}}")
+
+    assert "I was away for 5 hours. It is dark since May." in [one.content for one in await log(house, session)]
