@@ -34,6 +34,11 @@ def filtered(text: str, size: int = 3) -> str:
         BULLET.replace("harbour office", "old harbour"),
         "\n".join(BLOCK),
         "**The storm** (Tuesday, March 3rd, 2026)",
+        "**A tale of the sea** (Monday, January 21st, 2027):",
+        "## A tale of the sea (Monday, January 21st, 2027)",
+        '**A tale of the sea** (Monday, January 21st, 2027):\n### A tale!\n- Tomas said, "The sea is a monster!"',
+        '- Tomas asked, "What is the sea?"',
+        f'{TITLE}\nTomas said, "The sea is a monster!"',
     ],
 )
 def test_a_copied_line_is_taken_out_and_the_reply_stays(copy: str, size: int):
@@ -60,6 +65,10 @@ def test_a_reply_that_goes_on_behind_a_title_keeps_its_own_words():
         "What Mira remembers is her own affair.",
         "**No.** I will not.",
         "“The mast broke,” you said, and laughed.",
+        "**She shouts!** And then (it was in 1999) nothing.",
+        "# A poem\n\nTomas said it was good.",
+        'Tomas said, "Enough," and left.',
+        "- Tomas is out\n- Mira is in",
     ],
 )
 @pytest.mark.parametrize("size", [1, 5, 1000])

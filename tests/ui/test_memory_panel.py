@@ -18,6 +18,7 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.recollection import TurnMemory
 from lethe_app.storage.turns import TurnMemories
 from lethe_app.ui.memory_cards import MemoryCard
+from lethe_app.ui.memory_pieces import Fold
 from lethe_app.ui.memory_words import cited, spoken
 from lethe_app.ui.workshop.prose_field import ProseField
 from tests.ui.test_accessibility import nameless
@@ -300,6 +301,25 @@ async def test_the_panel_follows_the_keyboard_from_reply_to_reply(scene: Scene):
     scene.host.view.go_to_message(scene.host.messages.outline(row).id)
 
     await until(lambda: card(scene, "It is lit"))
+
+
+async def test_what_is_always_in_the_prompt_is_listed_and_opened(scene: Scene):
+    await first_night(scene)
+    await scene.house.preferences.set(core_facts_tokens=512, session_memory_system=True)
+    await scene.host.conversations.show(await scene.house.sessions.new("mira"))
+    await say(scene, "Good.")
+    panel_open(scene)
+    await until(lambda: "No further memories used" in words_in(scene))
+    panel = scene.window.memory
+    (fold,) = [one for one in panel.findChildren(Fold) if one.isVisibleTo(panel)]
+    assert fold.text() == "Always in the prompt: 1 fact and 1 summary of an earlier conversation"
+    assert "Nothing came to mind" not in words_in(scene)
+    assert FACT not in words_in(scene)
+
+    QTest.keyClick(fold, Qt.Key.Key_Space)
+
+    assert FACT in words_in(scene)
+    assert "First night" in words_in(scene)
 
 
 # the panel itself
