@@ -16,11 +16,13 @@ LONGEST_SUMMARY = 300
 
 
 class AlwaysInPrompt(QWidget):
-    """A heading with the numbers; opened, the texts themselves."""
+    """A heading and the numbers; opened, the texts themselves."""
 
     def __init__(self, theme: Theme, always: AlwaysThere, *, is_open: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.fold = Fold(theme, self._numbers(always), is_open=is_open)
+        numbers = self._numbers(always)
+        self.fold = Fold(theme, self.tr("Always in the prompt"), is_open=is_open)
+        self.fold.setAccessibleName(self.tr("Always in the prompt: {what}").format(what=numbers))
         self.fold.setToolTip(self.tr("Facts and summaries that every prompt of this conversation holds"))
         inside = QWidget()
         inside.setVisible(is_open)
@@ -36,6 +38,9 @@ class AlwaysInPrompt(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.fold)
+        row = wrapped(numbers, small=True)
+        row.setContentsMargins(SPACE_2, 0, SPACE_2, 0)
+        column.addWidget(row)
         column.addWidget(inside)
         self.fold.toggled.connect(inside.setVisible)
 
@@ -47,4 +52,4 @@ class AlwaysInPrompt(QWidget):
             self.tr("{n} summaries of earlier conversations"),
         )
         told = [words for words, texts in ((facts, always.facts), (summaries, always.summaries)) if texts]
-        return self.tr("Always in the prompt: {what}").format(what=joined(told))
+        return joined(told)

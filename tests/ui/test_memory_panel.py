@@ -304,7 +304,8 @@ async def test_the_panel_follows_the_keyboard_from_reply_to_reply(scene: Scene):
 
 
 async def test_what_is_always_in_the_prompt_is_listed_and_opened(scene: Scene):
-    await first_night(scene)
+    said = await first_night(scene)
+    await scene.house.sessions._chats.change_session(said.session_id, content="They spoke of the light.")
     await scene.house.preferences.set(core_facts_tokens=512, session_memory_system=True)
     await scene.host.conversations.show(await scene.house.sessions.new("mira"))
     await say(scene, "Good.")
@@ -312,7 +313,8 @@ async def test_what_is_always_in_the_prompt_is_listed_and_opened(scene: Scene):
     await until(lambda: "No further memories used" in words_in(scene))
     panel = scene.window.memory
     (fold,) = [one for one in panel.findChildren(Fold) if one.isVisibleTo(panel)]
-    assert fold.text() == "Always in the prompt: 1 fact and 1 summary of an earlier conversation"
+    assert fold.accessibleName() == "Always in the prompt: 1 fact and 1 summary of an earlier conversation"
+    assert panel.area.widget().width() <= panel.width()
     assert "Nothing came to mind" not in words_in(scene)
     assert FACT not in words_in(scene)
 
@@ -320,6 +322,7 @@ async def test_what_is_always_in_the_prompt_is_listed_and_opened(scene: Scene):
 
     assert FACT in words_in(scene)
     assert "First night" in words_in(scene)
+    assert "They spoke of the light." in words_in(scene)
 
 
 # the panel itself
