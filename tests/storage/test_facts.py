@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
+from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy, Tombstone
 from lethe_app.errors import StorageError
 from lethe_app.storage.database import Database
 from lethe_app.storage.facts import Facts
@@ -80,3 +80,27 @@ async def test_a_stone_for_everything_stays_one(facts: Facts, order: int):
         await facts.forget("mara", [], [stone])
 
     assert await facts.tombstones("mara") == [Tombstone("d")]
+
+
+async def test_what_a_removed_fact_had_replaced_holds_again_and_may_be_learnt_again(facts: Facts):
+    newest = fact("Tomas keeps ants.")
+    middle = fact("Tomas keeps wasps.", superseded=True, superseded_by=newest.guid)
+    oldest = fact("Tomas keeps bees.", superseded=True, superseded_by=middle.guid)
+    await facts.put("mara", newest, middle, oldest)
+
+    await facts.remove("mara", [middle.guid])
+    chain = {one.fact: one.superseded_by for one in await facts.of("mara")}
+    await facts.remove("mara", [newest.guid])
+
+    assert chain == {newest.fact: None, oldest.fact: newest.guid}
+    (left,) = await facts.of("mara")
+    assert (left.guid, left.superseded, left.superseded_by) == (oldest.guid, False, None)
+    assert await facts.of("mara", deleted=True) == []
+    assert await facts.tombstones("mara") == []
+
+
+async def test_kind_key_subject_and_story_come_back(facts: Facts):
+    one = fact(kind=FactKind.HOME, key="home", subject="Tomas", in_story=True)
+    await facts.put("mara", one)
+
+    assert await facts.get(one.guid) == one
