@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Annotated, ClassVar, Literal, Self
+from contextlib import suppress
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+
+from lethe_app.domain.facts import FactKind
 
 _PREAMBLE = re.compile(
     r"^(?:(?:certainly|sure(?: thing)?|of course|absolutely|okay|ok|great|no problem|understood)\b[!,.:]+\s*"
@@ -18,7 +21,7 @@ _PREAMBLE = re.compile(
 _FENCE = re.compile(r"```[a-z]*\s*|\s*```", re.IGNORECASE)
 _MARKS = re.compile(r"^(?:[-*•#>]+\s+|\d+[.)]\s+)|\*\*|__")
 _SPACE = re.compile(r"\s+")
-_SENTENCE_END = re.compile(r"[.!?…][\"”’)]*(?=\s|$)")
+_SENTENCE_END = re.compile(r"[.!?…][\"”’)]*(?=\s|$)|[。！？][」』]?")
 _SPEAKING = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|us|[Oo]ur|[Oo]urs|[Yy]ou|[Yy]our|[Yy]ours)\b")
 _POINTING = re.compile(
     r"(?:he|she|it|they|this|that|these|those|there|his|her|their|its|someone|somebody|the|an?|if|when|what|and|but)\b",
@@ -26,7 +29,7 @@ _POINTING = re.compile(
 )
 _SENTENCE = re.compile(r".+?(?:[.!?…][\"”’)]*(?=\s|$)|(?<=[a-z])[.!?](?=[A-Z])|$)")
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
-_ENDS = (".", "!", "?", "…", "”", '"')
+_ENDS = (".", "!", "?", "…", "”", '"', "。", "！", "？", "」")
 SHORTEST_PARAGRAPH = 20
 LONGEST_PARAGRAPH = 700
 """Characters. A model that loses its thread is cut off here, and the last whole sentence kept."""
@@ -77,6 +80,10 @@ def _tidy_any(value: object) -> object:
     return tidy(value) if isinstance(value, str) else value
 
 
+def _known_kind(value: object) -> object:
+    return value if value in list(FactKind) else FactKind.OTHER
+
+
 def _tidy_title(value: object) -> object:
     return tidy(value).strip("\"“”'«»").rstrip(".") if isinstance(value, str) else value
 
@@ -105,6 +112,27 @@ def _without_loops(text: str) -> str:
     return " ".join(distinct)
 
 
+def valid_items(kind: Any, most: int) -> BeforeValidator:  # noqa: ANN401 - a type or an annotated one
+    """Return a validator that keeps the first `most` items that are of this kind: one bad item does not spoil the others.
+
+    Raises ValueError where there are items and none is valid.
+    """
+    adapter: TypeAdapter[object] = TypeAdapter(kind)
+
+    def keep(value: object) -> object:
+        if not isinstance(value, list):
+            return value
+        found: list[object] = []
+        for item in value:
+            with suppress(ValidationError):
+                found.append(adapter.validate_python(item))
+        if value and not found:
+            raise ValueError("none of its items can be used")
+        return found[:most]
+
+    return BeforeValidator(keep)
+
+
 Tidy = BeforeValidator(_tidy_any)
 Paragraph = Annotated[
     str,
@@ -114,7 +142,7 @@ Paragraph = Annotated[
     Field(min_length=SHORTEST_PARAGRAPH, max_length=LONGEST_PARAGRAPH),
 ]
 Keyword = Annotated[str, BeforeValidator(_tidy_title), Field(min_length=2, max_length=40)]
-Sentence = Annotated[str, Tidy, AfterValidator(_one_sentence), Field(min_length=8, max_length=LONGEST_SENTENCE)]
+Sentence = Annotated[str, Tidy, AfterValidator(_one_sentence), Field(min_length=5, max_length=LONGEST_SENTENCE)]
 
 
 class Answer(BaseModel):
@@ -137,6 +165,17 @@ class Answer(BaseModel):
         if found is None:
             raise ValueError("there is no JSON object in the answer")
         return cls.model_validate(json.loads(found[0], strict=False))  # models break lines inside strings
+
+
+class ListAnswer(Answer):
+    """One JSON object that holds a list of objects; where it was cut off, the items that are whole still count."""
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        try:
+            return super().read(text)
+        except json.JSONDecodeError:
+            return super().read(text[: text.rfind("}") + 1] + "]}")
 
 
 class Title(Answer):
@@ -168,14 +207,16 @@ class Keywords(Answer):
     """Four to six words by which a session is found again."""
 
     most_tokens: ClassVar[int] = 128
-    keywords: Annotated[list[Keyword], AfterValidator(_few), Field(min_length=4, max_length=6)]
+    keywords: Annotated[
+        list[Keyword], valid_items(Keyword, 6), AfterValidator(_few), Field(min_length=4, max_length=6)
+    ]
 
 
 class Goals(Answer):
     """What somebody still means to do, most important first."""
 
     most_tokens: ClassVar[int] = 320
-    goals: Annotated[list[Sentence], AfterValidator(_distinct), Field(max_length=5)]
+    goals: Annotated[list[Sentence], valid_items(Sentence, 5), AfterValidator(_distinct), Field(max_length=5)]
 
 
 class Relevance(Answer):
@@ -196,19 +237,34 @@ class Roleplay(Answer):
 
 
 class StatedFact(BaseModel):
-    """One sentence, and the number of the line that says it, counted from 1."""
+    """One fact with its evidence."""
 
     model_config = ConfigDict(frozen=True)
 
     line: int = Field(ge=1, le=999)
+    """Number of the line that says it, counted from 1."""
+    quote: str = Field(min_length=1, max_length=200)
+    """The words of that line that say it."""
+    about: Annotated[str, Tidy, Field(max_length=60)]
+    """Whom it is about, such as “Anna” or “Anna's father”."""
+    kind: Annotated[FactKind, BeforeValidator(_known_kind)]
     fact: Sentence
+    changes: int = Field(default=0, ge=0, le=99)
+    """Number of the known fact that no longer holds because of it; 0 for none."""
 
 
-class Facts(Answer):
+class Facts(ListAnswer):
     """What some lines say that lasts."""
 
-    most_tokens: ClassVar[int] = 512
-    facts: list[StatedFact] = Field(max_length=8)
+    most_tokens: ClassVar[int] = 640
+    facts: Annotated[list[StatedFact], valid_items(StatedFact, 8), Field(max_length=8)]
+
+
+class Confirmation(Answer):
+    """Does a line say what a note says?"""
+
+    most_tokens: ClassVar[int] = 16
+    is_said: bool
 
 
 class Settlement(Answer):

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from lethe_app.brain.answers import Answer, Paragraph, Sentence, Tidy, tidy
+from lethe_app.brain.answers import Answer, ListAnswer, Paragraph, Sentence, Tidy, tidy, valid_items
 
 LONGEST_QUERY = 120
 SHORTEST_FINDING = 12
@@ -46,11 +46,11 @@ class Topic(BaseModel):
         return 1 if self.urgency <= 4 else 2 if self.urgency <= 7 else 3
 
 
-class Topics(Answer):
+class Topics(ListAnswer):
     """What came up in a conversation and could be looked up."""
 
     most_tokens: ClassVar[int] = 480
-    topics: list[Topic] = Field(max_length=3)
+    topics: Annotated[list[Topic], valid_items(Topic, 3), Field(max_length=3)]
 
 
 class Merged(Answer):

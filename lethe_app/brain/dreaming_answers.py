@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lethe_app.brain.answers import Answer, Sentence
+from lethe_app.brain.answers import Answer, ListAnswer, Sentence, valid_items
 from lethe_app.brain.correcting import Strength
 from lethe_app.brain.dreaming import Decision, category, tags
 
@@ -58,11 +58,11 @@ class HeardWish(BaseModel):
         return SAID_SO[self.tone]
 
 
-class HeardWishes(Answer):
+class HeardWishes(ListAnswer):
     """How the user wants to be talked to, as some lines say it."""
 
     most_tokens: ClassVar[int] = 400
-    wishes: list[HeardWish] = Field(max_length=6)
+    wishes: Annotated[list[HeardWish], valid_items(HeardWish, 6), Field(max_length=6)]
 
 
 class Avoided(Answer):

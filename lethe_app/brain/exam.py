@@ -8,15 +8,16 @@ from uuid import NAMESPACE_OID, uuid5
 
 from pydantic import BaseModel, ConfigDict
 
+from lethe_app.brain import dating
 from lethe_app.brain.faithfulness import coverage, invented
-from lethe_app.brain.grounding import is_grounded
 from lethe_app.brain.said import Said
 from lethe_app.domain.chat import Role
 
 LEAST_PRECISION = 0.8
 """Of the facts that pass the check for what is really said, the share that must be right."""
-LEAST_COVERAGE = 0.5
-"""The share of a summary's words that must come from the conversation; people who know what was said reach 0.6 and more."""
+LEAST_COVERAGE = 0.2
+"""The share of a summary's words that must come from the conversation. Who tells it freely keeps a quarter; names, numbers
+and what it touches upon say more."""
 LONG_AGO = datetime(2020, 1, 1, 12, tzinfo=UTC)
 
 
@@ -76,20 +77,16 @@ def as_said(lines: Sequence[str], user: str) -> list[Said]:
     ]
 
 
-def mark_facts(snippet: Snippet, lines: Sequence[Said], stated: Sequence[tuple[str, Said]]) -> Marks:
-    """Right and wrong ones among those that would be kept: what its line, with the one before, does not say never is."""
-    names = {said.name for said in lines}
+def mark_facts(snippet: Snippet, lines: Sequence[Said], stated: Sequence[str]) -> Marks:
+    """Count right and wrong ones among the facts that the guard has let through."""
+    others = {said.name for said in lines} - {snippet.about}
     found: set[int] = set()
-    right = wrong = 0
-    for fact, source in stated:
-        place = lines.index(source)
-        if not is_grounded(fact, [said.text for said in lines[max(place - 1, 0) : place + 1]], names):
-            continue
-        others = names - {snippet.about}
+    right = 0
+    for fact in stated:
         hits = {number for number, each in enumerate(snippet.facts) if _is_right(fact, each, snippet.about, others)}
         found |= hits
-        right, wrong = (right + 1, wrong) if hits else (right, wrong + 1)
-    return Marks(right=right, wrong=wrong, found=len(found))
+        right += bool(hits)
+    return Marks(right=right, wrong=len(stated) - right, found=len(found))
 
 
 def _is_right(fact: str, right: RightFact, about: str, others: Collection[str]) -> bool:
@@ -100,15 +97,17 @@ def _is_right(fact: str, right: RightFact, about: str, others: Collection[str]) 
 
 
 def mark_summary(dialogue: Dialogue, summary: str) -> Marks:
-    """Why a summary is no good, or nothing."""
-    made_up = invented(summary, dialogue.lines)
+    """Why a summary is no good, or nothing: names and numbers first, then what it tells, its words last."""
+    day = LONG_AGO.date()
+    dated = [dating.resolve(line, day) for line in dialogue.lines]  # a summary may tell on which day “tomorrow” was
+    made_up = invented(summary, [*dialogue.lines, *dated, f". {dating.spell(day)}"])
     share = coverage(summary, dialogue.lines)
     if made_up:
         return Marks(wrong=1, failed=f"invented: {', '.join(made_up)}")
-    if share < LEAST_COVERAGE:
-        return Marks(wrong=1, failed=f"only {share:.0%} of its words were said")
     if _touches(summary, dialogue.needs) * 2 < len(dialogue.needs):
         return Marks(wrong=1, failed="it misses the point")
+    if share < LEAST_COVERAGE:
+        return Marks(wrong=1, failed=f"only {share:.0%} of its words were said")
     return Marks(right=1)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from lethe_app.brain.answers import Answer, Sentence, tidy
+from lethe_app.brain.answers import Answer, ListAnswer, Sentence, tidy, valid_items
 from lethe_app.brain.said import Said
 from lethe_app.domain.chat import Role
 
@@ -28,19 +28,20 @@ Heading = Annotated[str, BeforeValidator(_tidied), Field(min_length=2, max_lengt
 
 
 class Concluded(BaseModel):
-    """One sentence, and the number of the line that says it, counted from 1."""
+    """One sentence, the number of the line that says it, counted from 1, and the words of the line that do."""
 
     model_config = ConfigDict(frozen=True)
 
     line: int = Field(ge=1, le=999)
+    quote: str = Field(min_length=1, max_length=200)
     conclusion: Sentence
 
 
-class Conclusions(Answer):
+class Conclusions(ListAnswer):
     """What a conversation came to, and what it was about in one to three words."""
 
-    most_tokens: ClassVar[int] = 560
-    conclusions: list[Concluded] = Field(max_length=8)
+    most_tokens: ClassVar[int] = 720
+    conclusions: Annotated[list[Concluded], valid_items(Concluded, 8), Field(max_length=8)]
     subject: Annotated[str, BeforeValidator(_tidied), Field(max_length=40)] = ""
 
 

@@ -36,6 +36,8 @@ class Task(StrEnum):
     RELEVANCE = "relevance"
     ROLEPLAY = "roleplay"
     FACTS = "facts"
+    CONFIRM = "confirm"
+    """Does a line say what a note says?"""
     SETTLE = "settle"
     """What a new fact is to an old one near it."""
     MOOD = "mood"

@@ -9,7 +9,7 @@ from uuid import UUID
 from lethe_app.brain import digest
 from lethe_app.brain.dialogue_acts import read_parts
 from lethe_app.brain.fact_updates import withdraw
-from lethe_app.brain.grounding import is_grounded
+from lethe_app.brain.gist import content_words
 from lethe_app.brain.ledger import Relation
 from lethe_app.brain.said import Said, aloud
 from lethe_app.brain.statements import Statement, extract
@@ -18,6 +18,7 @@ from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.errors import ModelError
 from lethe_app.services.knowing import Judge, Knowing
+from lethe_app.services.llm_fact_extraction import Noted
 from lethe_app.services.minutes import Minutes
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.trust import Trust
@@ -175,24 +176,21 @@ class Archivist:
                 raise AssertionError("facts are learnt one by one")
 
     async def _learn(self, session: ChatSession, lines: Sequence[Said]) -> None:
-        """About both speakers; what does not occur in the lines it is said to come from is thrown away."""
-        names = {said.name for said in lines if said.name}
-        facts: list[ExtractedFact] = []
-        for name in sorted(names):
-            for noted in await self._minutes.facts(lines, name):
-                around = sources(lines, noted.source)
-                if is_grounded(noted.fact, [said.text for said in around], names):
-                    facts.append(
-                        ExtractedFact(
-                            fact=noted.fact,
-                            first_seen=noted.source.time,
-                            last_seen=noted.source.time,
-                            source_memories=[session.guid],
-                            source_messages=[noted.source.id],
-                            made_by=MadeBy.MODEL,
-                        )
-                    )
-        await self._take_in(session, lines, facts, self._judge)
+        """What the model notes about the user, on wish about the persona too, new or changed since."""
+        told = [said for said in lines if said.role is Role.USER or self._preferences.current.persona_facts]
+        about = {said.name for said in told if said.name}
+        if not about:
+            return
+        held = [fact for fact in await self._knowing.all(session.persona_id) if not fact.superseded and not fact.in_story]
+        noted = await self._minutes.facts(lines, about, held)
+        keys = keys_by_rules(noted, await asyncio.to_thread(extract, lines))
+        changed = {(each.changes.fact, each.fact) for each in noted if each.changes is not None}
+
+        async def judge(old: str, new: str) -> Relation | None:
+            return Relation.UPDATE if (old, new) in changed else await self._judge(old, new)
+
+        facts = [_noted(session, each, lines).model_copy(update={"key": key}) for each, key in zip(noted, keys, strict=True)]
+        await self._take_in(session, lines, facts, judge)
 
     async def _take_in(
         self, session: ChatSession, lines: Sequence[Said], facts: Sequence[ExtractedFact], judge: Judge | None = None
@@ -211,11 +209,15 @@ class Archivist:
             return None
 
 
-def sources(lines: Sequence[Said], source: Said) -> list[Said]:
-    """The line and the one it may be an answer to."""
-    place = next((place for place, line in enumerate(lines) if line.id == source.id), -1)
-    before = lines[place - 1 : place] if place > 0 else []
-    return [*before, source]
+def keys_by_rules(noted: Sequence[Noted], statements: Sequence[Statement]) -> list[str]:
+    """Return the attribute that each fact of a model states: that of the known fact it changes, or of what rules read there."""
+    return [each.changes.key if each.changes and each.changes.key else _key(each, statements) for each in noted]
+
+
+def _key(noted: Noted, statements: Sequence[Statement]) -> str:
+    words = content_words(noted.fact)
+    same = [each for each in statements if each.key and noted.source.id in each.messages]
+    return next((each.key for each in same if 2 * len(words & content_words(each.text)) > len(words)), "")
 
 
 def _fact(session: ChatSession, statement: Statement, *, in_story: bool) -> ExtractedFact:
@@ -229,6 +231,26 @@ def _fact(session: ChatSession, statement: Statement, *, in_story: bool) -> Extr
         key=statement.key,
         subject=statement.subject,
         in_story=in_story,
+    )
+
+
+def _noted(session: ChatSession, noted: Noted, lines: Sequence[Said]) -> ExtractedFact:
+    """The fact of a model with its message; what the persona said of the user also has the reply that took it up, last."""
+    place = next(place for place, line in enumerate(lines) if line.id == noted.source.id)
+    replies = (line for line in lines[place + 1 :] if line.role is Role.USER)
+    is_own = noted.source.role is Role.USER or noted.source.name in noted.fact
+    taken_up = None if is_own else next(replies, None)
+    sources = [noted.source, *filter(None, [taken_up])]
+    return ExtractedFact(
+        fact=noted.fact,
+        first_seen=noted.source.time,
+        last_seen=noted.source.time,
+        source_memories=[session.guid],
+        source_messages=[line.id for line in sources],
+        made_by=MadeBy.MODEL,
+        kind=noted.kind,
+        subject=sources[-1].name,
+        in_story=noted.in_story,
     )
 
 

@@ -35,6 +35,7 @@ LEAST_ROOM = 64
 REST_AFTER = 30.0
 """Seconds without an errand after which the model gives back the memory it holds for them; the next one takes it anew."""
 LOG = logging.getLogger(__name__)
+_SITTING: ContextVar[int] = ContextVar("sitting", default=0)
 _METER: ContextVar[Callable[[int], None] | None] = ContextVar("meter", default=None)
 
 
@@ -46,6 +47,16 @@ def metered(add: Callable[[int], None]) -> Iterator[None]:
         yield
     finally:
         _METER.reset(token)
+
+
+@contextmanager
+def reseeded(sitting: int) -> Iterator[None]:
+    """While this lasts, errands asked from here are drawn with other seeds; 0 is the usual one."""
+    token = _SITTING.set(sitting)
+    try:
+        yield
+    finally:
+        _SITTING.reset(token)
 
 
 def called(answer: type[Answer]) -> str:
@@ -110,17 +121,25 @@ class Clerk:
         return min(model.options.quiet_context, model.context) - fixed - answer.most_tokens - MARGIN
 
     async def portions(
-        self, task: str | Errand, answer: type[Answer], lines: Sequence[Said], most: int = 0, spare: int = 0, **material: str
+        self,
+        task: str | Errand,
+        answer: type[Answer],
+        lines: Sequence[Said],
+        most: int = 0,
+        spare: int = 0,
+        overlap: int = 0,
+        **material: str,
     ) -> list[list[Said]]:
         """All of `lines`, in portions that the errand can take; at most `most` in each unless that is 0.
 
-        `spare` tokens are kept free for material that is not known yet. Raises PromptTooLong where the model's context is too
+        `spare` tokens are kept free for material that is not known yet. Each portion repeats up to `overlap` lines of the one
+        before. Raises PromptTooLong where the model's context is too
         short for this errand.
         """
         room = await self.room(task, answer, **material) - spare
         if room < LEAST_ROOM:
             raise PromptTooLong("The model's context is too short for this work.", "Choose a longer context.")
-        return await portion(lines, room, self._count, most)
+        return await portion(lines, room, self._count, most, overlap)
 
     async def count(self, texts: list[str]) -> list[int]:
         """Tokens of each text."""
@@ -187,7 +206,10 @@ class Clerk:
     ) -> tuple[str, StopReason]:
         """What the model says, and why it ended. No stop strings: the schema ends the answer, and they may occur in it."""
         prompt = await self._prompt(self._loaded(), task, material)
-        sampler = SamplerPreset(name="clerk", temperature=TEMPERATURES[tries], top_p=0.9, seed=SEED + tries)
+        sitting = _SITTING.get()
+        warmth = TEMPERATURES[min(tries + sitting, len(TEMPERATURES) - 1)]  # nearly cold, another seed changes nothing
+        seed = SEED + tries + len(TEMPERATURES) * sitting
+        sampler = SamplerPreset(name="clerk", temperature=warmth, top_p=0.9, seed=seed)
         said: list[str] = []
         read, written, reason = 0, 0, StopReason.STOPPED
         stream = self._client.generate(prompt, sampler, answer.most_tokens, schema=answer.schema_text(), lane=Lane.QUIET)

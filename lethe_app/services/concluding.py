@@ -6,20 +6,22 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from lethe_app.brain.claims import Claim
 from lethe_app.brain.dates import elapsed
+from lethe_app.brain.dialogue_acts import MessageParts, read_parts
 from lethe_app.brain.gist import digest
-from lethe_app.brain.grounding import is_grounded
 from lethe_app.brain.notebooks import Conclusion
-from lethe_app.brain.notebooks_answers import Conclusions, is_confirmed
+from lethe_app.brain.notebooks_answers import Concluded, Conclusions, is_confirmed
 from lethe_app.brain.portions import spell_all
 from lethe_app.brain.said import Said
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
-from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.errors import EngineUnreachable, ModelError, ModelMissing
 from lethe_app.services.casting import Cast
 from lethe_app.services.clerk import Clerk
 from lethe_app.services.knowing import Knowing
+from lethe_app.services.llm_fact_extraction import LlmFactExtraction, with_dates
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.trust import Trust
 from lethe_app.storage.facts import Facts
@@ -63,6 +65,7 @@ class Concluding:
 
     def __init__(self, knowing: Knowing, facts: Facts, clerk: Clerk, trust: Trust, preferences: Preferences) -> None:
         self._knowing, self._facts, self._clerk, self._trust, self._preferences = knowing, facts, clerk, trust, preferences
+        self._extraction = LlmFactExtraction(clerk)
 
     def asks(self, ended: datetime) -> bool:
         """Would a model be asked about what was over at that moment?"""
@@ -101,18 +104,26 @@ class Concluding:
 
     async def _asked(self, reading: Reading) -> tuple[list[ExtractedFact], str]:
         names = {"name": reading.cast.persona.name, "user": reading.cast.user.name}
-        speakers = {said.name for said in reading.lines}
+        meant = dict(zip((said.id for said in reading.lines), read_parts(reading.lines), strict=True))
         found: list[ExtractedFact] = []
         subject = ""
-        for part in await self._clerk.portions("conclusions", Conclusions, reading.lines, LINES_AT_ONCE, 0, **names):
-            answer = await self._clerk.ask("conclusions", Conclusions, conversation=spell_all(part, numbered=True), **names)
+        for part in await self._clerk.portions("conclusions", Conclusions, reading.lines, LINES_AT_ONCE, 0, 0, **names):
+            text = spell_all(part, numbered=True, dated=True)
+            answer = await self._clerk.ask("conclusions", Conclusions, conversation=text, **names)
             subject = subject or answer.subject
-            for one in answer.conclusions:
-                place = one.line - 1
-                around = [said.text for said in part[max(place - 1, 0) : place + 2]]
-                if place < len(part) and is_confirmed(place, part) and is_grounded(one.conclusion, around, speakers):
-                    found.append(_fact(reading.session, one.conclusion, part[place]))
+            said = [meant[line.id] for line in part]
+            found += [fact for one in answer.conclusions if (fact := await self._checked(reading.session, one, part, said))]
         return found, subject
+
+    async def _checked(
+        self, session: ChatSession, one: Concluded, lines: Sequence[Said], parts: Sequence[MessageParts]
+    ) -> ExtractedFact | None:
+        """As a fact, if the conversation says it and the user said it or agreed."""
+        quotation = await self._extraction.supports(Claim(one.line - 1, one.quote, one.conclusion), lines, parts)
+        if quotation is None or not is_confirmed(quotation.place, lines):
+            return None
+        source = lines[quotation.place]
+        return _fact(session, with_dates(one.conclusion, source.time.date(), FactKind.EVENT), source)
 
 
 def _fact(session: ChatSession, text: str, said: Said) -> ExtractedFact:

@@ -147,7 +147,7 @@ class Hands(Eyes):
     async def portions(
         self, errand: str | Errand, answer: type[Answer], lines: Sequence[Said], **material: str
     ) -> list[list[Said]]:
-        return await self._tools.clerk.portions(errand, answer, lines, 0, 0, **material)
+        return await self._tools.clerk.portions(errand, answer, lines, 0, 0, 0, **material)
 
     async def count(self, texts: list[str]) -> list[int]:
         return await self._tools.clerk.count(texts)

@@ -2,44 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from typing import TypeVar
 
 from lethe_app.brain.answers import (
     Answer,
-    Facts,
     Goals,
     Keywords,
     LongSummary,
     Relevance,
     Roleplay,
     Settlement,
-    StatedFact,
     Summary,
     Title,
-    stands_alone,
 )
-from lethe_app.brain.grounding import is_grounded
 from lethe_app.brain.portions import pack, spell_all
 from lethe_app.brain.said import Said
+from lethe_app.domain.facts import ExtractedFact
 from lethe_app.prompt.errands import LONG, SHORT, Task
 from lethe_app.services.clerk import Clerk
+from lethe_app.services.llm_fact_extraction import LlmFactExtraction, Noted
 
 T = TypeVar("T", bound=Answer)
 NOTHING = "(nothing yet)"
 LONG_SESSION = 40
 """Messages above which a summary takes more room."""
-LINES_FOR_FACTS = 12
-"""Lines read together for facts; of more, a model forgets those in the middle."""
-
-
-@dataclass(frozen=True)
-class Noted:
-    """A fact as the model put it, and the line it says it took it from."""
-
-    fact: str
-    source: Said
 
 
 class Minutes:
@@ -47,17 +34,19 @@ class Minutes:
 
     def __init__(self, clerk: Clerk) -> None:
         self._clerk = clerk
+        self._extraction = LlmFactExtraction(clerk)
 
     async def summary(self, lines: Sequence[Said]) -> str:
         """One or two paragraphs, above forty messages two to four, of all that was said; `lines` must not be empty."""
         kind, length = (LongSummary, LONG) if len(lines) > LONG_SESSION else (Summary, SHORT)
         portions = await self._clerk.portions(Task.SUMMARY, kind, lines, length=length)
         if len(portions) == 1:
-            return (await self._clerk.ask(Task.SUMMARY, kind, conversation=spell_all(lines), length=length)).text
-        parts = [
-            (await self._clerk.ask(Task.SUMMARY, Summary, conversation=spell_all(part), length=SHORT)).text for part in portions
-        ]
-        return await self._merge(parts, kind, length)
+            return await self._sum_up(lines, kind, length)
+        return await self._merge([await self._sum_up(part, Summary, SHORT) for part in portions], kind, length)
+
+    async def _sum_up(self, lines: Sequence[Said], kind: type[Summary], length: str) -> str:
+        text = spell_all(lines, dated=True)
+        return (await self._clerk.ask(Task.SUMMARY, kind, conversation=text, length=length)).text
 
     async def _merge(self, parts: list[str], kind: type[Summary], length: str) -> str:
         """One account of several; where they do not fit together, first of neighbours."""
@@ -100,16 +89,9 @@ class Minutes:
                 return False
         return bool(lines)
 
-    async def facts(self, lines: Sequence[Said], about: str) -> list[Noted]:
-        """Lasting facts about somebody, unchecked: whoever keeps them asks `brain.grounding` first."""
-        found: dict[str, Noted] = {}
-        for part in await self._clerk.portions(Task.FACTS, Facts, lines, LINES_FOR_FACTS, about=about):
-            stated = await self._clerk.ask(Task.FACTS, Facts, conversation=spell_all(part, numbered=True), about=about)
-            for each in stated.facts:
-                source = find_source(each, part)
-                if source is not None and stands_alone(each.fact):
-                    found.setdefault(each.fact.casefold(), Noted(each.fact, source))
-        return list(found.values())
+    async def facts(self, lines: Sequence[Said], about: Collection[str], known: Sequence[ExtractedFact] = ()) -> list[Noted]:
+        """New or changed lasting facts about these speakers that the lines support; `known` are the facts that hold now."""
+        return await self._extraction.facts(lines, about, known)
 
     async def settle(self, old: str, new: str) -> str:
         """What a new fact is to an old one near it: `same`, `update`, `contradiction` or `new`."""
@@ -120,24 +102,12 @@ class Minutes:
         (told,) = await self._clerk.count([so_far])
         spare = max(told, Summary.most_tokens)
         for part in await self._clerk.portions(Task.RECAP, Summary, lines, spare=spare, length=SHORT):
-            material = {"so_far": so_far or NOTHING, "conversation": spell_all(part), "length": SHORT}
+            material = {"so_far": so_far or NOTHING, "conversation": spell_all(part, dated=True), "length": SHORT}
             so_far = (await self._clerk.ask(Task.RECAP, Summary, **material)).text
         return so_far
 
     async def _whole(self, task: Task, answer: type[T], lines: Sequence[Said], summary: str) -> T:
         """Ask about all lines where they fit, else about their summary."""
         fits = len(await self._clerk.portions(task, answer, lines)) == 1
-        return await self._clerk.ask(task, answer, conversation=spell_all(lines) if fits else summary)
+        return await self._clerk.ask(task, answer, conversation=spell_all(lines, dated=True) if fits else summary)
 
-
-def find_source(stated: StatedFact, lines: Sequence[Said]) -> Said | None:
-    """The line that says it: the one the model names, unless that does not and another does, for models miscount.
-
-    None where there is no line of that number and no other says it.
-    """
-    names = {said.name for said in lines}
-    named = stated.line - 1
-    for place in sorted(range(len(lines)), key=lambda place: abs(place - named)):
-        if is_grounded(stated.fact, [lines[place].text], names):
-            return lines[place]
-    return lines[named] if named < len(lines) else None

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from lethe_app.brain.answers import (
     Answer,
+    Confirmation,
     Facts,
     Goals,
     Keywords,
@@ -24,6 +25,7 @@ from lethe_app.brain.answers import (
     stands_alone,
     tidy,
 )
+from lethe_app.domain.facts import FactKind
 from lethe_app.errors import ModelError
 from lethe_app.llm.llama_schema import grammar_of
 from lethe_app.prompt.errands import Errands, Task
@@ -37,6 +39,7 @@ KINDS: dict[Task, type[Answer]] = {
     Task.RELEVANCE: Relevance,
     Task.ROLEPLAY: Roleplay,
     Task.FACTS: Facts,
+    Task.CONFIRM: Confirmation,
     Task.SETTLE: Settlement,
     Task.MOOD: MoodChange,
     Task.RECAP: Summary,
@@ -107,9 +110,45 @@ def test_a_sentence_that_lacks_its_full_stop_gets_it():
     assert answer.text == "Tomas came much too late. Mira waited."
 
 
-def test_a_fact_broken_off_is_refused():
-    with pytest.raises(ValueError, match="broken off"):
-        Facts.read(json.dumps({"facts": [{"line": 1, "fact": ("Tomas does not " + "ever " * 80)[:200]}]}))
+GOOD_FACT = {"line": 1, "quote": "I keep bees", "about": "Tomas", "kind": "work", "fact": "Tomas keeps bees.", "changes": 0}
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        GOOD_FACT | {"fact": ("Tomas does not " + "ever " * 80)[:200]},
+        GOOD_FACT | {"fact": "Tomas keeps " + "many " * 60 + "bees."},
+        GOOD_FACT | {"line": 0},
+        GOOD_FACT | {"quote": ""},
+        {"line": 2, "fact": "Tomas keeps wasps."},
+        "Tomas keeps bees.",
+        None,
+    ],
+)
+def test_one_fact_that_cannot_be_used_spoils_no_other(bad: object):
+    answer = Facts.read(json.dumps({"facts": [bad, GOOD_FACT]}))
+
+    assert [fact.fact for fact in answer.facts] == ["Tomas keeps bees."]
+    with pytest.raises(ValueError, match="can be used"):
+        Facts.read(json.dumps({"facts": [bad]}))
+
+
+def test_a_list_that_ran_out_of_tokens_keeps_the_facts_that_are_whole():
+    text = json.dumps({"facts": [GOOD_FACT, GOOD_FACT | {"fact": "Tomas keeps wasps."}]})
+
+    assert [fact.fact for fact in Facts.read(text[:-20]).facts] == ["Tomas keeps bees."]
+
+
+def test_more_facts_than_allowed_are_cut_and_an_unknown_kind_is_other():
+    answer = Facts.read(json.dumps({"facts": [GOOD_FACT | {"kind": "bees"}] * 12}))
+
+    assert [fact.kind for fact in answer.facts] == [FactKind.OTHER] * 8
+
+
+def test_a_plan_too_long_is_left_out():
+    assert Goals.read(json.dumps({"goals": ["Tomas will " + "walk and " * 40, "Tomas will bring bread."]})).goals == [
+        "Tomas will bring bread."
+    ]
 
 
 def test_a_summary_that_ran_out_of_tokens_is_kept_as_far_as_it_came():
@@ -144,7 +183,7 @@ def test_relevance_is_brought_down_to_five_steps(felt: int, stars: int):
 
 
 def test_a_fact_is_one_sentence():
-    answer = Facts.read('{"facts": [{"line": 2, "fact": "Tomas met Dr. Vale in Leeds. He liked her"}]}')
+    answer = Facts.read(json.dumps({"facts": [GOOD_FACT | {"fact": "Tomas met Dr. Vale in Leeds. He liked her"}]}))
 
     assert answer.facts[0].fact == "Tomas met Dr. Vale in Leeds."
 

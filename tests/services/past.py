@@ -39,8 +39,21 @@ ANSWERS: dict[SessionPart, object] = {
     SessionPart.RELEVANCE: {"relevance": 8},
     SessionPart.ROLEPLAY: {"is_roleplay": False},
 }
-NO_FACTS: dict[str, object] = {"facts": []}
-A_FACT = {"facts": [{"line": 1, "fact": "Tomas is allergic to peanuts."}]}
+
+
+def stated(
+    line: int, quote: str, fact: str, *, about: str = "Tomas", kind: str = "other", changes: int = 0
+) -> dict[str, object]:
+    """One fact of a model's answer."""
+    return {"line": line, "quote": quote, "about": about, "kind": kind, "fact": fact, "changes": changes}
+
+
+def concluded(line: int, quote: str, conclusion: str) -> dict[str, object]:
+    """One conclusion of a model's answer."""
+    return {"line": line, "quote": quote, "conclusion": conclusion}
+
+
+A_FACT = {"facts": [stated(1, "I am allergic to peanuts", "Tomas is allergic to peanuts.", kind="health")]}
 
 
 def chats_of(house: House) -> Chats:
@@ -70,13 +83,13 @@ async def hold(house: House, *lines: str, session: ChatSession | None = None, at
 
 
 def answers(parts: Sequence[SessionPart] = ORDER, **other: object) -> list[str]:
-    """What a good model says when asked for these parts, in the order in which it is asked; of facts, first about Mira."""
+    """What a good model says when asked for these parts, in the order in which it is asked."""
     found: list[object] = []
     for part in sorted(parts, key=ORDER.index):
         if part.value in other:
             found += other[part.value] if isinstance(other[part.value], list) else [other[part.value]]
         else:
-            found += [NO_FACTS, A_FACT] if part is SessionPart.FACTS else [ANSWERS[part]]
+            found.append(A_FACT if part is SessionPart.FACTS else ANSWERS[part])
     return [text if isinstance(text, str) else json.dumps(text) for text in found]
 
 

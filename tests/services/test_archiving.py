@@ -14,7 +14,6 @@ from lethe_app.errors import StorageError
 from lethe_app.house import House
 from lethe_app.services.archiving import ORDER, Archived
 from tests.services.past import (
-    NO_FACTS,
     NUTS,
     again,
     answers,
@@ -23,6 +22,7 @@ from tests.services.past import (
     hold,
     open_parts,
     opened,
+    stated,
     told,
     trusted,
 )
@@ -97,11 +97,8 @@ async def test_a_trusted_model_makes_every_part_and_progress_is_told(house: Hous
 
 async def test_facts_of_a_trusted_model_do_not_stand_beside_the_same_in_the_words_of_rules(house: House, script: Path):
     session = await hold(house, *NUTS)
-    await trusted(
-        house,
-        script,
-        answers=answers(facts=[NO_FACTS, {"facts": [{"line": 5, "fact": "Tomas is a carpenter at the shipyard."}]}]),
-    )
+    carpenter = stated(5, "I work as a carpenter at the old shipyard", "Tomas is a carpenter at the shipyard.", kind="work")
+    await trusted(house, script, answers=answers(facts={"facts": [carpenter]}))
 
     await house.archiving.begin(session.guid)
     await house.archiving.finish()
@@ -111,8 +108,8 @@ async def test_facts_of_a_trusted_model_do_not_stand_beside_the_same_in_the_word
 
 async def test_a_fact_the_model_made_up_is_not_learnt(house: House, script: Path):
     session = await hold(house, *NUTS)
-    invented = {"facts": [{"line": 5, "fact": "Tomas is a famous Italian musician."}]}
-    await trusted(house, script, answers=answers(facts=[NO_FACTS, invented]))
+    invented = {"facts": [stated(5, "I work as a carpenter", "Tomas is a famous Italian musician.")]}
+    await trusted(house, script, answers=answers(facts=invented))
 
     await house.archiving.begin(session.guid)
     await house.archiving.finish()

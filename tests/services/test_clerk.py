@@ -154,38 +154,6 @@ async def test_a_long_conversation_is_summed_up_part_by_part(desk: Desk, tmp_pat
     assert summary == "Much was said at first.\n\nMuch was said later on."
 
 
-async def test_facts_come_with_their_lines_and_only_those_that_stand_alone(desk: Desk, tmp_path: Path):
-    stated = [
-        {"line": 2, "fact": "Tomas walked from Oldgate."},
-        {"line": 4, "fact": "I live there."},
-        {"line": 9, "fact": "Tomas lives in Oldgate."},
-        {"line": 4, "fact": "tomas walked from oldgate."},
-    ]
-    await desk.load(tmp_path, {"facts": stated})
-
-    noted = await Minutes(desk.clerk).facts(LINES, "Tomas")
-
-    assert [(each.fact, each.source) for each in noted] == [("Tomas walked from Oldgate.", LINES[1])]
-
-
-async def test_a_fact_with_a_wrong_number_is_given_to_the_line_that_says_it(desk: Desk, tmp_path: Path):
-    stated = [{"line": 4, "fact": "Tomas walked from Oldgate."}, {"line": 4, "fact": "Tomas keeps bees."}]
-    await desk.load(tmp_path, {"facts": stated})
-
-    noted = await Minutes(desk.clerk).facts(LINES, "Tomas")
-
-    assert [each.source for each in noted] == [LINES[1], LINES[3]]
-
-
-async def test_facts_are_looked_for_a_dozen_lines_at_a_time(desk: Desk, tmp_path: Path):
-    lines = talk(*(f"Tomas: Line {number}." for number in range(30)))
-    await desk.load(tmp_path, *({"facts": [{"line": 1, "fact": f"Tomas said {number}."}]} for number in range(3)))
-
-    noted = await Minutes(desk.clerk).facts(lines, "Tomas")
-
-    assert [each.source.text for each in noted] == ["Line 0.", "Line 12.", "Line 24."]
-
-
 async def test_all_other_errands_give_plain_values(desk: Desk, tmp_path: Path):
     words = ["boat", "rope", "tide", "Luis"]
     await desk.load(

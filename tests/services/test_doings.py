@@ -22,7 +22,7 @@ from lethe_app.domain.research import InquiryState
 from lethe_app.errors import LetheError
 from lethe_app.house import House
 from lethe_app.services.doings import NOTEBOOKS, RESEARCH, WORKS, Doing
-from tests.services.past import NUTS, answers, copy_home, hold, opened, trusted
+from tests.services.past import NUTS, answers, concluded, copy_home, hold, opened, trusted
 from tests.services.stage import MIRA, until
 from tests.services.tasks import Clock, Scripted, kept_runs, nothing
 from tests.web.server import Reply, Site, page, serving
@@ -40,9 +40,9 @@ REPORT = {"paragraphs": ["The lighthouse of Brenn was built in 1871 by Ada Holm 
 BREAD = ("The dough wants a night in the cellar.", "So it does.", "I sell loaves at the market.", "Good.", "I bake on Sundays.")
 CONCLUDED = {
     "conclusions": [
-        {"line": 1, "conclusion": "Tomas's dough wants a night in the cellar."},
-        {"line": 3, "conclusion": "Tomas sells loaves at the market."},
-        {"line": 5, "conclusion": "Tomas bakes on Sundays."},
+        concluded(1, "The dough wants a night in the cellar", "Tomas's dough wants a night in the cellar."),
+        concluded(3, "I sell loaves at the market", "Tomas sells loaves at the market."),
+        concluded(5, "I bake on Sundays", "Tomas bakes on Sundays."),
     ],
     "subject": "Baking bread",
 }

@@ -19,7 +19,7 @@ from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.errors import LetheError, StorageError
 from lethe_app.house import House
 from tests.retrieval.conftest import embed
-from tests.services.past import NUTS, again, answers, copy_home, hold, opened, trusted
+from tests.services.past import NUTS, again, answers, copy_home, hold, opened, stated, trusted
 
 HER = "mira-test"
 TAIL = "with his old friend from school, a dog, two parrots and a garden full of roses, apples and long grass behind it."
@@ -133,8 +133,9 @@ async def test_a_forgotten_fact_does_not_come_back_in_the_words_of_a_model(house
     session = await hold(house, *NUTS)
     await house.archiving.begin(session.guid)
     await house.knowing.forget((await known(house))["Tomas is allergic to peanuts."].guid)
-    other_words = {"facts": [{"line": 1, "fact": "Tomas has a peanuts allergy."}, {"line": 5, "fact": "Tomas is a carpenter."}]}
-    await trusted(house, tmp_path / "model", answers=answers(facts=[{"facts": []}, other_words]))
+    allergy = stated(1, "I am allergic to peanuts", "Tomas has a peanuts allergy.")
+    carpenter = stated(5, "I work as a carpenter", "Tomas is a carpenter.")
+    await trusted(house, tmp_path / "model", answers=answers(facts={"facts": [allergy, carpenter]}))
 
     await again(house)
 
@@ -194,8 +195,8 @@ async def test_the_users_wording_survives_another_reading_of_the_same_talk(house
 
     await house.knowing.edit(old.guid, "Tomas only dislikes peanuts.")
     await house.archiving.update(session.guid)
-    other_words = {"facts": [{"line": 1, "fact": "Tomas has a peanuts allergy."}]}
-    await trusted(house, tmp_path / "model", answers=answers(facts=[{"facts": []}, other_words]))
+    allergy = stated(1, "I am allergic to peanuts", "Tomas has a peanuts allergy.")
+    await trusted(house, tmp_path / "model", answers=answers(facts={"facts": [allergy]}))
     await again(house)
 
     about = {fact.fact: fact.made_by for fact in (await known(house)).values() if "peanut" in fact.fact}

@@ -14,7 +14,7 @@ from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.recollection import Recollection
 from lethe_app.errors import FileError, LetheError
 from lethe_app.house import House
-from tests.services.past import NUTS, hold, trusted
+from tests.services.past import NUTS, concluded, hold, trusted
 from tests.services.stage import MIRA, Played, prompt_of, say
 
 RICE = (
@@ -133,21 +133,22 @@ async def test_a_trusted_model_says_what_a_conversation_came_to_and_only_what_wa
         "Yes, I bake best on Sundays.",
         "So it is.",
     )
-    concluded = [
-        {"line": 1, "conclusion": "Tomas's dough wants a night in the cellar."},
-        {"line": 2, "conclusion": "Rye dough likes honey."},
-        {"line": 3, "conclusion": "Tomas will sell loaves at the market from May."},
-        {"line": 4, "conclusion": "Tomas bakes best on Sundays."},
-        {"line": 6, "conclusion": "Tomas owns seven bakeries in Lisbon."},
+    found = [
+        concluded(1, "The dough wants a night in the cellar", "Tomas's dough wants a night in the cellar."),
+        concluded(2, "Rye dough likes honey", "Rye dough likes honey."),
+        concluded(3, "I will sell loaves at the market", "Tomas will sell loaves at the market."),
+        concluded(4, "You bake best on Sundays", "Tomas bakes best on Sundays."),
+        concluded(6, "So it is", "Tomas owns seven bakeries in Lisbon."),
     ]
-    await trusted(house, tmp_path / "model.json", answers=[{"conclusions": concluded, "subject": "Baking bread"}])
+    answer = {"conclusions": found, "subject": "Baking bread"}
+    await trusted(house, tmp_path / "model.json", answers=[answer, {"is_said": True}])
 
     (name,) = await house.mind.notekeeping.digest(session.guid)
 
     assert await titles(house) == ["Baking bread"]
-    assert await lines_of(house, name) == [concluded[place]["conclusion"] for place in (0, 2, 3)]
+    assert await lines_of(house, name) == [found[place]["conclusion"] for place in (0, 2, 3)]
     kept = {fact.fact for fact in await house.knowing.all(MIRA) if fact.made_by is MadeBy.MODEL}
-    assert {str(concluded[place]["conclusion"]) for place in (0, 2, 3)} <= kept
+    assert {str(found[place]["conclusion"]) for place in (0, 2, 3)} <= kept
 
 
 async def test_a_fact_that_was_forgotten_is_struck_out(house: House):

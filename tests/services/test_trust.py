@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.brain.exam import Snippet, as_said, mark_facts
+from lethe_app.brain.claims import Claim, Support
+from lethe_app.brain.dialogue_acts import read_parts
+from lethe_app.brain.exam import Snippet, as_said
+from lethe_app.brain.fact_guard import check_claim
 from lethe_app.errors import FileError
 from lethe_app.services.trust import SCOPE, Trust, Verdict, key_of
 from lethe_app.storage.database import Database
 from lethe_app.storage.state import HouseState
-from tests.brain.test_exam import DIALOGUES, GOOD, SNIPPETS
+from tests.brain.test_exam import DIALOGUES, GOOD, SNIPPETS, supported
 from tests.services.desk import ERRANDS, SELF_TEST, Desk, open_desk, spelled
 
 
@@ -36,22 +39,47 @@ def trust(desk: Desk, state: HouseState) -> Trust:
     return Trust(desk.clerk, ERRANDS, state, SELF_TEST)
 
 
-def right(snippet: Snippet) -> dict[str, list[dict[str, object]]]:
-    """Every fact there is, with a line that says it."""
+def right(snippet: Snippet) -> dict[str, object]:
+    """Every fact there is, with the line that says it."""
+    return {"facts": [stated(snippet, supported(snippet, each.fact), each.fact) for each in snippet.facts]}
+
+
+def stated(snippet: Snippet, place: int, fact: str) -> dict[str, object]:
+    quote = snippet.lines[place].partition(": ")[2]
+    return {"line": place + 1, "quote": quote, "about": snippet.about, "kind": "other", "fact": fact, "changes": 0}
+
+
+def answers_about(snippet: Snippet) -> list[dict[str, object]]:
+    """The facts, and a yes for each about which the model is asked."""
     lines = as_said(snippet.lines, snippet.about)
-    found: list[dict[str, object]] = []
+    parts = read_parts(lines)
+    asked = 0
     for each in snippet.facts:
-        place = next(number for number, line in enumerate(lines) if mark_facts(snippet, lines, [(each.fact, line)]).right)
-        found.append({"line": place + 1, "fact": each.fact})
-    return {"facts": found}
+        place = supported(snippet, each.fact)
+        claim = Claim(place, lines[place].text, each.fact, snippet.about)
+        asked += check_claim(claim, lines, parts).support is Support.DOUBTFUL
+    return [right(snippet), *[{"is_said": True}] * asked]
 
 
-ALL_RIGHT = [*map(right, SNIPPETS), *(spelled([GOOD[name]]) for name in DIALOGUES)]
+FACTS_RIGHT = [answer for snippet in SNIPPETS for answer in answers_about(snippet)]
+SUMMARIES_RIGHT = [spelled([GOOD[name]]) for name in DIALOGUES]
+ALL_RIGHT = [*FACTS_RIGHT, *SUMMARIES_RIGHT]
 
 
-def wrong(snippet: Snippet) -> dict[str, list[dict[str, object]]]:
-    """What is said, but is no fact: the words of a line, put into somebody's mouth."""
-    return {"facts": [{"line": 1, "fact": f"{snippet.about} and {snippet.lines[0].replace(':', '')}."}]}
+WRONG = {
+    "small talk": (1, "Nadia can hardly feel her fingers."),
+    "plan for today": (1, "Joel is going to finish this letter."),
+    "mood": (1, "Anton is a bit tired and grumpy this morning."),
+    "weather": (0, "Felix listened to thunder."),
+    "question": (2, "Greta wants the salt passed."),
+}
+"""What is said, but is no lasting fact."""
+
+
+def answers_of_a_chatterer(snippet: Snippet) -> list[dict[str, object]]:
+    if snippet.name not in WRONG:
+        return answers_about(snippet)
+    return [{"facts": [stated(snippet, *WRONG[snippet.name])]}]
 
 
 async def test_a_good_model_may_write_everything(desk: Desk, trust: Trust, tmp_path: Path):
@@ -69,7 +97,7 @@ async def test_a_good_model_may_write_everything(desk: Desk, trust: Trust, tmp_p
 
 
 async def test_a_model_that_writes_nothing_is_of_no_use_for_facts(desk: Desk, trust: Trust, tmp_path: Path):
-    await desk.load(tmp_path, *([{"facts": []}] * len(SNIPPETS)), *ALL_RIGHT[len(SNIPPETS) :])
+    await desk.load(tmp_path, *([{"facts": []}] * len(SNIPPETS)), *SUMMARIES_RIGHT)
 
     verdict = await trust.check()
 
@@ -89,8 +117,8 @@ async def test_a_model_that_answers_nonsense_may_write_nothing(desk: Desk, trust
 
 
 async def test_a_model_that_makes_too_much_of_small_talk_may_write_no_facts(desk: Desk, trust: Trust, tmp_path: Path):
-    answers = [right(each) if number % 2 == 0 else wrong(each) for number, each in enumerate(SNIPPETS)]
-    await desk.load(tmp_path, *answers, *ALL_RIGHT[len(SNIPPETS) :])
+    answers = [answer for each in SNIPPETS for answer in answers_of_a_chatterer(each)]
+    await desk.load(tmp_path, *answers, *SUMMARIES_RIGHT)
 
     verdict = await trust.check()
 
@@ -135,7 +163,7 @@ async def test_an_interrupted_trial_goes_on_where_it_was(desk: Desk, trust: Trus
     assert desk.model is not None
     trial = asyncio.create_task(trust.check())
     kept: object = None
-    while not isinstance(kept, dict) or len(kept["marks"]) < 5:
+    while not isinstance(kept, dict) or len(kept["sittings"][0]) < 5:
         await asyncio.sleep(0.05)
         kept = await state.get(SCOPE, key_of(desk.model))
     trial.cancel()
@@ -143,7 +171,8 @@ async def test_an_interrupted_trial_goes_on_where_it_was(desk: Desk, trust: Trus
         await trial
     kept = await state.get(SCOPE, key_of(desk.model))
     assert isinstance(kept, dict)
-    await desk.load(tmp_path, *ALL_RIGHT[len(kept["marks"]) :])
+    left = [each for each in SNIPPETS if each.name not in kept["sittings"][0]]
+    await desk.load(tmp_path, *(answer for each in left for answer in answers_about(each)), *SUMMARIES_RIGHT)
 
     verdict = await trust.check()
 
@@ -162,12 +191,64 @@ async def test_the_verdict_is_that_of_the_model_loaded_now(desk: Desk, trust: Tr
     assert trust.verdict is None
 
 
+async def test_a_model_that_fails_is_tried_again_with_other_seeds_before_it_has_failed(
+    desk: Desk, trust: Trust, tmp_path: Path
+):
+    poor = spelled(["They had a talk about something or other that day."])
+    await desk.load(tmp_path, *FACTS_RIGHT, poor, *SUMMARIES_RIGHT)
+
+    verdict = await trust.check()
+
+    assert verdict is not None
+    assert verdict.is_passed
+    assert verdict.detail.endswith("summaries: faithful.")
+
+
+async def test_a_model_that_noted_too_few_facts_is_tried_again_and_one_that_noted_none_is_not(
+    desk: Desk, trust: Trust, state: HouseState, tmp_path: Path
+):
+    first = [answer for each in SNIPPETS[:1] for answer in answers_about(each)]
+    none: dict[str, object] = {"facts": []}
+    await desk.load(tmp_path, *first, *[none] * (len(SNIPPETS) - 1), *SUMMARIES_RIGHT, *FACTS_RIGHT)
+    some = await trust.check()
+    await desk.load(tmp_path, *[none] * len(SNIPPETS), *SUMMARIES_RIGHT, *FACTS_RIGHT, name="silent")
+
+    nothing = await trust.check()
+
+    assert some is not None
+    assert nothing is not None
+    assert (some.may_write_facts, nothing.may_write_facts) == (True, False)
+
+
+async def test_a_model_that_failed_is_trusted_if_the_user_says_so_until_they_take_it_back(
+    desk: Desk, trust: Trust, state: HouseState, tmp_path: Path
+):
+    await desk.load(tmp_path)
+    failed = await trust.check()
+    told: list[Verdict] = []
+    trust.changed.add(told.append)
+
+    await trust.trust_anyway(trusted=True)
+    after_restart = await Trust(desk.clerk, ERRANDS, state, SELF_TEST).check()
+    trusted = trust.verdict
+    await trust.trust_anyway(trusted=False)
+
+    assert failed is not None
+    assert not failed.is_passed
+    assert trusted is not None
+    assert trusted == after_restart
+    assert (trusted.trusted_anyway, trusted.may_write_facts, trusted.may_write_summaries) == (True, True, True)
+    assert trust.verdict == failed
+    assert await Trust(desk.clerk, ERRANDS, state, SELF_TEST).check() == failed
+    assert told == [trusted, failed]
+
+
 async def test_other_questions_are_another_trial(desk: Desk, state: HouseState, trust: Trust, tmp_path: Path):
     await desk.load(tmp_path, *ALL_RIGHT)
     await trust.check()
     (tmp_path / "facts.json").write_text(json.dumps([SNIPPETS[0].model_dump()]), encoding="utf-8")
     (tmp_path / "dialogues.json").write_text("[]", encoding="utf-8")
-    await desk.load(tmp_path, right(SNIPPETS[0]))
+    await desk.load(tmp_path, *answers_about(SNIPPETS[0]))
 
     verdict = await Trust(desk.clerk, ERRANDS, state, tmp_path).check()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtGui import QUndoStack
-from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLabel, QProgressBar, QPushButton
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QHBoxLayout, QLabel, QProgressBar, QPushButton
 
 from lethe_app.choices import ModelChoices
 from lethe_app.domain.model import ModelFile
@@ -96,6 +96,10 @@ class ModelCard(Sheet):
         column.addWidget(self.verdict)
         self.memory = explanation("")
         column.addWidget(self.memory)
+        self.trusted = QCheckBox(self.tr("Trust this model anyway"))
+        self.trusted.setToolTip(self.tr("Let it write facts and summaries although it did not pass the test."))
+        self.trusted.clicked.connect(self._change_trust)
+        column.addWidget(self.trusted)
         buttons = QHBoxLayout()
         self.load = self._button(self.tr("Load it"), lambda: self.load_model(one.model), primary=True)
         self.unload = self._button(self.tr("Unload"), lambda: self._spawn(self._house.models.unload()))
@@ -192,13 +196,14 @@ class ModelCard(Sheet):
         self.try_it.setVisible(is_this)
         self.verdict.setVisible(is_this)
         self.memory.setVisible(is_this)
+        self.trusted.hide()
         if is_this:
             self._spawn(self._tell_format(), "format")
             self._tell_memory()
 
     def _follow_embedder(self) -> None:
         """One that finds memories is neither talked to nor unloaded."""
-        for widget in (self.bar, self.unload, self.try_it, self.verdict, self.fit):
+        for widget in (self.bar, self.unload, self.try_it, self.verdict, self.fit, self.trusted):
             widget.hide()
         self.load.setText(self.tr("Find memories with it"))
         self._tell_memory()
@@ -212,7 +217,22 @@ class ModelCard(Sheet):
             self.load.setEnabled(not is_in_use(self._house, model))
             self._spawn(self._tell_meaning(model), "meaning")
         else:
-            self.memory.setText(trial_in_words(self._house.trust.verdict))
+            verdict = self._house.trust.verdict
+            self.memory.setText(trial_in_words(verdict))
+            is_loaded = not self.memory.isHidden()
+            self.trusted.setVisible(is_loaded and verdict is not None and (verdict.trusted_anyway or not verdict.is_passed))
+            self.trusted.setChecked(verdict is not None and verdict.trusted_anyway)
+
+    def _change_trust(self, trusted: bool) -> None:
+        self._undo.push(FieldChange(self.trusted.text(), "trusted", not trusted, trusted, self._put_trust))
+
+    def _put_trust(self, _name: str, trusted: object) -> None:
+        self._spawn(self._keep_trust(trusted=bool(trusted)), "trust")
+
+    async def _keep_trust(self, *, trusted: bool) -> None:
+        await self._house.trust.trust_anyway(trusted=trusted)
+        if trusted:
+            self._house.archiving.model_changed()
 
     async def _tell_meaning(self, model: ModelFile) -> None:
         words = await meaning_in_words(self._house, model)

@@ -23,6 +23,8 @@ def _tr(words: str) -> str:
 
 def trust_in_words(verdict: Verdict) -> str:
     """Who writes facts and summaries while this model is loaded."""
+    if verdict.trusted_anyway:
+        return _tr("You trust this model, so it writes facts and summaries of your conversations.")
     if verdict.may_write_facts and verdict.may_write_summaries:
         return _tr("It writes facts and summaries of your conversations.")
     if verdict.may_write_summaries:

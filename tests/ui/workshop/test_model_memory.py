@@ -59,6 +59,47 @@ async def test_the_verdict_on_the_loaded_model_is_told_as_soon_as_it_is_known(tm
         assert "33 %" in page.card.memory.text()
 
 
+async def test_a_model_that_did_not_pass_is_trusted_by_a_click_and_no_longer_when_that_is_undone(
+    tmp_path: Path, echo_model: Callable[..., Path]
+):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        models, trust = scene.house.models, scene.house.trust
+        page = await model_page(scene)
+        await until(lambda: isinstance(models.state, Ready))
+        page.card._shown = models.state.model.file.path
+        poor = verdict(0.33, may_write_facts=False, may_write_summaries=False)
+        trust._known[key_of(models.state.model)] = poor
+        page.card._follow(models.state)
+        assert not page.card.trusted.isHidden()
+        assert not page.card.trusted.isChecked()
+
+        page.card.trusted.click()
+        await until(lambda: trust.verdict != poor)
+
+        assert trust.verdict == poor.model_copy(
+            update={"may_write_facts": True, "may_write_summaries": True, "trusted_anyway": True}
+        )
+        assert page.card.trusted.isChecked()
+        assert "You trust this model" in page.card.memory.text()
+        page.undo.undo()
+        await until(lambda: trust.verdict == poor)
+        assert not page.card.trusted.isChecked()
+        assert not page.card.trusted.isHidden()
+
+
+async def test_a_model_that_passed_needs_no_switch(tmp_path: Path, echo_model: Callable[..., Path]):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        models, trust = scene.house.models, scene.house.trust
+        page = await model_page(scene)
+        await until(lambda: isinstance(models.state, Ready))
+        page.card._shown = models.state.model.file.path
+        trust._known[key_of(models.state.model)] = verdict(0.9, may_write_facts=True, may_write_summaries=True)
+
+        page.card._follow(models.state)
+
+        assert page.card.trusted.isHidden()
+
+
 @pytest.mark.parametrize(
     ("facts", "summaries", "words"),
     [(True, True, "facts and summaries of"), (True, False, "notes facts"), (False, True, "writes summaries")],

@@ -1,0 +1,134 @@
+"""How many true and false facts does the guard between a model and the store let through?
+
+The true ones are the “observation” fields of LoCoMo, notes of a large model, each with the message it rests on; the quotation
+is that message's clause that shares most words with the note. The false ones are made from them: told of the other speaker
+(`speaker`), or given to a message that does not say it, of the other speaker (`other_line`) or of the same one (`own_line`).
+
+Keys are percentages: `true_accepted` by rules alone, `true_doubtful` what a model would be asked about, and the same of the
+false ones. With a model that answers every question right, `true_accepted + true_doubtful` are kept, and of the false ones
+`..._accepted`.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import NAMESPACE_URL, uuid5
+
+from lethe_app.brain.claims import Claim, Support
+from lethe_app.brain.dialogue_acts import MessageParts, read_parts
+from lethe_app.brain.fact_guard import check_claim
+from lethe_app.brain.gist import content_words
+from lethe_app.brain.quotations import clauses_of
+from lethe_app.brain.said import Said
+from lethe_app.domain.chat import Role
+from tests.bench.report import arguments, show
+
+SEED = 5
+KINDS = ("true", "speaker", "other_line", "own_line")
+
+
+@dataclass(frozen=True)
+class Session:
+    """One conversation and the observations about it, each with the index of its message."""
+
+    lines: list[Said]
+    parts: list[MessageParts]
+    observations: list[tuple[str, str, int]]
+    """Speaker, text, index."""
+
+
+def sessions_of(path: Path) -> Iterator[Session]:
+    """Every session of every conversation; observations that rest on several messages are given to the first."""
+    for number, sample in enumerate(json.loads(path.read_text(encoding="utf-8"))):
+        talk = sample["conversation"]
+        for key in [key for key in talk if key.startswith("session_") and not key.endswith("date_time")]:
+            day = datetime.strptime(talk[f"{key}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+            lines = [
+                Said(
+                    uuid5(NAMESPACE_URL, f"{number} {turn['dia_id']}"),
+                    Role.USER,  # either may tell of themselves
+                    turn["speaker"],
+                    turn["text"],
+                    day,
+                )
+                for turn in talk[key]
+            ]
+            places = {turn["dia_id"]: place for place, turn in enumerate(talk[key])}
+            observations = [
+                (speaker, text, places[first])
+                for speaker, notes in sample["observation"].get(f"{key}_observation", {}).items()
+                for text, source in notes
+                if (first := source[0] if isinstance(source, list) else source) in places
+            ]
+            yield Session(lines, read_parts(lines), observations)
+
+
+def quotation_for(fact: str, text: str) -> str:
+    """The clause of a message that shares most words with a fact."""
+    wanted = content_words(fact)
+    return max((clause.text for clause in clauses_of(text)), key=lambda clause: len(wanted & content_words(clause)), default="")
+
+
+def claims_of(session: Session, chance: random.Random) -> Iterator[tuple[str, Claim]]:
+    """The true claims of a session and the false ones made from them, by kind."""
+    names = {line.name for line in session.lines}
+    for speaker, text, place in session.observations:
+        other = next(iter(names - {speaker}), "")
+        yield "true", claim(session, text, place, speaker)
+        yield "speaker", claim(session, text.replace(speaker, other), place, other)
+        for kind, whose in (("other_line", other), ("own_line", speaker)):
+            there = [at for at, line in enumerate(session.lines) if line.name == whose and at != place and line.text.strip()]
+            far = [at for at in there if abs(at - place) > 2] or there
+            yield kind, claim(session, text, chance.choice(far), speaker)
+
+
+def claim(session: Session, fact: str, place: int, about: str) -> Claim:
+    return Claim(place, quotation_for(fact, session.lines[place].text), fact, about)
+
+
+def measure(path: Path, explained: str) -> tuple[Mapping[str, float], int]:
+    """Percentages by kind, and the number of true claims."""
+    chance = random.Random(SEED)
+    counts: dict[str, Counter[Support]] = {kind: Counter() for kind in KINDS}
+    reasons: Counter[str] = Counter()
+    for session in sessions_of(path):
+        for kind, each in claims_of(session, chance):
+            checked = check_claim(each, session.lines, session.parts)
+            counts[kind][checked.support] += 1
+            if kind == explained:
+                reasons[f"{checked.support.name} {checked.reason}"] += 1
+                print(f"{checked.support.name:8} {checked.reason}: {each.fact}   ← {each.quote}")
+    for reason, count in reasons.most_common():
+        print(count, reason)
+    return percentages(counts), sum(counts["true"].values())
+
+
+def percentages(counts: Mapping[str, Counter[Support]]) -> dict[str, float]:
+    """Of each kind what is accepted by rules, and what a model would be asked about."""
+    found: dict[str, float] = {}
+    for kind, each in counts.items():
+        total = max(1, sum(each.values()))
+        found[f"{kind}_accepted"] = 100 * each[Support.FULL] / total
+        found[f"{kind}_doubtful"] = 100 * each[Support.DOUBTFUL] / total
+    return found
+
+
+def main(words: Sequence[str] = KINDS) -> None:
+    """Measure and print."""
+    wanted = arguments(
+        __doc__,
+        ("--data", {"type": Path, "required": True, "help": "a LoCoMo file"}),
+        ("--explain", {"choices": list(words), "default": "", "help": "show each claim of one kind"}),
+    )
+    figures, count = measure(wanted.data, wanted.explain)
+    show([*figures.items(), ("claims", count)], figures, as_json=wanted.json)
+
+
+if __name__ == "__main__":
+    main()

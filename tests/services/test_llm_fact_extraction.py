@@ -1,0 +1,178 @@
+"""Facts from a scripted model: what the conversation supports is kept, with its line, kind and date, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from lethe_app.brain.said import Said
+from lethe_app.domain.facts import ExtractedFact, FactKind
+from lethe_app.prompt.errands import Errands
+from lethe_app.services.clerk import Clerk
+from lethe_app.services.llm_fact_extraction import LlmFactExtraction, Noted
+from tests.services.desk import ROOT, Desk, open_desk, talk
+from tests.services.past import stated
+
+LINES = talk("Mira: You are late.", "Tomas: I walked from Oldgate.", "Mira: So far!", "Tomas: I live there.")
+NOTHING: dict[str, object] = {"facts": []}
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    async with open_desk() as desk:
+        yield desk
+
+
+async def extracted(desk: Desk, lines: list[Said], known: tuple[ExtractedFact, ...] = (), about: str = "Tomas") -> list[Noted]:
+    return await LlmFactExtraction(desk.clerk).facts(lines, [about], known)
+
+
+async def test_a_fact_comes_with_its_message_and_kind_and_is_told_once(desk: Desk, tmp_path: Path):
+    walked = stated(2, "I walked from Oldgate", "Tomas walked from Oldgate.", kind="event")
+    await desk.load(tmp_path, {"facts": [walked, walked | {"fact": "Tomas walked from Oldgate on foot."}]})
+
+    (noted,) = await extracted(desk, LINES)
+
+    assert (noted.fact, noted.source, noted.kind) == ("Tomas walked from Oldgate.", LINES[1], FactKind.EVENT)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        stated(4, "I live there", "I live there."),
+        stated(2, "I walked from Oldgate", "Tomas walked from Newgate."),
+        stated(2, "I flew from Oldgate", "Tomas flew from Oldgate."),
+        stated(1, "You are late", "Tomas is late."),
+        stated(3, "So far!", "Tomas is far."),
+    ],
+)
+async def test_what_nobody_said_or_somebody_else_said_is_not_kept(desk: Desk, tmp_path: Path, answer: dict[str, object]):
+    await desk.load(tmp_path, {"facts": [answer]})
+
+    assert await extracted(desk, LINES) == []
+
+
+async def test_a_fact_with_a_wrong_number_is_given_to_the_message_that_says_it(desk: Desk, tmp_path: Path):
+    await desk.load(tmp_path, {"facts": [stated(4, "I walked from Oldgate", "Tomas walked from Oldgate.")]})
+
+    assert [each.source for each in await extracted(desk, LINES)] == [LINES[1]]
+
+
+@pytest.mark.parametrize("is_said", [True, False])
+async def test_where_rules_cannot_tell_the_model_is_asked(desk: Desk, tmp_path: Path, is_said: bool):
+    lines = talk("Mira: So you are a vegetarian?", "Tomas: For ages now.")
+    answer = stated(2, "For ages now", "Tomas has been a vegetarian for a long time.", kind="taste")
+    await desk.load(tmp_path, {"facts": [answer]}, {"is_said": is_said})
+
+    assert len(await extracted(desk, lines)) == is_said
+
+
+async def test_a_question_that_gets_no_usable_answer_keeps_the_fact_out(desk: Desk, tmp_path: Path):
+    lines = talk("Mira: So you are a vegetarian?", "Tomas: For ages now.")
+    await desk.load(
+        tmp_path, {"facts": [stated(2, "For ages now", "Tomas has been a vegetarian for a long time.")]}, {}, {}, {}
+    )
+
+    assert await extracted(desk, lines) == []
+
+
+async def test_relative_dates_are_spelled_out_as_seen_from_the_day_of_the_message(desk: Desk, tmp_path: Path):
+    lines = talk("Tomas: My father died two years ago, and yesterday we sold his boat.")
+    father = stated(1, "My father died two years ago", "Tomas's father died two years ago.", about="Tomas's father")
+    boat = stated(1, "yesterday we sold his boat", "Tomas sold his father's boat yesterday.", kind="event")
+    await desk.load(tmp_path, {"facts": [father, boat]})
+
+    assert [each.fact for each in await extracted(desk, lines)] == [
+        "Tomas's father died in 2024.",
+        "Tomas sold his father's boat on 1 May 2026.",
+    ]
+
+
+async def test_what_is_said_in_character_is_marked(desk: Desk, tmp_path: Path):
+    lines = talk("Tomas: *kneels, for I am the last king of Ulm* By the way, I keep bees.")
+    king = stated(1, "I am the last king of Ulm", "Tomas is the last king of Ulm.")
+    await desk.load(tmp_path, {"facts": [king, stated(1, "I keep bees", "Tomas keeps bees.")]})
+
+    assert [(each.fact, each.in_story) for each in await extracted(desk, lines)] == [
+        ("Tomas is the last king of Ulm.", True),
+        ("Tomas keeps bees.", False),
+    ]
+
+
+async def test_portions_share_two_messages_and_what_was_noted_of_them_is_not_noted_twice(desk: Desk, tmp_path: Path):
+    lines = talk(*(f"Tomas: I own boat number {number}." for number in range(22)))
+    eleventh = "I own boat number 10", "Tomas owns boat number 10."
+    again = stated(1, eleventh[0], "Tomas is the owner of boat number 10.")
+    await desk.load(
+        tmp_path,
+        {"facts": [stated(11, *eleventh)]},
+        {"facts": [again, stated(12, "boat number 21", "Tomas owns boat number 21.")]},
+    )
+
+    noted = await extracted(desk, lines)
+
+    assert [(each.fact, each.source) for each in noted] == [
+        ("Tomas owns boat number 10.", lines[10]),
+        ("Tomas owns boat number 21.", lines[21]),
+    ]
+
+
+async def test_the_nearest_known_facts_are_shown_and_one_that_changed_is_named(desk: Desk, tmp_path: Path):
+    home = ExtractedFact(fact="Tomas lives in Oldgate.", key="home")
+    others = [ExtractedFact(fact=f"Tomas owns boat number {number}.") for number in range(9)]
+    lines = talk("Tomas: We left Oldgate, I live in Bray now.")
+    await desk.load(tmp_path, {"facts": [stated(1, "I live in Bray now", "Tomas lives in Bray.", kind="home", changes=1)]})
+
+    (noted,) = await extracted(desk, lines, (*others, home))
+
+    assert noted.changes == home
+
+
+async def test_only_facts_about_those_asked_for_are_kept(desk: Desk, tmp_path: Path):
+    lines = talk("Mira: I grew up in Bergen.", "Tomas: I grew up in Graz.")
+    both = [
+        stated(1, "I grew up in Bergen", "Mira grew up in Bergen.", about="Mira"),
+        stated(2, "I grew up in Graz", "Tomas grew up in Graz."),
+    ]
+    await desk.load(tmp_path, {"facts": both}, {"facts": both})
+
+    assert [each.fact for each in await extracted(desk, lines)] == ["Tomas grew up in Graz."]
+    assert [each.fact for each in await extracted(desk, lines, about="Mira")] == ["Mira grew up in Bergen."]
+
+
+async def test_a_long_conversation_is_read_in_portions_that_fit_a_small_context(desk: Desk, tmp_path: Path):
+    lines = talk(*("Tomas: " + "word " * 300 for _ in range(9)))
+    lines = [Said(line.id, line.role, line.name, line.text, line.time + timedelta(days=n)) for n, line in enumerate(lines)]
+    await desk.load(tmp_path, *[NOTHING] * 9)
+
+    assert await extracted(desk, lines) == []
+
+
+async def test_words_for_this_that_the_user_wrote_for_an_older_version_still_serve(desk: Desk, tmp_path: Path):
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "facts.md").write_text(
+        "You note facts.\n\n# Material\n{conversation}\n\nWhat about {about}?\n\n# Example\n1. Anna: I repair clocks.\n\n"
+        'What about Anna?\n\n# Answer\n{"facts": [{"line": 1, "fact": "Anna repairs clocks."}]}',
+        encoding="utf-8",
+    )
+    errands = Errands(ROOT / "resources" / "prompts", own)
+    clerk = Clerk(desk.client, errands, lambda: desk.model, desk._form, desk.client.count, lambda: False)
+    await desk.load(tmp_path, {"facts": [stated(2, "I walked from Oldgate", "Tomas walked from Oldgate.")]})
+
+    noted = await LlmFactExtraction(clerk).facts(LINES, ["Tomas"], [])
+
+    assert [each.fact for each in noted] == ["Tomas walked from Oldgate."]
+    assert errands.of("facts").instructions == "You note facts."
+    assert errands.broken == {}
+
+
+async def test_known_facts_that_are_too_long_to_be_shown_leave_room_for_the_lines(desk: Desk, tmp_path: Path):
+    known = tuple(ExtractedFact(fact=f"Tomas walked {number} " + "miles " * 190) for number in range(9))
+    lines = talk(*("Tomas: I walked miles. " + "And then it went on. " * 520 for _ in range(3)))
+    await desk.load(tmp_path, *[{"facts": [stated(1, "I walked miles", "Tomas walked miles.")]}] * 3)
+
+    assert len(await extracted(desk, lines, known)) == 3
