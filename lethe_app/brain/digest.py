@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lethe_app.brain import goals as wishes
+from lethe_app.brain import taken_up
+from lethe_app.brain.dialogue_acts import read_pieces
 from lethe_app.brain.quotable import Sentence, parts, plain, words
 from lethe_app.brain.quoting import Quote, shorten, written
 from lethe_app.brain.said import Said
 from lethe_app.brain.salience import Signs, Vocabulary, read_signs, salience
 from lethe_app.brain.selection import Report, choose, reports
-from lethe_app.brain.taken_up import TAKEN_UP, is_roleplay, names_in, told_sentences
+from lethe_app.brain.taken_up import TAKEN_UP, names_in, told_sentences
 from lethe_app.brain.titles import titled
 from lethe_app.brain.topics import Topic, keywords, topics
 from lethe_app.domain.chat import Role
@@ -54,7 +56,7 @@ def digest(lines: Sequence[Said], *, longest: int = LONGEST) -> Digest:
         keywords=keywords(about),
         goals=wishes.goals(told.certain, [sign.plan for sign in told.certain_signs]),
         relevance=_relevance(told.certain, told.certain_signs, len(lines)),
-        is_roleplay=is_roleplay(lines),
+        is_roleplay=told.is_played,
     )
 
 
@@ -79,11 +81,8 @@ class _Told:
     sentences: list[Sentence]
     signs: list[Signs]
     vocabulary: Vocabulary
-
-    @property
-    def is_played(self) -> bool:
-        """Is most of it in character?"""
-        return 2 * sum(sentence.in_story for sentence in self.certain) > len(self.certain)
+    is_played: bool
+    """Most of what the user says is in character."""
 
     @property
     def certain(self) -> list[Sentence]:
@@ -98,9 +97,16 @@ class _Told:
 
 def _read(lines: Sequence[Said], known: Sequence[Sentence] = ()) -> _Told:
     """`known` are sentences of an earlier summary, whose words count as well."""
-    told = told_sentences(lines)
+    pieces = read_pieces(lines)
+    told = told_sentences(lines, pieces)
     vocabulary = Vocabulary.of([*known, *told], names_in(lines))
-    return _Told(told, [read_signs(sentence, vocabulary.speakers) for sentence in told], vocabulary)
+    signs = [read_signs(sentence, vocabulary.speakers) for sentence in told]
+    return _Told(told, signs, vocabulary, taken_up.is_roleplay(lines, pieces))
+
+
+def is_roleplay(lines: Sequence[Said]) -> bool:
+    """Is most of what the user says said in character? What the persona does never decides it."""
+    return taken_up.is_roleplay(lines, read_pieces(lines))
 
 
 def _summary(told: _Told, longest: int) -> str:

@@ -46,6 +46,7 @@ _INVERTED = re.compile(
     r"^(?:do|does|did|can|could|will|would|is|are|was|were|have|has|should|please|tell|show|give|help)\b", re.IGNORECASE
 )
 _ONE_DOES = re.compile(r"^guess who (?=\w)", re.IGNORECASE)
+_FOR_ME = re.compile(r"^(?:as )?for me, (?=I\b)|^I(?:'ll| will) be honest, |^(?:but )?about \w+, (?=I\b)", re.IGNORECASE)
 _AND_I = re.compile(r",? and (?=I(?:'\w+)? )")
 _PICTOGRAM = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f]|(?<=[\\s.!?])(?:[:;]-?[)(DPp]|<3|\\^\\^|xD)")
 _INNER_END = re.compile(r"\s*[!?]+ (?P<joined>(?=(?:and|but|so)\b))?(?=\w)")
@@ -146,14 +147,16 @@ def _with_capital(found: re.Match[str]) -> str:
 
 def _with_subject(text: str) -> str:
     """“Had a wild week” and “Looking for a flat — it's hard” get their “I” back."""
-    text = _ONE_DOES.sub("I ", text)
+    text = _FOR_ME.sub("", _ONE_DOES.sub("I ", text))
     first = text.partition(" ")[0].lower()
+    if first == "not" and not text.lower().startswith(("not only", "not just", "not everyone", "not all", "not many")):
+        return f"I'm {text[:1].lower()}{text[1:]}"
     if first in {"gonna", "going"} and text.lower().startswith(("gonna ", "going to ")):
         return f"I'm {text[:1].lower()}{text[1:]}"
     if _NO_SUBJECT.match(text) or is_past(first):
         return f"I {text[:1].lower()}{text[1:]}"
     if _GERUND.match(text):
-        clause = re.split(r"\s+[-–—]+\s+|, (?=(?:it|but|so|and|I|they|he|she)\b)", text)[0]
+        clause = re.split(r"\s+[-–—]+\s+|,? but |, (?=(?:it|so|I|they|he|she)\b)", text)[0]
         if not _FINITE.search(clause) and not any(is_past(word) or word in _THIRD for word in clause.lower().split()):
             return f"I'm {text[:1].lower()}{text[1:]}"
     return text
@@ -164,7 +167,13 @@ def _rewritten(text: str, name: str, other: str) -> str | None:
     joint = _AND_I.search(text)
     apart = joint is not None and is_statement(text[: joint.start()])
     told = rewrite(_AND_I.sub(lambda found: found[0].replace("and", "&"), text) if apart else text, name, other)
-    return _possessed(told.replace(" & ", " and "), name) if told else None
+    if not told:
+        return None
+    told = _possessed(told.replace(" & ", " and "), name)
+    if not other:
+        return told
+    bare = re.compile(rf"(?P<let>\b(?:let|lets|help|helps|make|makes|made) {re.escape(other)} \w{{3,}}?)s\b")
+    return bare.sub(lambda found: found["let"], told)
 
 
 def _third_plural(word: str) -> str:

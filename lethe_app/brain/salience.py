@@ -34,6 +34,7 @@ _GREETING = re.compile(
     r"|你好|您好|嗨|早上好|晚安|谢谢|謝謝|真的|こんにちは|こんばんは|おはよう|ありがとう|本当|안녕|감사|สวัสดี|ขอบคุณ)",
     re.IGNORECASE,
 )
+_ADDRESSED = frozenset({"you", "your", "yours", "yourself"})
 _EMPTY = re.compile(
     _HEDGE + r"(?:i(?:'m| am)? (?:totally |really |just |so |also |can )?(?:sure|understand|agree|bet|hope (?:you|it|that)|"
     r"know (?:what|how|that|you)|see\b|guess|appreciate|glad|happy (?:for|to hear|you)|proud of you|here for|imagine|owe you|"
@@ -136,6 +137,8 @@ def salience(sentence: Sentence, signs: Signs, vocabulary: Vocabulary) -> float:
         worth *= 0.25
     if _SECOND.match(sentence.text):
         worth *= 0.4
+    if not signs.own and not _ADDRESSED.isdisjoint(sentence.words):
+        worth *= 0.5
     if _EMPTY.match(sentence.text):
         worth *= 0.3
     if _DANGLING.match(sentence.text):

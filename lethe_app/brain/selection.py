@@ -26,7 +26,7 @@ SPOKEN = 0.95
 STRETCH = 130
 """Characters of summary for which the conversation has one stretch."""
 MOST_STRETCHES = 12
-MOST_CANDIDATES = 3000
+MOST_CANDIDATES = 1000
 """Of an endless conversation only so many sentences, the most telling, are weighed against each other."""
 LEAST_SHARE = 0.3
 """Of the most telling report's salience, up to 2; what has less is only filler beside it."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from lethe_app.brain.dialogue_acts import Meaning, Piece, read_pieces
+from lethe_app.brain.dialogue_acts import Meaning, Piece
 from lethe_app.brain.lexicon import DULL, FOREIGN
 from lethe_app.brain.quotable import Sentence, name_of, words
 from lethe_app.brain.said import Said
@@ -52,32 +52,37 @@ _CLAIMED = re.compile(
 """What a persona says of the user or of a time together."""
 
 
-def told_sentences(lines: Sequence[Said]) -> list[Sentence]:
+def told_sentences(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]]) -> list[Sentence]:
     """Return the sentences that titles, summaries, keywords and goals may rest on, in their order.
 
-    The standing of a sentence is 1 for the user's, `TAKEN_UP` for a persona's that the user answered with assent or with
-    words of it, `IN_SCENE` for a persona's in a roleplay session, and 0 for a persona's question that is only the context
-    of the user's answer. What the user denied, and what nobody took up, is left out. What a persona says of the user, or of
-    a time together, needs assent: a word of it in the answer confirms nothing.
+    `pieces` are those of each line (`read_pieces`). The standing of a sentence is 1 for the user's, `TAKEN_UP` for a
+    persona's that the user answered with assent or with words of it, `IN_SCENE` for a persona's in a roleplay session, and 0
+    for a persona's question that is only the context of the user's answer. What the user denied, and what nobody took up, is
+    left out. What a persona says of the user, or of a time together, needs assent: a word of it in the answer confirms
+    nothing.
     """
-    pieces = read_pieces(lines)
-    is_played = _is_roleplay(lines, pieces)
+    is_played = is_roleplay(lines, pieces)
+    answers = _next_of_user(lines)
     found: list[Sentence] = []
     heard: set[str] = set()
     for place, line in enumerate(lines):
+        said = _sentences(place, line, pieces[place])
         if line.role is Role.USER:
-            own = [_sentence(place, line, piece, 1.0) for piece in pieces[place] if piece.meaning is not Meaning.DROPPED]
-            kept = [sentence for sentence in own if sentence.words]
-            heard.update(*(_content(sentence.words) for sentence in kept))
-            found += kept
+            heard.update(*(_content(sentence.words) for sentence in said))
+            found += said
         else:
-            found += _of_persona(place, lines, pieces, heard, is_played=is_played)
+            answer = answers[place]
+            reply = pieces[answer] if answer < len(lines) else []
+            found += _taken_up(said, reply, heard, is_played=is_played, is_next=answer == place + 1)
     return found
 
 
-def is_roleplay(lines: Sequence[Said]) -> bool:
+def is_roleplay(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]]) -> bool:
     """Is most of what the user says said in character? What the persona does never decides it."""
-    return _is_roleplay(lines, read_pieces(lines))
+    own = [piece for line, found in zip(lines, pieces, strict=True) if line.role is Role.USER for piece in found]
+    played = sum(len(words(piece.text)) for piece in own if piece.meaning is Meaning.IN_CHARACTER)
+    stated = sum(len(words(piece.text)) for piece in own if piece.meaning is Meaning.PLAIN)
+    return played >= FEWEST_PLAYED and played >= PLAYED * (played + stated)
 
 
 def names_in(lines: Sequence[Said]) -> tuple[str, ...]:
@@ -85,24 +90,22 @@ def names_in(lines: Sequence[Said]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(name_of, lines)))
 
 
-def _is_roleplay(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]]) -> bool:
-    own = [piece for line, found in zip(lines, pieces, strict=True) if line.role is Role.USER for piece in found]
-    played = sum(len(words(piece.text)) for piece in own if piece.meaning is Meaning.IN_CHARACTER)
-    stated = sum(len(words(piece.text)) for piece in own if piece.meaning is Meaning.PLAIN)
-    return played >= FEWEST_PLAYED and played >= PLAYED * (played + stated)
+def _next_of_user(lines: Sequence[Said]) -> list[int]:
+    """The place of the user's next message after each, or the number of messages."""
+    following = len(lines)
+    found: list[int] = []
+    for place in range(len(lines) - 1, -1, -1):
+        found.append(following)
+        following = place if lines[place].role is Role.USER else following
+    return found[::-1]
 
 
-def _of_persona(
-    place: int, lines: Sequence[Said], pieces: Sequence[Sequence[Piece]], heard: set[str], *, is_played: bool
+def _taken_up(
+    said: Sequence[Sentence], answer: Sequence[Piece], heard: set[str], *, is_played: bool, is_next: bool
 ) -> Iterator[Sentence]:
-    answer = next((number for number in range(place + 1, len(lines)) if lines[number].role is Role.USER), len(lines))
-    reply = (
-        " ".join(piece.text for piece in pieces[answer] if piece.meaning is not Meaning.DROPPED) if answer < len(lines) else ""
-    )
-    said = [_sentence(place, lines[place], piece, 0.0) for piece in pieces[place] if piece.meaning is not Meaning.DROPPED]
-    said = [sentence for sentence in said if sentence.words]
+    """Those of a persona's sentences that count, by the user's next message, which may be the very `is_next`."""
+    reply = " ".join(piece.text for piece in answer if piece.meaning is not Meaning.DROPPED)
     agreed = _agreed_to(said, reply)
-    is_answered = answer == place + 1 < len(lines) and _begins_told(pieces[answer])
     repeated = set() if _DENIED.search(reply) else _content(words(reply)) - heard
     for number, sentence in enumerate(said):
         new = _content(sentence.words) - heard
@@ -112,8 +115,8 @@ def _of_persona(
             yield replace(sentence, standing=TAKEN_UP)
         elif is_played and sentence.in_story:
             yield replace(sentence, standing=IN_SCENE)
-        elif number == len(said) - 1 and sentence.asks and is_answered:
-            yield sentence
+        elif number == len(said) - 1 and sentence.asks and is_next and _begins_told(answer):
+            yield replace(sentence, standing=0.0)
 
 
 def _begins_told(pieces: Sequence[Piece]) -> bool:
@@ -131,21 +134,15 @@ def _agreed_to(said: Sequence[Sentence], reply: str) -> int | None:
     return None
 
 
-def _sentence(place: int, line: Said, piece: Piece, standing: float) -> Sentence:
-    asks = piece.text.rstrip("\"”’') ").endswith(("?", "？", "؟"))
-    in_story = piece.meaning is Meaning.IN_CHARACTER
-    return Sentence(
-        place,
-        name_of(line),
-        line.role,
-        piece.text,
-        words(piece.text),
-        piece.narrates,
-        asks,
-        in_story,
-        standing,
-        line.time.date(),
-    )
+def _sentences(place: int, line: Said, pieces: Sequence[Piece]) -> list[Sentence]:
+    found: list[Sentence] = []
+    for piece in pieces:
+        if piece.meaning is not Meaning.DROPPED and (said := words(piece.text)):
+            asks = piece.text.rstrip("\"”’') ").endswith(("?", "？", "؟"))
+            in_story = piece.meaning is Meaning.IN_CHARACTER
+            day = line.time.date()
+            found.append(Sentence(place, name_of(line), line.role, piece.text, said, piece.narrates, asks, in_story, 1.0, day))
+    return found
 
 
 def _content(said: Sequence[str]) -> set[str]:

@@ -42,18 +42,22 @@ _EVENTS = tuple(
 _VAGUE = frozenset(
     """
     ability accomplishment achievement action adventure advice age air amount answer approach area aspect attention
-    attitude balance beauty blessing brief bunch case cause challenge chapter choice comfort company confidence
-    connection control couple creativity deal decision detail dream effect effort emotion end energy environment event
-    example excitement fact favor favorite feel fri fun fund gratitude group growth hour hurt inclusivity input
-    inspiration issue journey joke kindness level lol love luck meaning mess message middle mind mix mood motivation
-    nature need news number option order part passion path peace people perk perspective piece point positivity
-    potential progress purpose question reality reason relief reminder respect result risk routine sake self sense
-    setback share side sign situation someone space spirit spot start state step strength stress struggle style success
-    support surprise system talk team thanks theme therapy thought today topic touch track trick truth turn use value
-    version vibe view way well wonder word world worry year yesterday
+    attitude balance beauty blessing break brief bunch case cause challenge chapter choice comfort companionship company
+    confidence connection control couple creativity deal decision detail dream effect effort emotion end energy
+    environment escape event example excitement fact favor favorite favourite feel fri fun fund gamer gratitude group
+    growth hour hurt inclusivity input inspiration issue joke journey kindness level lol love luck meaning mess message
+    middle mind mix mood motivation nature need news number option order part passion path peace people perk perspective
+    photo pic picture piece point positivity potential progress purpose question reality reason relief reminder respect
+    result risk routine sake self sense setback share shot side sign situation snap solution someone space spirit spot
+    stage start state step strength stress struggle style success support surprise system talk team thanks theme therapy
+    thought thread today topic touch track trick truth turn use value version vibe view way well wonder word world worry
+    year yesterday
     """.split()  # noqa: SIM905 - see retrieval/words
 )
 """Singular nouns that name nothing one could find a conversation by."""
+_ABSTRACT = re.compile(
+    r"(?<!^ill)(?<!^fit)(?<!^busi)(?<!^wilder)ness$|(?<!^univers)(?<!^char)(?<!^c)(?<!^commun)(?<!^electric)(?<!^matern)ity$"
+)
 _NOUNS_IN_ING = frozenset(
     """
     driving moving reading writing swimming running cooking gaming shopping hiking camping cycling wedding dining living
@@ -119,6 +123,7 @@ def is_nominal(topic: Topic) -> bool:
         or (len(words) > 1 and last.endswith("s") and last[:-1] in BASE)
         or is_past(last)
         or words[-1] in _VAGUE
+        or _ABSTRACT.search(words[-1])
         or topic.spelling[0].isdigit()
         or words[0].endswith("ly")
     ):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from lethe_app.brain.lexicon import GRAVE
 from lethe_app.brain.quotable import Sentence
@@ -15,6 +17,8 @@ EVENT = 0.6
 """Share of the most telling sentence's worth that one with an event needs to give the title its first part."""
 MOST_TRIED = 8
 """Topics."""
+MOST_READ = 20
+"""Sentences of a topic in which a denial is looked for."""
 LONE_NAME = 0.6
 """What a name by itself, which says nothing of what happened, is worth against another topic."""
 DONE = 1.6
@@ -49,9 +53,9 @@ def _topics(
     """The phrases of the best topics that still fit after what the title begins with."""
     count = max(worth, default=0) + 1
     values = {topic.key: _value(topic, count, worth) for topic in found}
-    nominal = [topic for topic in found if is_nominal(topic) and not any(is_denied(topic, one.text) for one in telling)]
-    tried = sorted(nominal, key=lambda topic: -values[topic.key])[:MOST_TRIED]
-    ranked = [(values[topic.key] * _clarity(phrase_of(topic, telling, leads=True)), topic) for topic in tried]
+    tried = heapq.nlargest(MOST_TRIED, filter(is_nominal, found), key=lambda topic: values[topic.key])
+    clear = [(topic, phrase_of(topic, telling, leads=True)) for topic in tried if not _is_denied(topic, telling)]
+    ranked = [(values[topic.key] * _clarity(phrase), topic) for topic, phrase in clear]
     ranked.sort(key=lambda pair: -pair[0])
     if not begun and (not ranked or ranked[0][0] < SECOND * max(values.values())):
         return []
@@ -64,6 +68,11 @@ def _topics(
         if not overlaps and _fits([*parts, phrase]) and not (parts and is_lone(phrase)):
             parts.append(phrase)
     return parts[len(begun) :]
+
+
+def _is_denied(topic: Topic, telling: Sequence[Sentence]) -> bool:
+    said = (sentence.text for sentence in telling if sentence.line in topic.lines)
+    return any(is_denied(topic, text) for text in islice(said, MOST_READ))
 
 
 def _events(telling: Sequence[Sentence]) -> list[Phrase]:

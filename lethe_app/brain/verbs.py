@@ -23,7 +23,7 @@ PAST = frozenset(
     drew drove dug dreamt fed fell felt fled flew forgave forgot fought found froze gave got grew had heard held hid hit hung
     hurt kept knew laid learnt led left lent lit lost made meant met overcame paid proved quit ran rang rode rose said sang
     sank sat saw sent shook shot slept slid sold sought spent spilt split spoke spoilt spread stole stood stuck struck swam
-    swept swore taught threw told took tore understood undertook was went were withdrew woke won wore wound wrote
+    swept swore taught thought threw told took tore understood undertook was went were withdrew woke won wore wound wrote
     """.split()  # noqa: SIM905
 )
 """Irregular past forms, and `had`, `was`, `were`; of those that look like the present the likelier reading counts."""

@@ -5,10 +5,16 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.quotable import MOST_READ, is_prose, parts, plain, split_sentences, words
+from lethe_app.brain.dialogue_acts import read_pieces
+from lethe_app.brain.quotable import MOST_READ, Sentence, is_prose, parts, plain, split_sentences, words
 from lethe_app.brain.quoting import quote, shorten
+from lethe_app.brain.said import Said
 from lethe_app.brain.taken_up import told_sentences
 from tests.brain.talks import said, talk
+
+
+def told(lines: list[Said]) -> list[Sentence]:
+    return told_sentences(lines, read_pieces(lines))
 
 
 def texts(message: str) -> list[str]:
@@ -66,13 +72,13 @@ def test_only_the_beginning_of_an_endless_message_is_read():
 
 
 def test_inner_quotation_marks_do_not_end_a_quotation():
-    (sentence,) = told_sentences(talk('Tomas: I call my boat "Lethe" now.'))
+    (sentence,) = told(talk('Tomas: I call my boat "Lethe" now.'))
 
     assert quote(sentence).alone == "Tomas said, \"I call my boat 'Lethe' now.\""
 
 
 def test_a_greeting_before_the_matter_is_left_out():
-    (sentence,) = told_sentences(talk("Tomas: Hey Mira, yeah, well, the boat is sold."))
+    (sentence,) = told(talk("Tomas: Hey Mira, yeah, well, the boat is sold."))
 
     assert quote(sentence).alone == 'Tomas said, "The boat is sold."'
 
@@ -90,7 +96,7 @@ def test_nothing_is_cut_too_long(text: str, longest: int):
 
 @given(st.text(alphabet=st.characters(), max_size=200))
 def test_any_text_can_be_taken_apart(text: str):
-    for sentence in told_sentences([said("Tomas", text)]):
+    for sentence in told([said("Tomas", text)]):
         assert sentence.words
         assert "\n" not in sentence.text
         assert "*" not in sentence.text
