@@ -23,7 +23,7 @@ _URGED = re.compile(r"\blet'?s\b", re.IGNORECASE)
 _LEFT = re.compile(r"(?<![\w'])(?:I|I'm|I've|I'll|I'd|my|me|we|our)(?![\w'])")
 _LEANING = re.compile(
     r"^(?:it|it's|its|that|that's|they|they're|their|he|he's|his|she|she's|this|these|those|them|there|there's|which|such|so|"
-    r"then|one|both|neither)\b(?! (?:is|are|was|were) (?:my|a|an|the)? ?[A-Z])|^(?:I|we) (?:\w+ ){1,3}(?:it|them|"
+    r"then|one|both|neither)\b|^(?:I|we) (?:\w+ ){1,3}(?:it|them|"
     r"him|her|one)(?:$| (?!who|that))",
     re.IGNORECASE,
 )

@@ -196,7 +196,7 @@ class _Reporter:
             return None
         if (told := retell(sentence, other)) is not None:
             return Quote(sentence.line, "", told)
-        is_firm = not leans(sentence.text) or self._signs[index].grave or self._signs[index].kin
+        is_firm = not leans(sentence.text) or self._signs[index].tells or self._signs[index].kin
         return quote(sentence, self._longest) if is_firm and is_statement(sentence.text) else None
 
 

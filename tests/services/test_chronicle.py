@@ -14,7 +14,14 @@ from lethe_app.services.chronicle import Reshaped
 from lethe_app.storage.chats import Chats
 from tests.services.stage import MIRA, before_now, log, spoke
 
-LINES = ("The hatch gave way.", "Who held it?", "Jonas did.", "Then thank Jonas.", "I will, tomorrow.", "Good.")
+LINES = (
+    "The hatch gave way.",
+    "Who held it?",
+    "Jonas did.",
+    "Then thank Jonas.",
+    "I will thank him at the harbour tomorrow.",
+    "Good.",
+)
 
 
 async def conversation(house: House, *lines: str, days: float = 1) -> ChatSession:
