@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from lethe_app.brain.dialogue_acts import read_parts
 from lethe_app.brain.lasting import judge, plain
 from lethe_app.brain.said import Said
 from lethe_app.brain.sentences import clauses, sentences
@@ -14,6 +15,7 @@ MOST_VALUES = 24
 """The oldest value gives way to one more."""
 LONGEST = 60
 """Characters of a value."""
+QUEST = "current_quest"
 
 _END = r"(?=$|,| and | but | with | because | for now)"
 _VALUE = rf"(?P<value>[\w'’& -]{{1,{LONGEST}}}?)"
@@ -61,12 +63,14 @@ _EMPTY = re.compile(
 def learn(lines: Sequence[Said], known: Mapping[str, str]) -> dict[str, str]:
     """What is known with what these lines say: key → value, newer values in place of older ones, the newest key last.
 
-    English only. Only what the user says of themselves counts; a quest may be named by either side. Questions, hedges,
-    quotations and actions between asterisks teach nothing. `known` is not changed.
+    English only. Only what the user states as themselves counts, and a quest the user names in a played scene. Questions,
+    hedges and quotations teach nothing. `known` is not changed.
     """
     values = dict(known)
-    for line in lines:
-        for key, value in _of(line):
+    for line, parts in zip(lines, read_parts(lines), strict=True):
+        if line.role is not Role.USER:
+            continue
+        for key, value in (*_of(parts.plain), *(pair for pair in _of(parts.in_character) if pair[0] == QUEST)):
             if key != "mood" and values.get(key) == value:
                 continue
             values.pop(key, None)
@@ -80,21 +84,19 @@ def block(values: Mapping[str, str]) -> str:
     return f"Known facts about this session: {pairs}." if pairs else ""
 
 
-def _of(line: Said) -> Iterator[tuple[str, str]]:
-    for sentence in sentences(line.text[:4000]):
+def _of(text: str) -> Iterator[tuple[str, str]]:
+    for sentence in sentences(text[:4000]):
         if sentence.endswith("?") or re.match(r"(?:if|when|imagine|suppose|pretend)\b", sentence, re.IGNORECASE):
             continue
         for clause in clauses(sentence):
-            yield from _values(clause, line.role)
+            yield from _values(clause)
 
 
-def _values(clause: str, role: Role) -> Iterator[tuple[str, str]]:
+def _values(clause: str) -> Iterator[tuple[str, str]]:
     """Keys and values of one clause."""
     if (quest := _QUEST.match(clause)) and not _EMPTY.search(quest["value"]):
         sought = "find " if _SEEKING.search(quest[0][: quest.start("value")]) else ""
-        yield "current_quest", _clean(sought + quest["value"])
-    if role is not Role.USER:
-        return
+        yield QUEST, _clean(sought + quest["value"])
     if mood := _MOOD.match(clause):
         yield "mood", mood["value"].lower()
     rule = judge(clause)

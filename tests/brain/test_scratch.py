@@ -53,8 +53,14 @@ def test_talk_that_states_nothing_teaches_nothing(text: str):
     assert learn([said(text)], {}) == {}
 
 
-def test_the_persona_speaks_of_quests_but_not_for_the_user():
+def test_the_persona_teaches_nothing():
     lines = [said("I live in the tower. Our quest is to find the drowned bell.", Role.ASSISTANT)]
+
+    assert learn(lines, {}) == {}
+
+
+def test_in_a_scene_only_the_quest_is_learnt():
+    lines = [said("*raises his shield* I live in the castle, my lord. We must find the drowned bell.")]
 
     assert learn(lines, {}) == {"current_quest": "find the drowned bell"}
 
