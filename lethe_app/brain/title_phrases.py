@@ -84,7 +84,7 @@ _DETERMINED = re.compile(
     r"little))? $",
     re.IGNORECASE,
 )
-_AN = re.compile(r"\b(?:an?) (?P<kind>(?:new|old|big|little) )?$", re.IGNORECASE)
+_AN = re.compile(r"\b(?:an?) (?:(?P<kind>(?:new|old|big|little) )|(?!of\b|lot\b|few\b)[a-z]+ )?$", re.IGNORECASE)
 _OWNED = re.compile(
     rf"\b(?!(?:It|He|She|That|What|There|Here|Let|Who|How|Where|Everything|One)\b)(?P<owner>[A-Z][a-zà-ÿ]+|"
     rf"(?:{RELATIVES}|{ANIMALS}))(?:'s|’s) (?:\w+ )?$"

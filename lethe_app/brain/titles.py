@@ -11,19 +11,21 @@ from lethe_app.brain.quotable import Sentence
 from lethe_app.brain.title_phrases import MOST_WORDS, Phrase, event_in, is_denied, is_lone, is_nominal, phrase_of
 from lethe_app.brain.topics import HAN_OR_KANA, Topic, distinct
 
-SECOND = 0.3
+SECOND = 0.24
 """Share of the best topic's worth that the second part needs to stand beside the first."""
 EVENT = 0.6
 """Share of the most telling sentence's worth that one with an event needs to give the title its first part."""
-MOST_TRIED = 8
+MOST_TRIED = 12
 """Topics."""
 MOST_READ = 20
 """Sentences of a topic in which a denial is looked for."""
 LONE_NAME = 0.6
 """What a name by itself, which says nothing of what happened, is worth against another topic."""
+FULLER = 1.25
+"""What a phrase of several words is worth against a single noun."""
 DONE = 1.6
 """What “moving to Porto” is worth against “Porto”."""
-GRAVER = 1.4
+GRAVER = 2.0
 """And an exam or a wedding against a ferry."""
 
 
@@ -83,11 +85,11 @@ def _events(telling: Sequence[Sentence]) -> list[Phrase]:
 
 def _clarity(phrase: Phrase) -> float:
     """More for what is done and for what changes a life, less for a mere name."""
-    words = phrase.text.split()
+    words = phrase.text.removeprefix("the ").split()
     if is_lone(phrase):
         return LONE_NAME
     is_done = len(words) > 1 and words[0].endswith("ing")
-    return (DONE if is_done else 1.0) * (1.0 if GRAVE.isdisjoint(phrase.words) else GRAVER)
+    return (DONE if is_done else FULLER if len(words) > 1 else 1.0) * (1.0 if GRAVE.isdisjoint(phrase.words) else GRAVER)
 
 
 def _value(topic: Topic, count: int, worth: Mapping[int, float]) -> float:
