@@ -68,6 +68,7 @@ class Reply:
         return self._before.model_copy(update={"content": said, "thinking": self._thought, "complete": complete})
 
     def _note(self, thought: str, said: str) -> list[Said | Thought]:
+        said = said.lstrip() if self._echo.dropped and not self._said else said
         self._thought += thought
         self._said += said
         events: list[Said | Thought] = [Thought(thought)] if thought else []

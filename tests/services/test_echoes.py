@@ -52,7 +52,7 @@ async def block_of(house: House, session: ChatSession, says: Callable[..., objec
 
 async def test_a_copy_of_the_block_is_neither_shown_nor_stored(house: House, session: ChatSession, says: Callable[..., object]):
     block = await block_of(house, session, says)
-    await says(f"{block}\n“It was a bad night.”")
+    await says(f"{block}\n “It was a bad night.”")
 
     played = await say(house, session, STORM)
 
