@@ -10,7 +10,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from lethe_app.brain.dates import elapsed
-from lethe_app.domain.chat import ChatSession, Role
+from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.prompt.macros import Scene
@@ -38,6 +38,8 @@ class Place:
     """The message above which it stands; without one it is the end of the conversation."""
     is_answer: bool = False
     """Is it read for an answer to the user's newest message above? Else it is said now, after that message."""
+    at_beginning: bool = False
+    """Does it stand in the system prompt? That stays as the conversation began, so that it is read once."""
 
 
 Fill = Callable[[Scene, Place, Iterable[str]], Awaitable[Scene]]
@@ -71,16 +73,21 @@ class MacroValues:
     async def _idle(self, place: Place) -> timedelta:
         """Since the user's message before this one, in whatever conversation with the persona; zero where there is none."""
         session = place.session
-        said = await self._chats.tail(session.guid, NEAR_END, place.before) if session.leaf_id is not None else []
-        asked = next((one for one in reversed(said) if one.role is Role.USER and not one.hidden), None)
-        if asked is not None and not place.is_answer:
-            return max(timedelta(), elapsed(asked.time, now()))
-        if asked is not None:
+        asked = None if place.at_beginning else await self._newest(session, place.before)
+        if asked is not None and place.is_answer:
             before, until = (await self._chats.standing(asked.id)).heard_before, asked.time
+        elif asked is not None:
+            before, until = asked.time, now()
         else:
-            earlier = await self._chats.before(session, 1)
-            before, until = (max(one.last_activity for one in earlier) if earlier else None), now()
+            earlier = [await self._newest(await self._chats.session(one.guid)) for one in await self._chats.before(session, 1)]
+            times = [message.time for message in earlier if message is not None]
+            before, until = max(times, default=None), session.added
         return max(timedelta(), elapsed(before, until)) if before is not None else timedelta()
+
+    async def _newest(self, session: ChatSession, before: UUID | None = None) -> Message | None:
+        """The user's newest message above `before`."""
+        said = await self._chats.tail(session.guid, NEAR_END, before) if session.leaf_id is not None else []
+        return next((one for one in reversed(said) if one.role is Role.USER and not one.hidden), None)
 
     async def _memories(self, session: ChatSession, cast: Cast, titles: Sequence[str]) -> Callable[[str], str | None]:
         """Finds the text of the named memories by a part of their titles; the oldest, so that a new one changes no prompt."""

@@ -22,7 +22,7 @@ from lethe_app.prompt.budget import REREAD_TARGET
 from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.disarm import Disarmer
 from lethe_app.prompt.instruct import Choice, choose_renderer
-from lethe_app.prompt.macros import Scene
+from lethe_app.prompt.macros import Scene, expand
 from lethe_app.prompt.thinking import Markers, pair
 from lethe_app.prompt.tools import equipped
 from lethe_app.services.casting import Cast
@@ -140,7 +140,8 @@ class Prompting:
     ) -> Prompt:
         """The prompt of everything above `before` and of what comes after it; what has no room beside `spare` is summed up."""
         frame = await self._frames.of(session, cast, model)
-        scene = await self._scene(session, cast, model, before, memory)
+        scene = await self._scene(session, cast, model, memory)
+        memory = await self._present(session, cast, before, memory, scene)
         is_newest = before is None or before == session.leaf_id
         for _cut in range(MOST_CUTS):
             messages = await self._history(session, frame, before, model.context)
@@ -165,20 +166,30 @@ class Prompting:
         """
         frame = Frame(context=model.context, tools=await self._frames.explained(cast.persona, model))
         session = ChatSession(persona_id=cast.persona.unique_name)
-        scene = await self._scene(session, cast, model, None, TurnMemory())
+        scene = await self._scene(session, cast, model, TurnMemory())
         request = await self._request(session, cast, model, history, frame, TurnMemory(), scene)
         try:
             return await build(request, self._counting.count)
         except PromptTooLong:
             return await build(replace(request, context=AMPLE), self._counting.count)
 
-    async def _scene(
-        self, session: ChatSession, cast: Cast, model: LoadedModel, before: UUID | None, memory: TurnMemory
-    ) -> Scene:
-        """What macros mean in the prompt for the reply above `before`."""
+    async def _scene(self, session: ChatSession, cast: Cast, model: LoadedModel, memory: TurnMemory) -> Scene:
+        """What macros mean in the prompt of that conversation, as it began."""
         texts = [session.scenario, *(one.text for one in memory.recalled), *written(await self._system(model), cast)]
-        place = Place(session, cast, before, is_answer=True)
-        return await self.fill(cast.scene(session, session.added), place, texts)
+        return await self.fill(cast.scene(session, session.added), Place(session, cast, at_beginning=True), texts)
+
+    async def _present(
+        self, session: ChatSession, cast: Cast, before: UUID | None, memory: TurnMemory, scene: Scene
+    ) -> TurnMemory:
+        """What was brought up for the reply above `before`, with the silence before the message that it answers."""
+        late = await self.fill(scene, Place(session, cast, before, is_answer=True), [one.text for one in memory.recalled])
+        if late.idle == scene.idle:
+            return memory
+        told = [
+            one.model_copy(update={"text": expand(one.text, late)}) if one.position_index >= 0 else one
+            for one in memory.recalled
+        ]
+        return memory.model_copy(update={"recalled": told})
 
     async def _system(self, model: LoadedModel) -> SystemPreset:
         """The system prompt chosen, or one that suits the model."""

@@ -52,15 +52,14 @@ async def test_the_oldest_of_several_stands_there_so_that_a_new_one_changes_no_p
     assert "It is dark." in await prompt_of(house, session, await say(house, session, "Good night."))
 
 
-async def test_the_silence_is_that_before_the_message_which_is_answered(house: House, session: ChatSession):
-    await change_persona(house, bio="Silent for {{idle_duration}}.")
+async def test_the_silence_in_a_memory_is_that_before_the_message_which_is_answered(house: House, session: ChatSession):
+    await keep(house, "Silent for {{idle_duration}}.", keywords_main=["there"])
     await say(house, session, "Good evening.")
     await back_in_time(house, session, timedelta(hours=3))
 
     played = await say(house, session, "Are you still there?")
 
     assert "Silent for 3 hours." in await prompt_of(house, session, played)
-    assert "Silent for a moment." in await prompt_of(house, session, await say(house, session, "Good."))
 
 
 async def test_the_silence_reaches_back_into_earlier_conversations(house: House, session: ChatSession):
@@ -69,7 +68,10 @@ async def test_the_silence_reaches_back_into_earlier_conversations(house: House,
     later = await house.sessions.new(MIRA)
     await change_persona(house, bio="Silent for {{idle_duration}}.")
 
-    assert "Silent for 2 days." in await prompt_of(house, later, await say(house, later, "Good evening."))
+    first, second = await say(house, later, "Good evening."), await say(house, later, "I am back.")
+
+    assert "Silent for 2 days." in await prompt_of(house, later, first)
+    assert "Silent for 2 days." in await prompt_of(house, later, second)  # the system prompt stays as it began
 
 
 async def test_what_the_user_writes_is_filled_in_when_it_is_said(house: House, session: ChatSession):
