@@ -59,6 +59,8 @@ class MacroValues:
         self._holdings = holdings
         self._keeping = keeping
         self._foreign = foreign
+        self._begun: dict[UUID, timedelta] = {}
+        """The silence before each conversation, as its first prompt said it."""
 
     async def fill(self, scene: Scene, place: Place, texts: Iterable[str]) -> Scene:
         """The scene with the memories that the texts name and the time since the user wrote before."""
@@ -67,7 +69,10 @@ class MacroValues:
         if titles:
             scene = replace(scene, memory=await self._memories(place.session, place.cast, titles))
         if _IDLE.search(whole):
-            scene = replace(scene, idle=await self._idle(place))
+            known = self._begun.get(place.session.guid) if place.at_beginning else None
+            scene = replace(scene, idle=await self._idle(place) if known is None else known)
+            if place.at_beginning:
+                self._begun[place.session.guid] = scene.idle
         return scene
 
     async def _idle(self, place: Place) -> timedelta:
