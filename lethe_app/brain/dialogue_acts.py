@@ -260,7 +260,7 @@ def _is_anothers(text: str) -> bool:
 
 def _unquoted(text: str) -> str:
     whole = _WHOLLY_QUOTED.match(text)
-    return whole["said"] if whole and character_speech.tells_life(whole["said"]) else without_quotations(text)
+    return whole["said"] if whole and character_speech.tells_of_self(whole["said"]) else without_quotations(text)
 
 
 def _take_back(pieces: list[Piece], before: list[Piece], asked: str) -> bool:
