@@ -5,12 +5,18 @@ contains all the key words of that label, in any order and form, and denies noth
 round). Every other produced fact counts as wrong, and so does one that only says again what another has said. Labels marked
 optional may be found or missed without any effect.
 
-The lines are in four parts. `dev` is what the rules were developed on. `held` was written before its lines were ever run and
-never used to change a rule: precision and recall (percent) are over it. `blind` is the newest such part: written after pronouns
-and double dates were first understood, run once after the last change to a rule. `seen` was held out three times in the same
-way, and then learnt from: at first sight its three parts gave precision 83.7, 83.8 and 88.5, recall 77.8, 73.8 and 51.1; the
-last of them is mostly about relatives, by pronoun. Some lines of `dev` and `seen` got an optional label when facts began to be
-taken from pronouns (“he's retired now”), which nobody had labelled before.
+The lines of `facts.jsonl` are in four parts. `dev` is what the rules were developed on. `held` was written before its lines
+were ever run and never used to change a rule: precision and recall (percent) are over it. `blind` is the newest such part:
+written after pronouns and double dates were first understood, run once after the last change to a rule. `seen` was held out
+three times in the same way, and then learnt from: at first sight its three parts gave precision 83.7, 83.8 and 88.5, recall
+77.8, 73.8 and 51.1; the last of them is mostly about relatives, by pronoun. Some lines of `dev` and `seen` got an optional
+label when facts began to be taken from pronouns (“he's retired now”), which nobody had labelled before.
+
+`people_*.jsonl` are chats of very different people with a persona, written without looking at the rules: a student, a retired
+teacher, somebody who writes in fragments at night, learners of English, parents, a teenager. `people_dev` is for developing
+rules. `people_held` is other people, written at the same time. The held parts (`held`, `people_held`) are never used to change
+a rule: nobody reads their mistakes. A label with `story` is what somebody said in character: only a fact marked so fits it.
+`kind` and `key` of a label tell what the fact is about; they are not scored here.
 
 With --model, the starter model reads the whole held part as the program has it read them: portion by portion, for both
 speakers, in the quiet lane; only what the guard lets through is noted. Without, its keys are null.
@@ -26,6 +32,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from lethe_app.brain.said import Said
@@ -47,24 +54,33 @@ from lethe_app.services.clerk import AnswerUnusable, Clerk
 from lethe_app.services.minutes import Minutes
 from tests.bench.report import arguments, show
 
-DATA = Path(__file__).with_name("facts.jsonl")
+HERE = Path(__file__).parent
+DATA = (HERE / "facts.jsonl", *sorted(HERE.glob("people_*.jsonl")))
 NEGATION = re.compile(r"\b(?:not|never|no(?! longer)|none|without)\b|n't\b", re.IGNORECASE)
 ROUNDS = 20
 ROOT = Path(__file__).parent.parent.parent
 MODEL_TALKS = 5
 """Talks of the held part that the model reads: all of them; three minutes of processor time."""
 MODEL_KEYS = ("precision", "recall", "noted", "unusable", "lines", "seconds")
-PARTS = (("held", ""), ("blind", "blind_"), ("seen", "seen_"), ("dev", "dev_"))
+PARTS = (
+    ("held", ""),
+    ("blind", "blind_"),
+    ("seen", "seen_"),
+    ("dev", "dev_"),
+    ("people_held", "people_held_"),
+    ("people_dev", "people_dev_"),
+)
 
 
 @dataclass(frozen=True)
 class Label:
-    """One fact a careful person would keep; `a|b` as a key word means either."""
+    """One fact a careful person would keep; `a|b` as a key word or subject means either."""
 
     line: UUID
     subject: str
     words: tuple[str, ...]
     optional: bool = False
+    in_story: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,6 +89,7 @@ class Produced:
 
     line: UUID
     text: str
+    in_story: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,9 +113,13 @@ class Score:
 def says(text: str, label: Label) -> bool:
     """Does the sentence state what the label asks for?"""
     there = words_of(text)
-    wanted = [alternatives.split("|") for alternatives in (*label.words, *cut(label.subject))]
+    wanted = [alternatives.split("|") for alternatives in (*label.words, label.subject)]
     denies = bool(NEGATION.search(" ".join(label.words).replace("|", " ")))
     return denies == bool(NEGATION.search(text)) and all(any(words_of(one) <= there for one in group) for group in wanted)
+
+
+def _fits(fact: Produced, label: Label) -> bool:
+    return label.line == fact.line and label.in_story <= fact.in_story and says(fact.text, label)
 
 
 def words_of(text: str) -> set[str]:
@@ -111,7 +132,7 @@ def score(produced: Sequence[Produced], labelled: Sequence[Label]) -> Score:
     taken: set[int] = set()
     right, neutral, wrong = 0, 0, []
     for fact in produced:
-        fitting = [place for place, label in enumerate(labelled) if label.line == fact.line and says(fact.text, label)]
+        fitting = [place for place, label in enumerate(labelled) if _fits(fact, label)]
         fresh = [place for place in fitting if place not in taken]
         taken.update(fitting)
         if not fresh:
@@ -129,17 +150,22 @@ def read(part: str) -> tuple[list[list[Said]], list[Label]]:
     """The dialogues of one part, such as `held`, and all their labels."""
     talks: dict[str, list[Said]] = {}
     labels: list[Label] = []
-    for number, row in enumerate(map(json.loads, DATA.read_text(encoding="utf-8").splitlines())):
+    rows = [json.loads(row) for file in DATA for row in file.read_text(encoding="utf-8").splitlines()]
+    for number, row in enumerate(rows):
         if row["part"] == part:
             line = uuid5(NAMESPACE_URL, str(number))
             said = Said(line, Role(row["role"]), row["name"], row["text"], datetime.fromisoformat(row["time"]))
             talks.setdefault(row["talk"], []).append(said)
-            labels += [Label(line, it["subject"], tuple(it["words"]), it.get("optional", False)) for it in row["facts"]]
+            labels += [_label(line, fact) for fact in row["facts"]]
     return list(talks.values()), labels
 
 
+def _label(line: UUID, fact: dict[str, Any]) -> Label:
+    return Label(line, fact["subject"], tuple(fact["words"]), fact.get("optional", False), fact.get("story", False))
+
+
 def by_rules(talks: Collection[Sequence[Said]]) -> list[Produced]:
-    return [Produced(fact.messages[-1], fact.text) for talk in talks for fact in extract(talk)]
+    return [Produced(fact.messages[-1], fact.text, fact.in_story) for talk in talks for fact in extract(talk)]
 
 
 async def by_model(talks: Collection[Sequence[Said]]) -> tuple[list[Produced], dict[str, float]]:
