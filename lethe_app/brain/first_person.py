@@ -76,7 +76,7 @@ _ELIDED = re.compile(
     re.IGNORECASE,
 )
 """“Don't like mushrooms.”"""
-_GOING = re.compile(r"^going to (?=(?:see|visit|be|go|move|start|meet|take|get|have|try|run|fly|adopt|buy)\b)", re.IGNORECASE)
+_GOING = re.compile(r"^going to (?=(?:see|visit|go|move|start|meet|take|get|have|try|run|fly|adopt|buy)\b)", re.IGNORECASE)
 _GOT_EVENT = re.compile(rf"^(?P<said>got )(?=(?:my|an?|another) (?:[\w-]+ ){{0,2}}?{EVENTS}\b)", re.IGNORECASE)
 _HERE = re.compile(rf"^(?:an? )?(?P<job>(?:[\w-]+ ){{0,2}}(?:{JOBS}|[a-z]+(?:er|or|ist|ian))) here\b", re.IGNORECASE)
 

@@ -61,7 +61,8 @@ _AND_I = re.compile(r"^(?:my )?(?:[\w-]+ ){1,3}and i (?P<verb>\w+)")
 _ONE_IS = {"are": "am", "were": "was"}
 _OPEN_END = re.compile(
     r"\b(?:an?|the|of|to|in|at|with|and|or|but|my|is|are|was|as|from|by|than|that|who|which|so|very|i|its|after|before|"
-    r"because|while|where|will|would|can|cause|get|got|getting|have|had|has|be|been|were|like|for|about|into|on|even|just|"
+    r"because|while|where|will|would|can|cause|get|got|getting|have|had|has|takes? me|take|brings? me|be|been|were|like|"
+    r"for|about|into|on|even|just|"
     r"really|not|"
     r"some|both|all|between|during|own)$"
 )
@@ -86,6 +87,12 @@ _TIMED = re.compile(TIME + r"|\b(?:recently|lately|last \w+|on \w+day|\w+day|yea
 _OFTEN = re.compile(OFTEN)
 _CALENDAR = frozenset((*WEEKDAYS, *MONTHS))
 _KNOWN_OWN = re.compile(rf"^(?:{BOND}|{_THING})$", re.IGNORECASE)
+_ONLY = re.compile(
+    r"I(?:'ve| have)? only (?:got|have)\b|I(?:'ve been|'m| have been| am) (?:playing|going|doing|working|practi[cs]ing|"
+    r"running|training) (?:for|since|ever|hard|every)\b",
+    re.IGNORECASE,
+)
+"""Too little to stand alone: what is played?"""
 _LATELY = re.compile(r"\b(?:recently|lately)\b", re.IGNORECASE)
 _ENOUGH = 2.5
 """Content that makes a clause worth keeping; fitted on the development half of LoCoMo and our own evenings."""
@@ -93,7 +100,7 @@ _ENOUGH = 2.5
 
 def passes(clause: str, text: str) -> bool:
     """Return whether the clause is a statement worth keeping; `text` is the clause as `lasting.plain` reads it."""
-    if not 14 <= len(text) <= 160 or _OPEN_END.search(text) or _HEDGE.search(text) or _is_dangling(text):
+    if not 14 <= len(text) <= 160 or _OPEN_END.search(text) or _ONLY.match(clause) or _HEDGE.search(text) or _is_dangling(text):
         return False
     text = _AND_I.sub(_alone, text)
     if text.startswith("i "):

@@ -55,7 +55,8 @@ _WEIGHTS = tuple(
             1.5,
         ),
         (rf"(?!{_any(STATIVE)}).*{OFTEN}", 1.5),
-        (rf"(?:have )?(?:just |finally )?{DEEDS}\b", 1.5),
+        (rf"(?!(?:have )?(?:got|had|received)\b)(?:have )?{DEEDS}\b", 2.0),
+        (rf"(?:have )?{DEEDS}\b", 1.5),
         (
             (
                 r"(?:was|got|am being|have been) (?:accepted|adopted|appointed|asked|awarded|bitten|born|bullied|chosen|"
@@ -67,14 +68,14 @@ _WEIGHTS = tuple(
             1.5,
         ),
         (r"have (?:liked|loved|hated|enjoyed|wanted|been (?:into|passionate|interested))\b|used to ", 1.0),
-        (_any(ACHIEVED), 1.5),
+        (_any(ACHIEVED), 2.0),
         # what somebody is
         (rf"(?:am|was) {_any(MOODS)}", NONE),
         (rf"am {_any(DURABLE)}", 1.0),
         (rf"(?:am|was) (?:an?|the|part of|(?:\w+ )?at) .*(?:{JOBS}|member|part of)\b", 1.0),
         (
             (
-                r"am (?:an?|the) (?!bit|little|lot|mess|big|huge|total|good|great|terrible|firm|strong)[\w -]+ (?:for|at|of|"
+                r"am an? (?!bit|little|lot|mess|big|huge|total|good|great|terrible|firm|strong)[\w -]+ (?:for|at|of|"
                 r"with|in) "
             ),
             0.5,

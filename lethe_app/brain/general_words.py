@@ -33,9 +33,9 @@ SAID = _words(
 ACHIEVED = _words(
     """
     achieved adopted applied attended baked booked bought built celebrated climbed composed created designed developed
-    discovered donated earned enrolled founded hiked hosted hurt injured launched learned learnt organised organized painted
-    performed planted recorded renovated rented scored signed sprained survived toured trained traveled travelled twisted
-    visited volunteered watched won wrote
+    discovered donated earned enrolled finished founded hiked hosted hurt injured launched learned learnt organised
+    organized painted performed planted recorded renovated rented scored signed sprained survived toured trained traveled
+    travelled twisted visited volunteered watched won wrote
     """
 )
 """Past forms of what one remembers having done."""

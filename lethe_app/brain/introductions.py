@@ -61,6 +61,9 @@ _HAVING = re.compile(
     rf"\b[Mm]y (?P<what>(?:(?:two|three|four|five|six|\d|older|younger|big|little|twin|rescue|golden|black|\d+-year-old|"
     rf"[a-z]+-year-old|teenage|oldest|youngest|elder) )*(?:{_CLOSE}|(?!fish\b|bird\b|bees\b|rat\b|cow\b|goose\b|chicken\b|"
     rf"pet\b|sheep\b|mouse\b|mice\b){ANIMALS}))(?!['’]s?\b|-| (?:in (?:law|mind)|{ANIMALS}|and I split))\b"
+    r"(?=$|[^\w\s]|,? (?!paintings?|photos?|pics?|pictures?|toys?|treats?|food|hair|bed|house|school|lovers?|person|people|"
+    r"owners?|walks?|walking|"
+    r"training|show|club|rescue|shelter|drawings?|park|collar|portraits?|stories|videos?|costumes?)[a-z'I&])"
 )
 _LATE = re.compile(rf"\b[Mm]y late (?P<who>{RELATIVES})\b")
 _VOCATIVE = re.compile(r"(?:^|, )my \w+ ?(?:[,.!?]|$)", re.IGNORECASE)

@@ -131,7 +131,8 @@ OTHER: tuple[tuple[str, str], ...] = (
     ),
     (
         (
-            r"(?P<what>.{3,60}) (?:is|are|has been|have been|has always been|has become) (?:one of )?my (?:number one |"
+            r"(?!that\b|this\b|these\b|those\b|it\b|here\b|he\b|she\b)(?P<what>.{3,60}) (?:is|are|has been|have been|has "
+            r"always been|has become) (?:one of )?my (?:number one |"
             r"main |biggest |"
             r"greatest |big |absolute |guilty |go-to |new |real |ultimate )*(?:favou?rite .+|(?:weakness|passion|hobby|"
             r"dream|goal|love|happy "

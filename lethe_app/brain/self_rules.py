@@ -259,7 +259,8 @@ SELF: tuple[tuple[str, str], ...] = (
         ),
         "",
     ),
-    (rf"i (?!think|know|say|mean|see|want|feel|guess|hope|wish|dream of you)[a-z]+ .*{OFTEN}.*", ""),
+    ((rf"i (?!do not go|go (?:a few|once|twice|every|often|there)|think|know|say|mean|see|want|feel|guess|hope|wish|dream "
+     rf"of you)[a-z]+ .*{OFTEN}.*"), ""),
     (
         (
             r"i (?:wear|use|take) (?:glasses|contact lenses|contacts|a wheelchair|hearing aids?|a cane|a hearing aid|"

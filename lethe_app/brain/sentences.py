@@ -92,6 +92,7 @@ _SECOND = (
 )
 _FRONTED = re.compile(rf"^(?P<time>{_WHEN}(?: {_SECOND})?),? (?P<rest>(?:I|I'm|I've|my)\b.*)$", re.IGNORECASE)
 """“Last weekend I climbed …”, to become “I climbed … last weekend”."""
+_TIME_FIRST = re.compile(rf"^{_WHEN},? ", re.IGNORECASE)
 _ALSO_WHEN = re.compile(rf",? {_SECOND}(?=,)", re.IGNORECASE)
 _TWO_TIMES = re.compile(rf"^(?P<first>{_WHEN}),?(?P<second> {_SECOND})?,? (?=(?:I|I'm|I've|my)\b)", re.IGNORECASE)
 """“This weekend, on Sunday, I’m …”: no clause ends at these commas."""
@@ -176,6 +177,7 @@ def _pieces(sentence: str) -> list[str]:
 
 def _is_half(piece: str) -> bool:
     """“My wife”, of “My wife and I”; “Samantha”, of “Samantha and I”."""
+    piece = _TIME_FIRST.sub("", piece)
     if re.fullmatch(r"[A-Z][a-z]+(?: [A-Z][a-z]+)?", piece):
         return True
     return piece.lower().startswith("my ") and not _has_verb(piece)
@@ -242,7 +244,7 @@ def _is_joined(before: str, verb: str, after: str) -> bool:
 def _without_other(clause: str) -> str:
     """Without a tail such as “… and every shop was closed”, which has a subject nobody knows."""
     for found in re.finditer(r"\s*,?\s+and\s+(?!I\b)", clause):
-        after = re.split(r"\b(?:who|which|that|where)\b", clause[found.end() :], maxsplit=1)[0]
+        after = re.split(r"\b(?:who|which|that|where)\b| and ", clause[found.end() :], maxsplit=1)[0]
         if found.start() > 4 and _FINITE.search(after) and not clause.lower().startswith("my "):
             return clause[: found.start()]
     return clause

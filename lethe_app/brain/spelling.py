@@ -35,7 +35,7 @@ _RELATIVE_IS = re.compile(
     r"son|daughter|dog|cat|boss|friend|"
     r"gran|grandma|grandpa|aunt|uncle|cousin|partner|roommate))s(?= (?:an?|the|in|from|getting|moving|coming|called|named|"
     r"pregnant|not|"
-    r"allergic|turning|\d+|so|also|really|expecting|studying|working|having|ill|sick|dead|names?) ?)",
+    r"allergic|turning|\d+|so|also|really|expecting|studying|working|having|ill|sick|dead|names?)\b)",
     re.IGNORECASE,
 )
 """“my moms a nurse”."""
