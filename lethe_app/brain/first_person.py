@@ -101,6 +101,12 @@ _MOVED_TO = re.compile(
     re.IGNORECASE,
 )
 """“My appointment got moved to Friday.”"""
+_BARE_DAY = re.compile(
+    r"(?<!\bon)(?<!\bnext)(?<!\blast)(?<!\bthis)(?<!\bevery)(?<!\beach)(?<!\bby)(?<!\bof)(?<!\band)(?<!\ba)(?<!\bhate)(?<!\blove)(?<!\bis)(?<!\buntil)(?<!\bother)(?<!\bsince)(?<!\bfrom) "
+    r"(?=(?:mon|tues|wednes|thurs|fri|satur|sun)day$)",
+    re.IGNORECASE,
+)
+"""“I saw the doctor Monday.”"""
 _THE_EVENT = re.compile(
     rf"^the (?=(?:(?:job|dentist|doctor's|driving|final|maths?|vet|surgery|operation|birthday|hospital|court) "
     rf")(?:{EVENTS}) (?:is|got|was|has been) |"
@@ -125,6 +131,7 @@ _SAID_FIRST = re.compile(
 def bare(clause: str) -> str:
     """Return the clause without what introduces it, and “this bowl”, of something shown, as “a bowl”."""
     clause = _THE_EVENT.sub("my ", _SAID_FIRST.sub("", clause))
+    clause = _BARE_DAY.sub(" on ", clause)
     clause = _MOVED_TO.sub("is now on ", clause)
     if re.match(r"I\b", clause) and not re.search(r"\b(?:you|your|us|we)\b", clause, re.IGNORECASE):
         clause = _OUR_OWN.sub("my", clause)

@@ -41,6 +41,10 @@ def _any(words: Collection[str]) -> str:
 _WEIGHTS = tuple(
     (re.compile(rf"i {pattern}"), weight)
     for pattern, weight in (
+        (
+            r"(?:used (?!to\b)|(?:have )?started (?:caring|feeling|thinking|getting (?!into)|to feel|to care|introducing))\b",
+            NONE,
+        ),
         (rf"{_PLANS}{_CHATTY}", 1.0),
         (_PURSUITS, 2.0),
         (_PLANS, 1.5),
@@ -80,11 +84,11 @@ _WEIGHTS = tuple(
             ),
             0.5,
         ),
-        (r"(?:was|am|have been) (?:\w+ )?(?:in|at|to|on) ", 0.5),
+        (r"(?:was|am|have been) (?:\w+ )?(?:in|at|to|on) ", 1.0),
         (r"(?:am|was)\b", NONE),
         # what somebody has done or has been doing
         (rf"(?:have|had) to {_CHATTY}", NONE),
-        (r"(?:have|had) to ", 0.5),
+        (r"(?:have|had) to ", 0.0),
         (r"(?:have|had) (?:not|been (?:thinking|feeling|meaning|wondering|waiting|hearing|wanting|having))\b", NONE),
         (rf"(?:have|had) been {_any(DURABLE)}", 1.0),
         (r"(?:have|had) been \w+ing\b", NONE),

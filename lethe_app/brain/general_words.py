@@ -16,8 +16,8 @@ NO_EVENT = _words(
     made managed mattered meant mentioned minded needed nodded noticed outdid owed passed paused picked preferred promised
     proved put questioned reached read realised realized recalled received recognised recognized recommended regretted
     related remained remembered replied required resonated said saw seemed sensed shared showed shrugged sighed slept smiled
-    sounded spoke spotted stared stood struggled suggested supported supposed surprised suspected talked tended thanked
-    thought threw told touched trusted turned understood waited wanted was were whispered winked wished wondered worried
+    sounded spoke spotted stared stood suggested supported supposed surprised suspected talked tended thanked thought threw
+    told touched trusted turned understood waited wanted was were whispered winked wished wondered worried
     """
 )
 """Past forms that tell what somebody thought, felt, said or did for a moment; without an object of weight, no fact."""
@@ -54,9 +54,9 @@ DURABLE = _words(
     exploring flying fostering fundraising gardening getting graduating growing hiking hosting interning journaling knitting
     launching leading learning leaving looking making managing mentoring moving opening organising organizing painting
     performing photographing planning playing practicing practising preparing producing programming publishing raising
-    reading recording recovering rehearsing renovating researching restoring retiring running saving searching seeing
-    selling serving sewing singing specialising specializing starting streaming studying suffering swimming taking teaching
-    thinking training translating traveling travelling trying tutoring using visiting volunteering working writing
+    reading recording recovering rehearsing renovating researching restoring retiring running saving seeing selling serving
+    sewing singing specialising specializing starting streaming studying suffering swimming taking teaching thinking
+    training translating traveling travelling trying tutoring using visiting volunteering working writing
     """
 )
 """What somebody may be doing for weeks or years."""
@@ -121,10 +121,10 @@ MOODS = _words(
 """What somebody is at the moment: passing states are no facts."""
 TRIFLES = _words(
     """
-    ate bath bed beer beers breakfast brunch burger bus calls cleaned coffee cold couch cried dinner dishes drank email
-    emails glass groceries hair haircut hangover headache laundry lunch meeting meetings mistake mistakes nap nightmare
-    nothing pizza poured promise rest sandwich sat shower slept snack sofa stayed tea toast toilet traffic tv wine woke
-    yelled
+    ate avatar balance bath bed beer beers breakfast brunch burger bus calls chat cleaned coffee cold couch cried dinner
+    dishes drank email emails glass groceries hair haircut hangover headache keys laundry lunch meeting meetings mistake
+    mistakes nap nightmare nothing photo pic picnic pics picture pizza poured promise rest sandwich sat shower slept snack
+    sofa stayed tea toast toilet traffic tv wine woke yelled
     """
 )
 """Everyday trifles: worth nothing next month."""

@@ -207,7 +207,7 @@ SELF: tuple[tuple[str, str], ...] = (
     ),
     (
         (
-            r"i (?:play|played) (?!.*\bfor (?:like |about |an? )?[\w-]* ?(?:hours?|minutes?)\b)(?!it\b|this|that|along|"
+            r"i play (?!.*\bfor (?:like |about |an? )?[\w-]* ?(?:hours?|minutes?)\b)(?!it\b|this|that|along|"
             r"dumb|games with|the (?:part|role|fool|victim|long|devil|hero|card)|"
             r"a (?:role|part|trick|joke)|god|with (?!an?\b|my\b|the\b)|tricks|hard to|dead|for time|nice|safe|fair|on\b|"
             r"both)(?=.*(?:every|in an?|for|bass|the|guitar|piano|drums|tennis|football|chess|violin|cello|\w+)).+(?<!game)"

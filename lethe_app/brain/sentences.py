@@ -134,13 +134,21 @@ def clauses(sentence: str) -> list[str]:
                 f"I'm {part}" for part in re.split(r",(?: and)? | and (?=from )", listed["parts"]) if _SELF_PART.match(part)
             ]
             continue
+        fronted = _FRONTED.match(strip(piece))
         whole = strip(_shorten(_FRONTED.sub(_time_last, strip(piece))))
         first = whole.split(" ", 1)[0]
         if first in {"I", "I'm", "I've"}:
-            found += _with_subject(whole)
+            found += _timed(_with_subject(whole), fronted["time"] if fronted else "")
         elif whole:
             found.append(_without_other(whole))
     return [clause for clause in found if clause]
+
+
+def _timed(parts: list[str], time: str) -> list[str]:
+    """Return the clauses with the time at their beginning told of the first one too: “Last May I ran and won”."""
+    if not time or any(time[1:] in part for part in parts[:1]) or (len(parts) == 1 and _ALSO_WHEN.search(f"{parts[0]},")):
+        return parts
+    return [f"{parts[0]} {time[0].lower()}{time[1:]}", *parts[1:]]
 
 
 def _time_last(found: re.Match[str]) -> str:

@@ -21,7 +21,8 @@ PAST = frozenset(
     """
     ate became began bent bit bled blew bought broke brought built burnt came caught chose clung crept cut dealt did drank
     drew drove dug dreamt fed fell felt fled flew forgave forgot fought found froze gave got grew had heard held hid hit hung
-    hurt kept knew laid learnt led left lent lit lost made meant met overcame paid proved quit ran rang rode rose said sang
+    hurt kept knew laid learnt led left lent lit lost made meant met overcame paid proved quit ran rang
+    rebuilt retook rewrote rode rose said sang
     sank sat saw sent shook shot slept slid sold sought spent spilt split spoke spoilt spread stole stood stuck struck swam
     swept swore taught thought threw told took tore understood undertook was went were withdrew woke won wore wound wrote
     """.split()  # noqa: SIM905

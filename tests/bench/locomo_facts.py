@@ -98,7 +98,8 @@ def main() -> None:
         "labelled": float(len(judged)),
         "labels": float(len(labels)),
     }
-    shown = random.Random(wanted.seed).sample(taken, min(wanted.sample, len(taken)))
+    once = list({(fact.conversation, fact.text): fact for fact in reversed(taken)}.values())
+    shown = random.Random(wanted.seed).sample(once, min(wanted.sample, len(once)))
     if wanted.explain:
         shown += [fact for fact in taken if fact.label in judged and not all(judged[fact.label])]
     for fact in shown:
