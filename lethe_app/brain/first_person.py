@@ -20,7 +20,7 @@ _WITH_LISTENER = re.compile(
 )
 """Where “we” may mean the one spoken to, or two who part."""
 _ALONE = (
-    (re.compile(r"(?<=^we) (?:both|all)\b", re.IGNORECASE), ""),
+    (re.compile(r"(?<=^we) (?:both|all)\b|(?<=^we're) (?:both|all)\b|(?<=^we are) (?:both|all)\b", re.IGNORECASE), ""),
     (re.compile(r"\bwe're\b", re.IGNORECASE), "I'm"),
     (re.compile(r"\bwe are\b", re.IGNORECASE), "I am"),
     (re.compile(r"\bwe were\b", re.IGNORECASE), "I was"),
@@ -71,7 +71,7 @@ _ELIDED = re.compile(
     r"^(?:really |also |still )*(?:don't (?:really )?(?:like|eat|drink|smoke|drive|own|speak|watch|play)|can't (?:stand|"
     r"eat|drink|swim|drive|cook)|"
     r"never (?:learned|learnt|been|liked|had)|(?:hate|love|adore) (?!how|when|that|this|it|you|the|your|to see|seeing|him|"
-    r"her|them|my|what|life)[a-z]+"
+    r"her|them|my|what|life|can|is|will|makes|has|conquers|wins)[a-z]+"
     r"(?: [a-z]+){0,3}[.!]*$)",
     re.IGNORECASE,
 )
@@ -102,8 +102,8 @@ _MOVED_TO = re.compile(
 )
 """“My appointment got moved to Friday.”"""
 _BARE_DAY = re.compile(
-    r"(?<!\bon)(?<!\bnext)(?<!\blast)(?<!\bthis)(?<!\bevery)(?<!\beach)(?<!\bby)(?<!\bof)(?<!\band)(?<!\ba)(?<!\bhate)(?<!\blove)(?<!\bis)(?<!\buntil)(?<!\bother)(?<!\bsince)(?<!\bfrom) "
-    r"(?=(?:mon|tues|wednes|thurs|fri|satur|sun)day$)",
+    r"(?<!\bon)(?<!\bnext)(?<!\blast)(?<!\bthis)(?<!\bevery)(?<!\beach)(?<!\bby)(?<!\bof)(?<!\band)(?<!\ba)(?<!\bhate)(?<!\blove)"
+    r"(?<!\bis)(?<!\buntil)(?<!\bother)(?<!\bsince)(?<!\bfrom) (?=(?:mon|tues|wednes|thurs|fri|satur|sun)day$)",
     re.IGNORECASE,
 )
 """“I saw the doctor Monday.”"""

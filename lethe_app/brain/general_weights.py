@@ -52,7 +52,7 @@ _WEIGHTS = tuple(
             (
                 r"(?:have always |always )?(?:love|like|hate|dislike|enjoy|adore|prefer|loved|enjoyed|am (?:really |so |"
                 r"super )?(?:into|"
-                rf"passionate about|fond of|interested in|a (?:big |huge )?fan of)) {NOT_LIKED}(?!seeing|being|having|"
+                rf"passionate about|fond of|interested in|a (?:big |huge )?fan of)) {NOT_LIKED}(?!the |seeing|being|having|"
                 rf"knowing|making|"
                 r"getting|watching you|how|when|the (?:way|idea|look|sound))"
             ),
