@@ -64,7 +64,7 @@ _OPEN_END = re.compile(
     r"because|while|where|will|would|can|cause|get|got|getting|have|had|has|takes? me|take|brings? me|be|been|were|like|"
     r"for|about|into|on|even|just|"
     r"really|not|"
-    r"some|both|all|between|during|own)$"
+    r"wow|some|both|all|between|during|own)$"
 )
 _THE = re.compile(
     r"\bthe (?!\w+ (?:of|in|at|from|on|near)\b|\w+ \w+ (?:of|in|at|from|near)\b|(?:beach|sea|ocean|lake|mountains?|woods|"
@@ -121,6 +121,7 @@ def _alone(found: re.Match[str]) -> str:
 def _is_dangling(text: str) -> bool:
     """Return whether the clause points at something said elsewhere."""
     if text.startswith("my "):  # “my brother … his wife” explains itself
+        text = re.sub(r"\b(?:we|our|us)\b", "", text) if " and i " in text else text
         text = re.sub(r"\b(?:he|she|(?:his|her|their)(?= [a-z]))\b", "", text)
     text = _RELATIVE.sub(r"\g<noun>which ", text)
     if several := _SEVERAL.search(text):

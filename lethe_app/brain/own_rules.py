@@ -30,6 +30,14 @@ OWN: tuple[tuple[str, str], ...] = (
     ),
     (rf"{ANY_ONE}{BETWEEN},? (?:turned|turns|is turning|is about to turn|will be) {AGE}\b(?! (?:years|times)\b).*", "!"),
     (rf"{ANY_ONE}{BETWEEN},? (?:is not|are not|does not|do not) (?!feel|think|know|want|need|care).+ any ?more", ""),
+    (
+        (
+            rf"{ANY_ONE}{BETWEEN},? (?:hurt|broke|sprained|twisted|injured|fractured|dislocated) (?:his|her|their|its) "
+            rf"(?:\w+ )?(?:back|knee|"
+            r"ankle|wrist|arm|leg|foot|hip|shoulder|neck|hand|finger|toe|nose|rib|collarbone|elbow|paw)s?\b.*"
+        ),
+        "!",
+    ),
     (r"my (?:full |real |first |last |middle |sur)?name is (?!not).+", "name"),
     (r"my (?:[\w-]+ )?birthday is (?!coming|soon|over|the best|ruined).+", "birthday"),
     (

@@ -46,7 +46,9 @@ _TAIL = re.compile(
     r"[\s,]*\b(?:btw|by the way|lol|lmao|haha+|though|tbh|actually|you know|you see|too|as well|either|anyway|anyways|xd|"
     r"imo|honestly|please|sorry|these days|nowadays|at least|obviously|for sure|that's for sure|to be honest|"
     r"believe it or not|trust me|thanks|thank you|don't laugh|don't judge|of course|ok|okay|or something|or so|you see|even|"
-    r"after all|in fact|now|instead|yay|ugh|right|again|(?<!by )(?<!for )(?<!to )(?<!of )(?<!with )(?<!taught )myself|"
+    r"after all|in fact|now|instead|yay|ugh|right|again|(?<!by )(?<!for )(?<!to )(?<!of )(?<!with )(?<!taught "
+    r")(?<!challenge )(?<!express )(?<!hurt )(?<!push )(?<!doubting )(?<!improve )(?<!treat )(?<!enjoy )"
+    r"(?<!injured )(?<!bought )myself|"
     r"just like that|as it happens|dear|my dear|my friend|friend|love|traveller|sailor|so far|before that|after that|back then|"
     r"at the time|there|here|if you must know|if i'm honest)[\s,.!:)-]*$",
     re.IGNORECASE,
@@ -92,6 +94,8 @@ _SECOND = (
 )
 _FRONTED = re.compile(rf"^(?P<time>{_WHEN}(?: {_SECOND})?),? (?P<rest>(?:I|I'm|I've|my)\b.*)$", re.IGNORECASE)
 """“Last weekend I climbed …”, to become “I climbed … last weekend”."""
+_BEFORE_US = re.compile(r"^(?!.*\bI\b.*\bmy\b)[A-Za-z][a-z]+(?: [a-z]+){1,4}, (?=my [a-z]+ and I\b)")
+"""“Speaking of special moments, my wife and I …”."""
 _TIME_FIRST = re.compile(rf"^{_WHEN},? ", re.IGNORECASE)
 _ALSO_WHEN = re.compile(rf",? {_SECOND}(?=,)", re.IGNORECASE)
 _TWO_TIMES = re.compile(rf"^(?P<first>{_WHEN}),?(?P<second> {_SECOND})?,? (?=(?:I|I'm|I've|my)\b)", re.IGNORECASE)
@@ -128,7 +132,7 @@ def clauses(sentence: str) -> list[str]:
     """The parts of a sentence that have a subject of their own, bare of fillers and end marks; “and work …” gets its “I”."""
     found: list[str] = []
     whole = _TWO_TIMES.sub(lambda times: f"{times['first']}{times['second'] or ''} ", strip(sentence))
-    for piece in _pieces(_ASIDE.sub(",", whole)):
+    for piece in _pieces(_ASIDE.sub(",", _BEFORE_US.sub("", whole))):
         if listed := _SELF_LIST.match(strip(piece)):
             found += [
                 f"I'm {part}" for part in re.split(r",(?: and)? | and (?=from )", listed["parts"]) if _SELF_PART.match(part)

@@ -93,6 +93,8 @@ _EVASIVE = re.compile(
     r"good question|think|later|stop|please|kidding|joking|forget|forgot|remember|tell)\b",
     re.IGNORECASE,
 )
+_STATES = re.compile(r"\b(?:is|are|was|were)\b|\w'(?:s|re) [a-z]+$")
+"""“Rock's awesome” names no instrument."""
 _SHAPES = {
     _NAME: re.compile(r"(?:(?:[A-Z][\w'-]*|and|the|de|da|la|le|von|van|of)(?:,?\s|\Z)){1,8}\Z"),
     _PLACE: re.compile(r"(?:the |an? )?[\w' -]{2,40}(?:, [\w' -]+)?\Z"),
@@ -181,7 +183,12 @@ def _short_answer(message: str) -> str:
     parts = sentences(message)
     first = next((strip(part) for part in parts[:2] if strip(part) and not part.endswith("?")), "")
     bare = _INTO.sub("", first).strip(" ,.")
-    if len(bare.split()) > _MOST_WORDS or _EVASIVE.search(bare) or re.match(r"(?:I|my|he|she|we|they)\b", bare):
+    if (
+        len(bare.split()) > _MOST_WORDS
+        or _STATES.search(bare)
+        or _EVASIVE.search(bare)
+        or re.match(r"(?:I|my|he|she|we|they)\b", bare)
+    ):
         return ""
     return bare
 

@@ -274,3 +274,87 @@ def test_any_conversation_can_be_read(said: list[str]):
 @given(st.datetimes(timezones=st.just(UTC)))
 def test_any_day_of_the_calendar_will_do(time: datetime):
     assert texts(user("I adopted a dog two weeks ago and I'm moving to Porto on the 31st.", time))
+
+
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [
+        ("my moms a nurse", "Tomas's mom is a nurse."),
+        ("ill be in berlin next week", "Tomas will be in berlin in the week of 17 March 2025."),
+        ("i live in porto with my gf", "Tomas lives in Porto with their girlfriend."),
+        ("dont like mushrooms tbh", "Tomas doesn't like mushrooms."),
+        ("just moved to Leeds", "Tomas moved to Leeds."),
+        ("gonna see my grandma on friday", "Tomas is going to see their grandma on 14 March 2025."),
+        ("my cats name is luna", "Tomas's cat's name is Luna."),
+        ("Been learning Dutch lately", "Tomas has been learning Dutch lately."),
+        ("Married with two kids.", "Tomas is married with two kids."),
+    ],
+)
+def test_phone_spelling_and_omitted_subjects_are_read(said: str, known: str):
+    assert known in texts(user(said))
+
+
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [
+        ("can my dog eat grapes?", "Tomas has a dog."),
+        ("hang out with my girlfriend today", "Tomas has a girlfriend."),
+        ("Practised my violin, badly.", "Tomas has a violin."),
+        ("As a nurse, I see that a lot.", "Tomas is a nurse."),
+        ("My colleague Priya brought cake.", "Tomas's colleague is called Priya."),
+        ("I was scared when my son broke his arm.", "Tomas's son broke his arm."),
+    ],
+)
+def test_what_is_told_in_passing_is_a_fact(said: str, known: str):
+    assert known in texts(user(said))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "known"),
+    [
+        ("What do you do?", "Engineer, at Siemens.", ["Tomas is an engineer at Siemens."]),
+        ("Are you married?", "yep", ["Tomas is married."]),
+        ("Do you have any siblings?", "No", ["Tomas doesn't have any siblings."]),
+        ("Do you have kids?", "Yes, two.", ["Tomas has two kids."]),
+        ("When's your exam?", "On Friday", ["Tomas's exam is on 14 March 2025."]),
+        ("What's your favourite game?", "Yep.", []),
+        ("Do you play any instruments?", "Yeah, rock's awesome!", []),
+    ],
+)
+def test_short_answers_say_what_was_asked_for_or_nothing(question: str, answer: str, known: list[str]):
+    assert texts(persona(question), user(answer)) == known
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I've never had a cat before but I have one now",
+        "I enjoy playing it occasionally",
+        "I like shooting people",
+        "Oh sure, I just love getting up at five",
+        "My mother is tired",
+        "I'm sick today",
+        "I had a headache yesterday",
+        "I think I might move to Oslo",
+        "I dreamt I was a bird",
+        "We talked about Oslo yesterday",
+        "I've been playing for about four months",
+        "Love can be so powerful",
+        "I had three calls before noon",
+    ],
+)
+def test_contrasts_moods_irony_and_trifles_are_no_facts(said: str):
+    assert texts(user(said)) == []
+
+
+def test_a_name_known_from_before_is_whose_it_is():
+    assert "Tomas's daughter Emma turned ten on 10 March 2025." in texts(
+        user("My daughter Emma loves maths."), user("Emma turned ten yesterday")
+    )
+
+
+def test_both_deeds_of_a_day_have_its_date():
+    assert texts(user("Last Friday I entered a chess tournament and won a trophy")) == [
+        "Tomas entered a chess tournament on 7 March 2025.",
+        "Tomas won a trophy on 7 March 2025.",
+    ]
