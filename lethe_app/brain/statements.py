@@ -33,7 +33,7 @@ _IRONIC = re.compile(
     r"^(?:oh,? (?:sure|yeah|yes|great|joy|right)|yeah,? right|because (?:of course|obviously|clearly)|how (?:nice|"
     r"lovely))\b|\bjust love (?:when|how|getting|"
     r"waiting|being|having to|sitting)\b|\b(?:shooting|killing|eating|murdering|stealing) (?:people|kids|children|babies|"
-    r"humans)\b|\bnot\W*$",
+    r"humans)\b|(?<!or )\bnot\W*$",
     re.IGNORECASE,
 )
 """Said in irony, or with a word that has its meaning from a trade, as a photographer shoots people."""
@@ -65,7 +65,7 @@ _CALLED = re.compile(
 """“Tomas's daughter Emma …”, “… a dog called Max”."""
 _HERE = re.compile(r" here(?= from)")
 _CONTRASTED = re.compile(r"\b(?:never|not|n't|almost|wanted|before|always thought|only had)\b", re.IGNORECASE)
-_CONTRAST = re.compile(r"\W*\b(?:but|until|till|though|although|however|yet|except)\b", re.IGNORECASE)
+_CONTRAST = re.compile(r"\W*\b(?:but|until|till|however|yet|except)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
