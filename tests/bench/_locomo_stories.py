@@ -51,27 +51,44 @@ async def ingest(recall: Recall, chats: Chats, sample: dict, *, own: bool = Fals
     With `own` neither the observations nor the summaries of the file are read: what is known is what our rules take from the
     lines, as when a session is archived without a model.
     """
-    owner, talk = str(sample["sample_id"]), sample["conversation"]
-    story = Story(owner, datetime.min.replace(tzinfo=UTC), (talk["speaker_a"], talk["speaker_b"]))
+    story = begin(sample)
     for number in sessions_of(sample):
-        began = moment_of(talk[f"session_{number}_date_time"])
-        story.last = max(story.last, began)
-        session = await chats.add_session(ChatSession(persona_id=owner, added=began))
-        passages, lines = [], []
-        for place, turn in enumerate(talk[f"session_{number}"]):
-            role = Role.USER if turn["speaker"] == talk["speaker_a"] else Role.ASSISTANT
-            told = Message(session_id=session.guid, role=role, speaker_name=turn["speaker"], time=began,
-                           alternatives=[Alternative(content=turn["text"])])  # fmt: skip
-            await chats.add_message(told)
-            story.turns[turn["dia_id"]] = (told.id, session.guid)
-            lines.append(Said(told.id, role, turn["speaker"], turn["text"], began))
-            text = turn["text"] + (f" (shares a picture: {turn['blip_caption']})" if turn.get("blip_caption") else "")
-            passages += render.message(owner, session.guid, told.id, place, turn["speaker"], text, began)
-        await recall.keep(passages + (_told(session, lines) if own else _given(session, sample, number)))
-    while await recall.catch_up():
-        pass
+        await ingest_session(recall, chats, story, sample, number, own=own)
+    await embed_all(recall)
     story.questions = [asked for item in sample["qa"] if (asked := question_of(item, story)).turns]
     return story
+
+
+def begin(sample: dict) -> Story:
+    """Return the story of a conversation of which nothing is stored yet."""
+    talk = sample["conversation"]
+    return Story(str(sample["sample_id"]), datetime.min.replace(tzinfo=UTC), (talk["speaker_a"], talk["speaker_b"]))
+
+
+async def ingest_session(recall: Recall, chats: Chats, story: Story, sample: dict, number: int, *, own: bool) -> UUID:
+    """Store one session with its facts and summary; return its id."""
+    owner, talk = story.name, sample["conversation"]
+    began = moment_of(talk[f"session_{number}_date_time"])
+    story.last = max(story.last, began)
+    session = await chats.add_session(ChatSession(persona_id=owner, added=began))
+    passages, lines = [], []
+    for place, turn in enumerate(talk[f"session_{number}"]):
+        role = Role.USER if turn["speaker"] == talk["speaker_a"] else Role.ASSISTANT
+        told = Message(session_id=session.guid, role=role, speaker_name=turn["speaker"], time=began,
+                       alternatives=[Alternative(content=turn["text"])])  # fmt: skip
+        await chats.add_message(told)
+        story.turns[turn["dia_id"]] = (told.id, session.guid)
+        lines.append(Said(told.id, role, turn["speaker"], turn["text"], began))
+        text = turn["text"] + (f" (shares a picture: {turn['blip_caption']})" if turn.get("blip_caption") else "")
+        passages += render.message(owner, session.guid, told.id, place, turn["speaker"], text, began)
+    await recall.keep(passages + (_told(session, lines) if own else _given(session, sample, number)))
+    return session.guid
+
+
+async def embed_all(recall: Recall) -> None:
+    """Embed every passage that has no vector yet."""
+    while await recall.catch_up():
+        pass
 
 
 def sessions_of(sample: dict) -> list[int]:
