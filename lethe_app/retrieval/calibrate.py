@@ -87,12 +87,8 @@ class Thresholds(BaseModel):
     """The same fact where the words do not speak against it (`contrast.Contrast.agrees`)."""
     same_memory: float = Field(ge=0, le=FARTHEST)
     """A memory that replaces another one."""
-    same_search: float = Field(ge=0, le=FARTHEST)
-    """A search that has been done."""
     update: float = Field(ge=0, le=FARTHEST)
     """The same or a changed fact: near enough to be worth a closer look."""
-    fact_retrieval: float = Field(ge=0, le=FARTHEST)
-    """A fact whose sources a message brings up."""
     natural: float = Field(ge=0, le=FARTHEST)
     """A memory that wants to be told, and whose moment this message is."""
     rag_limit: float = Field(ge=0, le=FARTHEST)
@@ -104,8 +100,7 @@ class Thresholds(BaseModel):
 
 
 ORIGINAL = Thresholds(
-    duplicate=0.05, same_words=0.05, same_memory=0.07, same_search=0.075, update=0.075,
-    fact_retrieval=0.10, natural=0.09, rag_limit=0.10,
+    duplicate=0.05, same_words=0.05, same_memory=0.07, update=0.075, natural=0.09, rag_limit=0.10,
     embedder="gte-large", fitted=datetime(2024, 1, 1, tzinfo=UTC),
 )  # fmt: skip
 """The limits of the program that Lethe follows. They fit gte-large, whose distances are all small; the starter embedder puts
@@ -124,10 +119,9 @@ class Aim:
 
 AIMS = {
     "rag_limit": Aim(precision=0.80, strangers=0.02),
-    "fact_retrieval": Aim(precision=0.90, strangers=0.01),
     "natural": Aim(precision=0.95, strangers=0.005),
 }
-"""What competes for slots is ranked afterwards, a fact brings its sources along, and a natural memory is told unasked."""
+"""What competes for slots is ranked afterwards, and a natural memory is told unasked."""
 
 
 def load_pairs(path: Path) -> list[Pair]:
@@ -141,12 +135,12 @@ def fit(pairs: Sequence[Pair], distances: Sequence[float], embedder: str = "") -
     - `duplicate`: the widest limit below which at least `PRECISE` are duplicates; else the one with the most, unless that is
       below `WORTHLESS`. `same_words`: the same among pairs whose words do not speak against it.
     - `update`: the limit that best parts duplicates and updates from related and unrelated ones: just below it a pair is
-      still more likely one of the former. `same_search` parts duplicates from all others likewise.
+      still more likely one of the former.
     - `same_memory`: the widest limit below which at least `SAFE` are duplicates or updates, but never beyond `same_words`: what
       it replaces is gone, and in a real memory far more of what lies near is merely related than among the pairs.
-    - `rag_limit`, `fact_retrieval`, `natural`: the widest limit that keeps to `AIMS`.
+    - `rag_limit`, `natural`: the widest limit that keeps to `AIMS`.
 
-    duplicate ≤ same_memory ≤ same_words ≤ update; duplicate ≤ same_search ≤ update; natural ≤ fact_retrieval ≤ rag_limit.
+    duplicate ≤ same_memory ≤ same_words ≤ update; natural ≤ rag_limit.
     Where the wanted pairs do not lie nearer by `limits.SURE` standard errors (an embedder that tells nothing, or too few
     pairs), a limit falls back to near identity: `NEAR_IDENTITY`, or half the distance of the nearest pair that is no
     duplicate, whichever is smaller.
@@ -162,11 +156,10 @@ def fit(pairs: Sequence[Pair], distances: Sequence[float], embedder: str = "") -
     limits = {name: min(limit, FARTHEST) if limit is not None else near for name, (limit, _sample) in (facts | meant).items()}
     widest = limits["update"]
     limits["duplicate"] = least = min(limits["duplicate"], widest)
-    for name in ("same_words", "same_memory", "same_search"):
+    for name in ("same_words", "same_memory"):
         limits[name] = min(max(limits[name], least), widest)
     limits["same_memory"] = min(limits["same_memory"], limits["same_words"])
-    limits["fact_retrieval"] = min(limits["fact_retrieval"], limits["rag_limit"])
-    limits["natural"] = min(limits["natural"], limits["fact_retrieval"])
+    limits["natural"] = min(limits["natural"], limits["rag_limit"])
     quality: dict[str, float] = {}
     for name, (_limit, sample) in (facts | meant).items():
         quality[f"{name} precision"], quality[f"{name} recall"] = sample.judge(limits[name])
@@ -197,7 +190,6 @@ def facts_fitted(pairs: Sequence[Pair], distances: Sequence[float]) -> Fitted:
         "duplicate": (same.precise(PRECISE, WORTHLESS) if told else None, same),
         "same_words": (same_words.precise(PRECISE, WORTHLESS) if told else None, same_words),
         "same_memory": (matter.precise(SAFE, WORTHLESS) if parted else None, matter),
-        "same_search": (same.parting() if told else None, same),
         "update": (matter.parting() if parted else None, matter),
     }
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lethe_app.retrieval.order import among, begins, distinct, highest_first
+from lethe_app.retrieval.order import begins, highest_first
 from lethe_app.retrieval.shelf import Columns, Rows
-from lethe_app.retrieval.spread import Spread, rarity_of
+from lethe_app.retrieval.spread import Spread
 from lethe_app.storage.passage_words import Occurrences
 
 Floats = NDArray[np.float32]
@@ -17,8 +17,6 @@ Flags = NDArray[np.bool_]
 
 LATE = (100, 100, 60, 100)
 """How many passages of each group (lines, facts, summaries, what stands alone) are compared word by word."""
-GAPS = np.array([1, 2, 3])
-"""How much farther the second of two neighbours may stand than the first: stop words may lie between."""
 SATURATION, LENGTH_SHARE = 1.2, 0.75
 """k1 and b of BM25."""
 
@@ -31,7 +29,6 @@ class Places:
     """Position of the word in the question."""
     passage: Rows
     """By number."""
-    offset: Rows
 
 
 @dataclass(frozen=True)
@@ -49,12 +46,20 @@ class Evidence:
     """Does this word stand in that passage, in any form?"""
     rarity_in_passages: Floats
     """Per word: inverse document frequency over single passages (Robertson–Spärck Jones, never negative)."""
-    beside: Floats
-    """Per weighed source of `sources`: rarity of the neighbouring words of the question that stand together there."""
-    covered: Floats
-    """Per source: the share of the question's words, by rarity, that stand anywhere in it."""
     sources: NDArray[np.int32]
     """The sources that are weighed, by position in `Columns.sources`."""
+    silent: Flags
+    """It states nothing (see `assertions`), so it counts for nothing."""
+
+    def without(self, silent: Flags) -> Evidence:
+        """Return the evidence with these passages silenced."""
+        return replace(
+            self,
+            cosine=np.where(silent, self.cosine.min() if len(self.cosine) else 0, self.cosine).astype(np.float32),
+            bm25=np.where(silent, np.float32(0), self.bm25),
+            shares=self.shares & ~silent,
+            silent=silent,
+        )
 
     @property
     def stands(self) -> Flags:
@@ -65,27 +70,25 @@ class Evidence:
 def gather(
     columns: Columns,
     rows: Rows,
-    neighbours: tuple[tuple[int, int], ...],
     places: Places,
     spread: Spread,
     near: tuple[Rows, Floats],
 ) -> Evidence:
     """Put together what meaning (`near`: numbers and cosines) and words say of these rows, which are in rising order."""
     sources, source = np.unique(columns.source[rows], return_inverse=True)
-    word, place, offset = _known(columns.number[rows], places)
+    word, place = _known(columns.number[rows], places)
     words = len(spread.rarity)
     counts = np.bincount(word * len(rows) + place, minlength=words * len(rows)).reshape(words, len(rows)).astype(np.float32)
     return Evidence(
         rows=rows,
         group=columns.group[rows],
         source=source,
-        cosine=cosines_of(columns.number[rows], *near),
+        cosine=cosines_of(columns.number[rows], *near, otherwise=float(near[1].min()) if len(near[1]) else 0.0),
         bm25=_bm25(counts, columns.length[rows] / columns.mean_length, spread.rarity),
         shares=counts > 0,
         rarity_in_passages=spread.rarity_in_passages,
-        beside=_beside(source, len(sources), spread.sources, neighbours, (word, place, offset)),
-        covered=_covered(columns, spread, sources),
         sources=sources,
+        silent=np.zeros(len(rows), bool),
     )
 
 
@@ -100,7 +103,7 @@ def standard(values: Floats) -> Floats:
 
 def places_of(occurrences: Occurrences) -> Places:
     """As columns."""
-    return Places(*(np.array(values, np.int64) for values in (occurrences.word, occurrences.passage, occurrences.offset)))
+    return Places(np.array(occurrences.word, np.int64), np.array(occurrences.passage, np.int64))
 
 
 def to_compare(group: NDArray[np.int8], cosine: Floats, worth: Floats) -> Rows:
@@ -129,11 +132,11 @@ def highest(values: Floats, owner: Rows, owners: int) -> Floats:
     return found
 
 
-def _known(numbers: Rows, places: Places) -> tuple[Rows, Rows, Rows]:
+def _known(numbers: Rows, places: Places) -> tuple[Rows, Rows]:
     """The places in these passages, by position among them."""
     position = np.minimum(np.searchsorted(numbers, places.passage), max(0, len(numbers) - 1))
     known = numbers[position] == places.passage if len(numbers) else np.zeros(len(position), bool)
-    return places.word[known], position[known], places.offset[known]
+    return places.word[known], position[known]
 
 
 def cosines_of(numbers: Rows, near: Rows, cosines: Floats, otherwise: float = 0.0) -> Floats:
@@ -146,36 +149,14 @@ def cosines_of(numbers: Rows, near: Rows, cosines: Floats, otherwise: float = 0.
     return found
 
 
+def slowed(length: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what BM25 adds to the count of a word in its denominator; `length` is against the mean."""
+    slow: NDArray[np.float64] = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length)
+    return slow
+
+
 def _bm25(counts: Floats, length: NDArray[np.float64], rarity: Floats) -> Floats:
     """Robertson's BM25; length in characters, against the mean, serves as well as in words."""
-    slow = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length)
+    slow = slowed(length)
     score: Floats = (rarity[:, None] * counts * (SATURATION + 1) / (counts + slow)).sum(0).astype(np.float32)
     return score
-
-
-def _covered(columns: Columns, spread: Spread, sources: NDArray[np.int32]) -> Floats:
-    stands = np.zeros((len(spread.rarity), len(sources)), np.float32)
-    place = np.full(len(columns.sources), -1, np.int32)
-    place[sources] = np.arange(len(sources))
-    there = place[columns.source[spread.row]]
-    known = there >= 0
-    stands[spread.word[known], there[known]] = 1
-    share: Floats = (spread.rarity @ stands / max(float(spread.rarity.sum()), 1e-9)).astype(np.float32)
-    return share
-
-
-def _beside(
-    source: Rows, sources: int, of: int, neighbours: tuple[tuple[int, int], ...], places: tuple[Rows, Rows, Rows]
-) -> Floats:
-    """Per source: how rare the pairs of the question are that stand together in a passage of it, in their order."""
-    word, place, offset = places
-    total = np.zeros(sources, np.float32)
-    step = int(offset.max()) + 8 if len(offset) else 1
-    spot = place * step + offset
-    for left, right in neighbours:
-        first, second = spot[word == left], spot[word == right]
-        met = first[among(first[:, None] + GAPS, second).any(axis=1)]
-        there = distinct(source[met // step])
-        if len(there):
-            total[there] += rarity_of(np.array([len(there)]), of)[0]
-    return total

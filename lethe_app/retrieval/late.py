@@ -35,14 +35,20 @@ def asked(meaning: Meaning, weights: Mapping[str, float]) -> tuple[Matrix, Matri
 
     `weights` is by folded word; words it does not name count nothing.
     """
-    words = _words_of(meaning.pieces)
+    words = words_of(meaning.pieces)
     weight = np.array([weights.get(word, 0.0) for word in words], np.float32)
     kept = weight > 0
     return _unit_rows(meaning)[kept], weight[kept], [word for word, keep in zip(words, kept, strict=True) if keep]
 
 
-def nearness(question: Matrix, blobs: Sequence[bytes]) -> Matrix:
-    """For every token of the question (rows) and every text (columns) the sharpened cosine of the nearest token, 0 to 1."""
+def sharpened(cosines: Matrix) -> Matrix:
+    """Return cosines as nearness, 0 to 1."""
+    near: Matrix = np.clip(cosines, 0.0, 1.0) ** SHARPNESS
+    return near
+
+
+def nearest(question: Matrix, blobs: Sequence[bytes]) -> Matrix:
+    """For every token of the question (rows) and every text (columns) the cosine of the nearest token; 0 without tokens."""
     size = question.shape[1]
     counts = np.array([len(blob) // max(1, size) for blob in blobs], np.int64)
     found = np.zeros((len(question), len(blobs)), np.float32)
@@ -55,8 +61,7 @@ def nearness(question: Matrix, blobs: Sequence[bytes]) -> Matrix:
         some = slice(start, start + AT_ONCE)
         np.matmul(question, rows[some].astype(np.float32).T, out=cosines[:, some])
     starts = (np.cumsum(counts) - counts)[filled]
-    nearest = np.maximum.reduceat(cosines, starts, axis=1) / STEPS
-    found[:, filled] = np.clip(nearest, 0.0, 1.0) ** SHARPNESS
+    found[:, filled] = np.maximum.reduceat(cosines, starts, axis=1) / STEPS
     return found
 
 
@@ -68,7 +73,7 @@ def _unit_rows(meaning: Meaning) -> Matrix:
     return unit
 
 
-def _words_of(pieces: Sequence[str]) -> list[str]:
+def words_of(pieces: Sequence[str]) -> list[str]:
     """The folded word each piece belongs to; empty for control tokens, marks and stop words."""
     groups: list[list[int]] = []
     for number, piece in enumerate(pieces):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from lethe_app.domain.passage import Meaning
+from lethe_app.retrieval.assertions import is_evidence
 from lethe_app.retrieval.evidence import Evidence, Flags, Floats, Places, cosines_of, gather, places_of, to_compare
+from lethe_app.retrieval.geometry import Geometry
+from lethe_app.retrieval.order import among
 from lethe_app.retrieval.shelf import Columns, Rows
 from lethe_app.retrieval.spread import NEAREST, Spread, promising, spread_of_all, spread_of_some
 from lethe_app.retrieval.views import View, vector_of
@@ -19,8 +22,6 @@ from lethe_app.storage.passages import Passages
 
 ALL_UP_TO, PLACES_UP_TO = 5_000, 12_000
 """With no more passages than this every one is weighed, unless the words of the question stand in more places than that."""
-APART = 1_000
-"""Words of which only the passage is known are so far from one another that they are no neighbours."""
 
 
 @dataclass(frozen=True)
@@ -47,35 +48,60 @@ class Looker:
     moment: Moment
     meaning: Meaning | None
     """None where there are no vectors to compare it with."""
+    geometry: Geometry
+    personas: Collection[str]
+    """Names of the speakers whose statements about the user are no evidence."""
 
     async def look(self) -> Looked:
         """At every passage if there are few, else at the promising ones."""
         if len(self.columns.number) <= ALL_UP_TO:
-            occurrences = await self.passages.occurrences_if_few(self.asked.words, PLACES_UP_TO)
+            occurrences = await self.passages.occurrences_if_few(self.asked.lookups, PLACES_UP_TO)
             if occurrences is not None:
-                near = self.view.nearest(self.meaning, NEAREST)
+                near = self._near(len(self.columns.number))
                 spread = spread_of_all(self.columns, self.allowed, occurrences, self.asked.words)
                 rows = np.flatnonzero(self.allowed)
-                known = gather(self.columns, rows, self.asked.neighbours, places_of(occurrences), spread, near)
+                known = gather(self.columns, rows, places_of(occurrences), spread, near)
                 compared = to_compare(known.group, known.cosine, known.bm25)
-                return Looked(known, compared, await self._tokens(self.columns.number[rows[compared]]))
+                numbers = self.columns.number[rows[compared]]
+                return await self._heard(known, compared, await self._tokens(numbers))
         return await self._look_at_some()
 
     async def _look_at_some(self) -> Looked:
         """What the words of most are worth is judged by the word index alone; only those to be compared are read."""
-        listing = asyncio.ensure_future(self.passages.listed(self.asked.words))
+        listing = asyncio.ensure_future(self.passages.listed(self.asked.lookups))
         await asyncio.sleep(0)  # storage looks for the words while the graph is searched here
-        near = self.view.nearest(self.meaning, NEAREST)
+        near = self._near(NEAREST)
         spread = spread_of_some(self.columns, self.allowed, await listing, self.asked.words)
         rows, worth = promising(self.columns, self.allowed, spread, near[0], self.moment)
         numbers = self.columns.number[rows]
         farthest = float(near[1][:NEAREST].min()) if len(near[1]) else 0.0
         compared = to_compare(self.columns.group[rows], cosines_of(numbers, *near, otherwise=farthest), worth)
-        closer = await self.passages.closer(self.embedder, self.asked.words, np.sort(numbers[compared]).tolist())
+        closer = await self.passages.closer(self.embedder, self.asked.lookups, np.sort(numbers[compared]).tolist())
         places = _with_listed(places_of(closer.occurrences), self.columns, spread, rows, compared)
-        nearer = _with_cosines(near, closer.vectors, self.meaning)
-        known = gather(self.columns, rows, self.asked.neighbours, places, spread, nearer)
-        return Looked(known, compared, closer.tokens)
+        nearer = self._with_cosines(near, closer.vectors)
+        known = gather(self.columns, rows, places, spread, nearer)
+        return await self._heard(known, compared, closer.tokens)
+
+    async def _heard(self, known: Evidence, compared: Rows, tokens: Mapping[int, bytes]) -> Looked:
+        """Read the compared lines and leave out those that state nothing."""
+        numbers = self.columns.number[known.rows]
+        lines = await self.passages.spoken_lines(numbers[compared].tolist(), self.personas)
+        mute = [line.number for line in lines if not is_evidence(line.text, line.speaker, self.personas, line.before)]
+        silent = among(numbers, np.array(mute, np.int64))
+        return Looked(known.without(silent), compared[~silent[compared]], tokens)
+
+    def _near(self, count: int) -> tuple[Rows, Floats]:
+        """Numbers and scaled cosines of the nearest passages."""
+        numbers, cosines = self.view.nearest(self.meaning, count)
+        return numbers, self.geometry.scaled(cosines)
+
+    def _with_cosines(self, near: tuple[Rows, Floats], vectors: Mapping[int, bytes]) -> tuple[Rows, Floats]:
+        """Add the cosines of the passages that words found and the index did not bring up."""
+        if self.meaning is None or not vectors:
+            return near
+        matrix = np.frombuffer(b"".join(vectors.values()), np.float32).reshape(len(vectors), -1)
+        cosines = self.geometry.scaled(matrix @ vector_of(self.meaning))
+        return np.concatenate([near[0], np.array(list(vectors), np.int64)]), np.concatenate([near[1], cosines])
 
     async def _tokens(self, numbers: Rows) -> Mapping[int, bytes]:
         return await self.passages.token_vectors(self.embedder, numbers.tolist()) if self.embedder else {}
@@ -91,14 +117,4 @@ def _with_listed(places: Places, columns: Columns, spread: Spread, rows: Rows, r
     return Places(
         np.concatenate([places.word, word]),
         np.concatenate([places.passage, columns.number[spread.row[others]]]),
-        np.concatenate([places.offset, APART * (word + 1)]),
     )
-
-
-def _with_cosines(near: tuple[Rows, Floats], vectors: Mapping[int, bytes], meaning: Meaning | None) -> tuple[Rows, Floats]:
-    """With the cosines of the passages that words found and the index did not bring up."""
-    if meaning is None or not vectors:
-        return near
-    matrix = np.frombuffer(b"".join(vectors.values()), np.float32).reshape(len(vectors), -1)
-    cosines = matrix @ vector_of(meaning)
-    return np.concatenate([near[0], np.array(list(vectors), np.int64)]), np.concatenate([near[1], cosines])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from uuid import UUID
 
 import numpy as np
 
+from lethe_app.retrieval.assertions import is_request
 from lethe_app.retrieval.evidence import Evidence, Floats, standard
 from lethe_app.retrieval.gate import BY_MEANING, BY_WORDS, likelihood, telling
 from lethe_app.retrieval.order import highest_first
@@ -78,6 +80,14 @@ class Found:
     by_meaning: bool = False
     """Was meaning compared too? Without an embedder, or before its vectors are there, words alone find."""
 
+    def with_others(self, others: Sequence[Found], limit: int) -> Found:
+        """Return this with what other parts of the same message surely lead to, behind what this surely leads to."""
+        sure = sorted((hit for found in others for hit in found.hits if hit.is_sure), key=lambda hit: -hit.likelihood)
+        hits: dict[UUID, Hit] = {}
+        for hit in (*(hit for hit in self.hits if hit.is_sure), *sure, *self.hits):
+            hits.setdefault(hit.source, hit)
+        return replace(self, hits=tuple(hits.values())[:limit])
+
     def brought_up(self, slots: int) -> tuple[Hit, ...]:
         """What would be inserted: the best, as far as they are sure."""
         return tuple(hit for hit in self.hits[:slots] if hit.is_sure)
@@ -109,11 +119,12 @@ class Weighing:
         gate = BY_MEANING if self.by_meaning else BY_WORDS
         tells = telling(self.question.words, self.evidence.rarity_in_passages)
         likely = likelihood(self.weighed.values, len(tells), tells, self.evidence.stands, gate)
+        sure = gate.passed(likely, asking=is_request(self.question.text))
         strength = self._strength()
-        hits = tuple(self._hit(place, float(likely[place]), gate.sure, strength) for place in order.tolist())
+        hits = tuple(self._hit(place, float(likely[place]), strength, is_sure=bool(sure[place])) for place in order.tolist())
         return Found(hits, self._lines(strength), self.by_meaning)
 
-    def _hit(self, place: int, likely: float, sure: float, strength: Floats) -> Hit:
+    def _hit(self, place: int, likely: float, strength: Floats, *, is_sure: bool) -> Hit:
         source = self.columns.sources[int(self.evidence.sources[place])]
         reasons = [
             Reason(name, SIGNALS[name].meaning, float(self.weighed.values[name][place]), float(part[place]))
@@ -121,13 +132,15 @@ class Weighing:
             if part[place] > 0
         ]
         members = np.flatnonzero(self.evidence.source == place)
+        heard = members[~self.evidence.silent[members]]
+        members = heard if len(heard) else members
         best = members[np.argsort(-strength[members], kind="stable")[:LEADS]]
         began = int(self.columns.day[self.evidence.rows[members]].min())
         return Hit(
             source=source,
             score=float(self.weighed.score[place]),
             likelihood=likely,
-            is_sure=likely >= sure,
+            is_sure=is_sure,
             leads=tuple(self._lead(int(member)) for member in best),
             reasons=tuple(sorted(reasons, key=lambda reason: -reason.part)),
             time_words=self.moment.fit(date.fromordinal(began))[1],

@@ -15,7 +15,9 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.passage import Meaning, Passage, PassageKind
 from lethe_app.errors import LetheError
 from lethe_app.retrieval import late, nearness, render
-from lethe_app.retrieval.evidence import Floats
+from lethe_app.retrieval.assertions import parts_of, substance
+from lethe_app.retrieval.evidence import SATURATION, Floats, slowed
+from lethe_app.retrieval.geometry import STARTER, Geometry, measured
 from lethe_app.retrieval.looking import Looked, Looker
 from lethe_app.retrieval.rank import Found, Weighing
 from lethe_app.retrieval.shelf import Columns
@@ -23,7 +25,7 @@ from lethe_app.retrieval.signals import weigh
 from lethe_app.retrieval.vectors import EXACT_UP_TO
 from lethe_app.retrieval.views import Views
 from lethe_app.retrieval.when import moment
-from lethe_app.retrieval.words import Question, question, unaddressed
+from lethe_app.retrieval.words import Question, question, spaced, unaddressed
 from lethe_app.storage.passages import Passages, Vectors
 
 Embed = Callable[[Sequence[str]], Awaitable[list[Meaning]]]
@@ -55,6 +57,7 @@ class Recall:
         self._embedder = embedder
         self._clock = clock
         self._views = Views(passages, embedder, folder, exact_up_to)
+        self._geometry: Geometry | None = None
         self._changing = asyncio.Lock()
 
     def use(self, embed: Embed | None, embedder: str, ask: Embed | None = None) -> None:
@@ -67,6 +70,7 @@ class Recall:
         self._undated = nearness.Undated(embed) if embed is not None else None
         if embed is not None:
             self._views.use(embedder)
+        self._geometry = None
 
     # Keeping
 
@@ -141,7 +145,7 @@ class Recall:
 
         `present` are the names of those to whom or by whom it is said: whom it addresses is no part of what it means.
         """
-        return await _understood(self._ask, unaddressed(text, present))
+        return await _understood(self._ask, substance(unaddressed(text, present), present))
 
     async def search(
         self,
@@ -154,15 +158,22 @@ class Recall:
         only: Collection[UUID] | None = None,
         meaning: Meaning | None = None,
         present: Collection[str] = (),
+        personas: Collection[str] = (),
     ) -> Found:
         """What `text`, said at this moment (`at`), reminds of in the memory of these owners. Changes nothing.
 
         What lies in the future keeps silent; `without` names sources that are in view already, `only` those that may come;
-        `meaning` is that of the text where it is known. The names of those `present` lead nowhere. When the
-        embedder fails, words find.
+        `meaning` is that of the text where it is known. The names of those `present` lead nowhere, and what `personas` said of
+        others is no evidence. A long text is searched for in parts (`parts_of`). When the embedder fails, words find.
         """
-        weighing = await self.weigh(owners, text, at=at, without=without, only=only, meaning=meaning, present=present)
-        return weighing.found(limit) if weighing is not None else Found()
+        parts, found = parts_of(text, present), list[Found]()
+        for part in parts:
+            known = meaning if part == text else None
+            weighing = await self.weigh(
+                owners, part, at=at, without=without, only=only, meaning=known, present=present, personas=personas
+            )
+            found.append(weighing.found(limit) if weighing is not None else Found())
+        return found[0].with_others(found[1:], limit)
 
     async def weigh(
         self,
@@ -174,13 +185,14 @@ class Recall:
         only: Collection[UUID] | None = None,
         meaning: Meaning | None = None,
         present: Collection[str] = (),
+        personas: Collection[str] = (),
     ) -> Weighing | None:
         """All the evidence behind a search; nothing where there is nothing to find."""
         view = await self._views.open(owners)
         if len(view.shelf) == 0:
             return None
         meaning = meaning or await self.understand(text, present)
-        at, columns, asked = at or self._clock(), view.shelf.columns(), question(text, present)
+        at, columns, asked = at or self._clock(), view.shelf.columns(), question(substance(text, present), present)
         allowed = columns.day <= at.toordinal()
         hidden = columns.sources.positions(without)
         if len(hidden):
@@ -189,13 +201,26 @@ class Recall:
             allowed &= np.isin(columns.source, columns.sources.positions(only))
         if not allowed.any():
             return None
-        when = moment(asked.text, at.date())
+        when = moment(text, at.date())
         by_meaning = meaning is not None and view.has_vectors()
-        looker = Looker(self._passages, self._embedder, view, columns, allowed, asked, when, meaning if by_meaning else None)
+        meaning = meaning if by_meaning else None
+        geometry = await self._measured() if meaning is not None else STARTER
+        looker = Looker(
+            self._passages, self._embedder, view, columns, allowed, asked, when, meaning, geometry, frozenset(personas)
+        )
         looked = await looker.look()
-        near, weight = _compared(looked, columns, asked, meaning)
-        weighed = weigh(columns, looked.evidence, looked.compared, near, weight, when)
+        near, weight = _compared(looked, columns, asked, meaning, geometry)
+        weighed = weigh(columns, looked, near, weight, when)
         return Weighing(asked, when, columns, looked.evidence, looked.compared, weighed, by_meaning)
+
+    async def _measured(self) -> Geometry:
+        """The background of the present embedder; measured once."""
+        if self._geometry is None and self._ask is not None and self._embed is not None:
+            embedder, geometry = self._embedder, await measured(self._ask, self._embed)
+            if embedder != self._embedder:
+                return geometry
+            self._geometry = geometry
+        return self._geometry or STARTER
 
     async def distances(self, text: str | Meaning, origins: Collection[UUID]) -> dict[UUID, float]:
         """How far what each of these was turned into lies from a text: the least cosine distance, 0 to 2, days left out.
@@ -220,14 +245,26 @@ class Recall:
         return await nearness.nearest(self._passages, self._undated, view, meaning, (owner, kind), count)
 
 
-def _compared(looked: Looked, columns: Columns, asked: Question, meaning: Meaning | None) -> tuple[Floats, Floats]:
-    """Tokens of the question against the passages to be compared, and the weight of each token."""
-    numbers = columns.number[looked.evidence.rows[looked.compared]].tolist()
+def _compared(
+    looked: Looked, columns: Columns, asked: Question, meaning: Meaning | None, geometry: Geometry
+) -> tuple[Floats, Floats]:
+    """Compare the tokens of the question with the passages; return their nearness and the weight of each token.
+
+    Without an embedder words are compared: the same one is near, the nearer the shorter the text (as in BM25), any other is not.
+    """
+    evidence = looked.evidence
+    exact = evidence.shares[:, looked.compared].astype(np.float32)
     if meaning is None:
-        return np.zeros((0, len(numbers)), np.float32), np.zeros(0, np.float32)
-    weights = dict(zip(asked.words, looked.evidence.rarity_in_passages.tolist(), strict=True))
+        length = columns.length[evidence.rows[looked.compared]] / columns.mean_length
+        return (exact * (1 + SATURATION) / (1 + slowed(length))).astype(np.float32), evidence.rarity_in_passages
+    weights: dict[str, float] = {}
+    for word, rarity in zip(asked.words, evidence.rarity_in_passages.tolist(), strict=True):
+        for part in spaced(word).split():  # embedders take scripts without spaces character by character
+            weights[part] = max(rarity, weights.get(part, 0.0))
     tokens, weight, _words = late.asked(meaning, weights)
-    return late.nearness(tokens, [looked.tokens.get(number, b"") for number in numbers]), weight
+    numbers = columns.number[evidence.rows[looked.compared]].tolist()
+    cosines = late.nearest(tokens, [looked.tokens.get(number, b"") for number in numbers])
+    return late.sharpened(geometry.scaled_tokens(cosines)), weight
 
 
 async def _understood(embed: Embed | None, text: str) -> Meaning | None:

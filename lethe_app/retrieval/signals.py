@@ -9,6 +9,7 @@ from datetime import date
 import numpy as np
 
 from lethe_app.retrieval.evidence import Evidence, Flags, Floats, highest, standard
+from lethe_app.retrieval.looking import Looked
 from lethe_app.retrieval.shelf import ALONE, FACTS, LINES, SUMMARIES, Columns, Rows
 from lethe_app.retrieval.spread import BACKGROUND
 from lethe_app.retrieval.when import Moment
@@ -36,19 +37,19 @@ class Signal:
 
 SIGNALS = {
     "together": Signal(0.8, True, "two things the question names occur together, in these words or others"),
-    "line": Signal(0.2, True, "a line says, word for word or nearly, what the question says"),
-    "fact": Signal(0.2, True, "so does something known", by_facts=True),
-    "about": Signal(0.2, True, "something known is about the same", by_facts=True),
-    "summary": Signal(0.2, True, "the summary has a sentence about the same"),
-    "words": Signal(0.1, True, "a line shares rare words with the question"),
-    "phrase": Signal(0.15, True, "words that are neighbours in the question are neighbours there"),
-    "covered": Signal(0.1, True, "much of what the question names comes up somewhere"),
+    "said": Signal(0.3, True, "a line says, word for word or nearly, what the question says"),
+    "about": Signal(0.3, True, "something known is about the same", by_facts=True),
+    "summary": Signal(0.3, True, "the summary has a sentence about the same"),
     "date": Signal(2.0, False, "it was at the time the question names"),
     "beginning": Signal(4.0, False, "it was among the first meetings, which the question is about"),
     "lately": Signal(0.5, False, "it was lately, which the question is about"),
 }
 """Weights fitted by a listwise softmax regression on conversations, with many facts and summaries by a large model as well as
 with the few of our own rules, and rounded; those of the last two are chosen."""
+RIVALS = 4
+"""Sources, after the best other one, that a source is compared with to tell whether it stands out."""
+USUAL = 0.1
+"""What a source about something else says of a question; stands for rivals where there are too few."""
 
 
 @dataclass(frozen=True)
@@ -64,30 +65,30 @@ class Weighed:
     """Per compared passage: how well its words answer those of the question, 0 to 1."""
 
 
-def weigh(columns: Columns, evidence: Evidence, compared: Rows, near: Floats, weight: Floats, moment: Moment) -> Weighed:
+def weigh(columns: Columns, looked: Looked, near: Floats, weight: Floats, moment: Moment) -> Weighed:
     """All signals of all sources. `near` has a row per token of the question and a column per compared passage.
 
     What stands alone has neither lines nor a summary: it speaks for itself where others have those.
     """
+    evidence, compared = looked.evidence, looked.compared
     count = len(evidence.sources)
     owner = evidence.source[compared]
-    total = max(float(weight.sum()), 1e-9)
-    late = (weight @ near / total).astype(np.float32)
-    together = _together(near, weight, owner, count)
+    late = (weight @ near / max(float(weight.sum()), 1e-9)).astype(np.float32)
     of = {group: (evidence.group == group) | (evidence.group == ALONE) for group in (LINES, FACTS, SUMMARIES)}
+    best = {group: _best(evidence.cosine, evidence.source, members, count) for group, members in of.items()}
+    said = highest(late, owner, count)
     values = {
-        "together": together,
-        "line": _best(late, owner, of[LINES][compared], count),
-        "fact": _best(late, owner, of[FACTS][compared], count),
-        "about": _best(evidence.cosine, evidence.source, of[FACTS], count),
-        "summary": _best(evidence.cosine, evidence.source, of[SUMMARIES], count),
-        "words": _best(evidence.bm25, evidence.source, of[LINES], count),
-        "phrase": evidence.beside,
-        "covered": evidence.covered**2,
+        "together": _together(near, weight, owner, count),
+        "said": said,
+        "about": best[FACTS],
+        "summary": best[SUMMARIES],
         **_in_time(columns, evidence, moment),
-        "nearest": highest(evidence.cosine, evidence.source, count),  # the last two are for the gate: they mean the same
-        "said": highest(late, owner, count),  # whether there are facts and summaries or lines alone
+        # the rest is for the gate alone, and means the same from question to question
         "known": np.full(count, _known(columns), np.float32),
+        "matter": _mean_of_known(best[LINES], best[SUMMARIES]),
+        "nearest": highest(evidence.cosine, evidence.source, count),
+        "ahead": ahead(said),
+        "words": highest(evidence.bm25, evidence.source, count),
     }
     parts = shares(values)
     return Weighed(values, parts, _sum(parts.values()), late)
@@ -116,6 +117,23 @@ def _sum(parts: Iterable[Floats]) -> Floats:
 def _known(columns: Columns) -> float:
     """How much facts tell of the sources, from 0 to 1; what stands alone is all there is to know."""
     return min(1.0, (columns.of_group[FACTS] / ENOUGH + columns.of_group[ALONE]) / max(1, columns.source_count))
+
+
+def _mean_of_known(line: Floats, summary: Floats) -> Floats:
+    """The mean of both where a source has both, else the one it has."""
+    both = (line != 0) & (summary != 0)
+    mean: Floats = np.where(both, (line + summary) / 2, np.maximum(line, summary))
+    return mean
+
+
+def ahead(said: Floats) -> Floats:
+    """How much more each source says than the `RIVALS` after its best rival: what all sources say means none of them."""
+    ordered = np.sort(np.concatenate([said, np.full(RIVALS + 2, USUAL, np.float32)]))[::-1]
+    among_best = said >= ordered[RIVALS]
+    top = ordered[: RIVALS + 2].sum()
+    others = np.where(among_best, top - said, top - ordered[RIVALS + 1]) - np.where(said >= ordered[0], ordered[1], ordered[0])
+    by: Floats = (said - others / RIVALS).astype(np.float32)
+    return by
 
 
 def _best(values: Floats, owner: Rows, of: Flags, count: int) -> Floats:

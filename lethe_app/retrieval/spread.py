@@ -39,8 +39,6 @@ class Spread:
     """Per word: inverse document frequency over sources."""
     rarity_in_passages: Floats
     """The same over single passages."""
-    sources: int
-    """How many sources neighbouring words were looked for in."""
 
 
 def rarity_of(found_in: Rows | Floats | NDArray[np.float64], of: int) -> Floats:
@@ -58,7 +56,7 @@ def spread_of_all(columns: Columns, allowed: Flags, occurrences: Occurrences, wo
     in_sources = np.unique(np.stack([word, columns.source[row]]), axis=1)[0]
     sources, passages = (np.bincount(found, minlength=len(words)) for found in (in_sources, word))
     opening = np.bincount(every[0, (offset <= SPEAKER) & (columns.group[every[1]] == LINES)], minlength=len(words))
-    return _spread(columns, (word, row), (sources, passages), 2 * opening > passages, words, columns.source_count)
+    return _spread(columns, (word, row), (sources, passages), 2 * opening > passages, words)
 
 
 def spread_of_some(columns: Columns, allowed: Flags, listed: Listed, words: Sequence[str]) -> Spread:
@@ -77,8 +75,7 @@ def spread_of_some(columns: Columns, allowed: Flags, listed: Listed, words: Sequ
     none = [np.zeros(0, np.int64)]
     places = np.concatenate(word or none), np.concatenate(row or none)
     counts = np.array(sources, np.float32), np.array(passages, np.float32)
-    weighed = min(columns.source_count, NEAREST + WORDIEST + IN_TIME)
-    return _spread(columns, places, counts, ~np.array(listed.complete, bool), words, weighed)
+    return _spread(columns, places, counts, ~np.array(listed.complete, bool), words)
 
 
 def _spread(
@@ -87,7 +84,6 @@ def _spread(
     found: tuple[Rows | Floats, Rows | Floats],
     steady: Flags,
     words: Sequence[str],
-    sources: int,
 ) -> Spread:
     """From the counts of sources and passages with each word; `steady` ones will stand as often in all that is to come."""
     everyday = np.array([word in EVERYDAY for word in words], bool)
@@ -98,7 +94,6 @@ def _spread(
         _rarity_so_far(
             in_passages, max(1, len(columns.number)), BACKGROUND * PASSAGES_TO_A_SOURCE, steady, everyday * IN_PASSAGES
         ),
-        max(sources, BACKGROUND),
     )
 
 

@@ -7,15 +7,17 @@ import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import pairwise
 
 STOP_WORDS = frozenset(
     """
-    a about after again all also am an and any are as at be because been before being but by can could did do does doing don
-    during each for from further get got had has have having he her here hers him his how i if in into is it its itself just
-    let ll m me more most my no not of off on once only or our out over own re s same she should so some such t than that the
-    their theirs them then there these they this those through to too under until up us very ve was we were what when where
-    which while who whom whose why will with would you your yours
+    a about after again ain all also am an and any are aren arent as at be because been before being but by can cannot cant
+    could couldn couldnt did didn didnt do does doesn doesnt doing don dont during each em for from further get gonna got
+    gotta had hadn hadnt has hasn hasnt have haven havent having he her here heres hers herself hes him himself his how hows
+    i if im in into is isn isnt it its itself ive just lemme let lets ll m me more most mustn my myself no not of off on once
+    only or our ours ourselves out over own re s same shan she shes should shouldn shouldnt so some such t than that thats
+    the their theirs them themselves then there theres these they theyre theyve this those through to too u under until up ur
+    us ve very wanna was wasn wasnt we were weren werent weve what whats when where wheres which while who whom whos whose
+    why will with wont would wouldn wouldnt yall you your youre yours yourself youve
     """.split()  # noqa: SIM905 - a list of a hundred quoted words cannot be read
 )
 """English words that stand in every conversation and so lead nowhere."""
@@ -55,12 +57,17 @@ EVERYDAY = frozenset(
 """English words that are said in about every second conversation: in a young memory they only seem to be rare."""
 
 WORD = re.compile(r"[^\W_]+")
+DENIED = re.compile(r"\b[a-z]+n['’]t\b", re.IGNORECASE)
+"""Auxiliary verbs with “not”; cut at the apostrophe, “won” and “haven” would look like words of their own."""
 SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]"
 )
 """Characters of scripts that write without spaces: Thai, Lao, Burmese, Khmer, Kana, Han."""
+HIRAGANA = re.compile("[\u3040-\u309f]")
 ARTICLES = frozenset("a an any her his its my no our some that the their these this those which your".split())  # noqa: SIM905
 """Words after which comes no name, even if it is spelled like one: “the rose” is a flower, also where Rose is there."""
+PET_ENDING = re.compile(r"([bcdfgklmnprstvz]?)\1(?:ie|ey|y|i)$")
+"""Of “Debbie” and “Tommy”, with the letter doubled before it."""
 MOST_WORDS = 24
 """Of a long message only so many different words are looked up, the longest ones."""
 
@@ -72,8 +79,8 @@ class Question:
     text: str
     words: tuple[str, ...]
     """Folded, without stop words and repetitions, in the order in which they were said."""
-    neighbours: tuple[tuple[int, int], ...]
-    """Pairs of `words`, by position, that stood side by side."""
+    lookups: tuple[str, ...]
+    """The words as the word index is asked for them."""
     names: frozenset[str]
     """Words written with a capital inside the sentence, folded: most likely somebody's or some place's name."""
 
@@ -87,7 +94,7 @@ def fold(text: str) -> str:
 
 def cut(text: str) -> list[str]:
     """The words of a text, as they are spelled; every character of a spaceless script is one."""
-    return WORD.findall(SPACELESS.sub(r" \g<0> ", text))
+    return WORD.findall(spaced(text))
 
 
 def question(text: str, present: Collection[str] = ()) -> Question:
@@ -95,16 +102,12 @@ def question(text: str, present: Collection[str] = ()) -> Question:
 
     The names of those `present` are said to somebody or of somebody about whom nearly everything is: they lead nowhere either.
     """
-    spelled = [word for word in _unnamed(cut(text), present) if fold(word) not in STOP_WORDS]
+    spelled = [word for word in _terms(DENIED.sub(" ", text), present) if fold(word) not in STOP_WORDS]
     folded = [fold(word) for word in spelled]
     kept = sorted(sorted(set(folded), key=lambda word: -len(word))[:MOST_WORDS], key=folded.index)
-    place = {word: number for number, word in enumerate(kept)}
-    pairs = dict.fromkeys(
-        (place[left], place[right]) for left, right in pairwise(folded) if left != right and left in place and right in place
-    )
     first = WORD.search(text)
     names = {fold(word) for word in spelled if word[:1].isupper()} - ({fold(first[0])} if first else set())
-    return Question(text, tuple(kept), tuple(pairs), frozenset(names))
+    return Question(text, tuple(kept), tuple(map(spaced, kept)), frozenset(names))
 
 
 def unaddressed(text: str, present: Collection[str]) -> str:
@@ -117,12 +120,17 @@ def unaddressed(text: str, present: Collection[str]) -> str:
 
 
 def _unnamed(words: list[str], present: Collection[str]) -> list[str]:
-    """The words that are no name of those present. Of a long name any part counts, unless its script has no spaces."""
+    """Leave out the names of those present and short forms of them.
+
+    Of a long name any part counts, unless its script has no spaces.
+    """
     parts = [tuple(map(fold, cut(name))) for name in present]
     names = {one for whole in parts for one in ([whole] if SPACELESS.search("".join(whole)) else [(part,) for part in whole])}
     folded, kept, place = [fold(word) for word in words], list[str](), 0
     while place < len(words):
         length = max((len(name) for name in names if tuple(folded[place : place + len(name)]) == name), default=0)
+        if length == 0 and any(_is_short_for(words[place], name[0]) for name in names if len(name) == 1):
+            length = 1
         if length == 0 or (length == 1 and not _is_a_name(words[place], folded[place - 1] if place else "")):
             kept.append(words[place])
             length = 1
@@ -130,15 +138,51 @@ def _unnamed(words: list[str], present: Collection[str]) -> list[str]:
     return kept
 
 
+def _is_short_for(word: str, name: str) -> bool:
+    """Return whether a word is a name's first letters, as “Mel” of Melanie, or its pet form, as “Debbie” of Deborah.
+
+    `name` is folded. Short forms are written with a capital and are no word of every day.
+    """
+    folded = fold(word)
+    if not word[:1].isupper() or folded in EVERYDAY:
+        return False
+    stem = PET_ENDING.sub(r"\1", folded)
+    return len(stem) > 1 and (name.startswith(folded) or (len(stem) > 2 and name.startswith(stem)))
+
+
 def _is_a_name(word: str, before: str) -> bool:
     """Spelled like the name of somebody who is there: is it meant? Who writes in haste writes it small."""
     return word[:1].isupper() or (before not in ARTICLES and fold(word) not in EVERYDAY)
 
 
+def spaced(text: str) -> str:
+    """Return a text with spaces around every character of a spaceless script, as the word index knows it."""
+    return SPACELESS.sub(r" \g<0> ", text)
+
+
+def _terms(text: str, present: Collection[str]) -> list[str]:
+    """The words of a question as they are spelled; of spaceless scripts pairs of neighbouring characters.
+
+    A pair stands for a word as far as that can be told without a dictionary. A single character counts where it stands alone,
+    hiragana (particles and endings) not at all.
+    """
+    terms: list[str] = []
+    run = ""
+    for word in [*_unnamed(cut(text), present), ""]:
+        if word and SPACELESS.fullmatch(word) and not HIRAGANA.fullmatch(word):
+            run += word
+            continue
+        terms += [run[place : place + 2] for place in range(max(1, len(run) - 1))] if run else []
+        run = ""
+        if word and not HIRAGANA.fullmatch(word):
+            terms.append(word)
+    return terms
+
+
 def searchable(text: str, when: datetime | None = None) -> str:
     """The text as the word index gets it: with its day in words, and spaces where its script has none."""
-    spaced = SPACELESS.sub(r" \g<0> ", text.replace("\0", " "))
-    return f"({day(when)}) {spaced}" if when else spaced
+    text = spaced(text.replace("\0", " "))
+    return f"({day(when)}) {text}" if when else text
 
 
 def day(when: datetime) -> str:

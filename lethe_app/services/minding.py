@@ -171,6 +171,7 @@ class Minding:
             known=occasion.known,
             silent=kinds_named(settings.silent_types),
             present=present(occasion.cast),
+            personas=occasion.cast.names,
             dates=dates(occasion),
             meaning=occasion.meaning,
             is_awake=waking(occasion, evaluation),

@@ -57,6 +57,8 @@ class Asking:
     """Kinds that are not brought up by what they say."""
     present: Collection[str] = field(default_factory=tuple)
     """Names of those who speak: they stand in nearly every memory and so lead to none."""
+    personas: Collection[str] = field(default_factory=tuple)
+    """Names of those of them who are personas: what they said of the user is no evidence."""
     dates: bool = True
     """Does the persona want dates with sessions?"""
     meaning: Meaning | None = None
@@ -89,6 +91,7 @@ class Reminding:
             without=asking.in_view,
             meaning=asking.meaning,
             present=asking.present,
+            personas=asking.personas,
         )
         asked = topic(asking.text, asking.present)
         hits = [hit for hit in found.hits if hit.is_sure or not only_sure or asked]

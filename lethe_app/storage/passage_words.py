@@ -48,21 +48,21 @@ class Listed:
 
 def occurrences(connection: sqlite3.Connection, words: Sequence[str], most: int | None = None) -> Occurrences | None:
     """Every place of every word in the passages of anybody, in any form; None where that would be more than `most`."""
-    return _places(connection, "passage_places", _stems(connection, words), most)
+    return _places(connection, "passage_places", _terms(connection, words), most)
 
 
 def occurrences_in(connection: sqlite3.Connection, words: Sequence[str], numbers: Sequence[int]) -> Occurrences:
     """Every place of every word in these passages: they are taken apart anew, for the word index can only be asked of all."""
-    stems = _stems(connection, words)
+    terms = _terms(connection, words)
     texts = of_values(connection, "SELECT number, searched FROM passages WHERE number", numbers)
     connection.execute("INSERT INTO temp.looked_at (looked_at) VALUES ('delete-all')")
     connection.executemany("INSERT INTO temp.looked_at (rowid, searched) VALUES (?, ?)", texts)
-    return _places(connection, "temp.looked_at_places", stems) or NOWHERE
+    return _places(connection, "temp.looked_at_places", terms) or NOWHERE
 
 
 def listed(connection: sqlite3.Connection, words: Sequence[str]) -> Listed:
     """The passages of each word, newest first; the rarer the word, the more of them are read."""
-    asked = [word if stem else "" for word, stem in zip(words, _stems(connection, words), strict=True)]
+    asked = [word if terms else "" for word, terms in zip(words, _terms(connection, words), strict=True)]
     found = Listed([_newest(connection, word, AT_FIRST) for word in asked], [True] * len(asked))
     lowest = {place: _lowest(numbers) for place, numbers in enumerate(found.passages) if numbers.count(",") + 1 == AT_FIRST}
     left = MOST_READ
@@ -99,32 +99,39 @@ def _lowest(numbers: str) -> int:
     return int(numbers[numbers.rfind(",") + 1 :])
 
 
-def _places(connection: sqlite3.Connection, table: str, stems: Sequence[str], most: int | None = None) -> Occurrences | None:
+def _places(
+    connection: sqlite3.Connection, table: str, words: Sequence[Sequence[str]], most: int | None = None
+) -> Occurrences | None:
+    """Every place of every word; one of several terms stands where they follow each other."""
     question = f"""
         SELECT count(*), group_concat(doc), group_concat(offset) FROM (SELECT doc, offset FROM {table} WHERE term = ? LIMIT ?)
     """  # noqa: S608 - names are ours
     found, left = Occurrences([], [], []), most
-    for position, stem in enumerate(stems):
-        if stem:
-            count, passages, offsets = connection.execute(question, (stem, -1 if left is None else left + 1)).fetchone()
+    for position, terms in enumerate(words):
+        places: list[tuple[int, int]] = []
+        for after, term in enumerate(terms):
+            count, passages, offsets = connection.execute(question, (term, -1 if left is None else left + 1)).fetchone()
             if left is not None:
                 left -= count
                 if left < 0:
                     return None
-            found.word.extend([position] * count)
-            found.passage.extend(map(int, passages.split(",") if count else ()))
-            found.offset.extend(map(int, offsets.split(",") if count else ()))
+            some = list(zip(map(int, passages.split(",")), map(int, offsets.split(",")), strict=True)) if count else []
+            following = {(passage, offset - after) for passage, offset in some} if after else set()
+            places = [place for place in places if place in following] if after else some
+        found.word.extend([position] * len(places))
+        found.passage.extend(passage for passage, _offset in places)
+        found.offset.extend(offset for _passage, offset in places)
     return found
 
 
-def _stems(connection: sqlite3.Connection, words: Sequence[str]) -> list[str]:
+def _terms(connection: sqlite3.Connection, words: Sequence[str]) -> list[list[str]]:
     """What the word index makes of each word, asked of an index of its own kind; empty where nothing is left of it."""
     for statement in SET_UP:
         connection.execute(statement)
     connection.execute("DELETE FROM temp.asked")
     rows = [(number, storable(word)) for number, word in enumerate(words)]
     connection.executemany("INSERT INTO temp.asked (rowid, word) VALUES (?, ?)", rows)
-    stems = [""] * len(words)
-    for number, term in connection.execute("SELECT doc, term FROM temp.asked_terms WHERE offset = 0"):
-        stems[number] = term
-    return stems
+    terms: list[dict[int, str]] = [{} for _word in words]
+    for number, term, offset in connection.execute("SELECT doc, term, offset FROM temp.asked_terms"):
+        terms[number][offset] = term
+    return [[one[offset] for offset in sorted(one)] for one in terms]

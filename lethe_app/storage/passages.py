@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
@@ -45,6 +45,17 @@ class Stored(NamedTuple):
     origin: UUID
     kind: PassageKind
     vector: bytes
+
+
+@dataclass(frozen=True)
+class SpokenLine:
+    """One message passage as it was said."""
+
+    number: int
+    speaker: str
+    text: str
+    before: str
+    """The passage of the message above it in its session; empty where it was not asked for or there is none."""
 
 
 @dataclass(frozen=True)
@@ -181,6 +192,22 @@ class Passages:
         def work(connection: sqlite3.Connection) -> dict[int, bytes]:
             found = of_values(connection, "SELECT passage, embedder, tokens FROM passage_vectors WHERE passage", numbers)
             return {number: tokens for number, by, tokens in found if by == embedder and tokens}
+
+        return await self._database.run(work)
+
+    async def spoken_lines(self, numbers: Sequence[int], personas: Collection[str]) -> list[SpokenLine]:
+        """Return those of these passages that are messages; the lines of `personas` with the message above them."""
+        question = "SELECT number, speaker, text, source, place FROM passages WHERE kind = 'message' AND number"
+        above = """
+            SELECT text FROM passages WHERE source = ? AND kind = 'message' AND place < ? ORDER BY place DESC, number LIMIT 1
+        """
+
+        def work(connection: sqlite3.Connection) -> list[SpokenLine]:
+            lines = []
+            for number, speaker, text, source, place in of_values(connection, question, numbers):
+                found = connection.execute(above, (source, place)).fetchone() if speaker in personas else None
+                lines.append(SpokenLine(number, speaker, text, found[0] if found else ""))
+            return lines
 
         return await self._database.run(work)
 

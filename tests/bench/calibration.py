@@ -42,8 +42,8 @@ FIRST_DAY = datetime(2023, 5, 8, tzinfo=UTC)
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 SAME, SAME_OR_CHANGED, MEANT = {Kind.DUPLICATE}, {Kind.DUPLICATE, Kind.UPDATE}, {Kind.QUESTION}
 DECISIONS = {
-    "duplicate": (FACTS, SAME), "same_memory": (FACTS, SAME_OR_CHANGED), "same_search": (FACTS, SAME),
-    "update": (FACTS, SAME_OR_CHANGED), "natural": (MESSAGES, MEANT), "fact_retrieval": (MESSAGES, MEANT),
+    "duplicate": (FACTS, SAME), "same_memory": (FACTS, SAME_OR_CHANGED),
+    "update": (FACTS, SAME_OR_CHANGED), "natural": (MESSAGES, MEANT),
     "rag_limit": (MESSAGES, MEANT),
 }  # fmt: skip
 """Limit → the kinds it chooses among, and those it should let through."""

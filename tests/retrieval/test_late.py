@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lethe_app.domain.passage import Meaning
-from lethe_app.retrieval.late import AT_ONCE, asked, nearness, packed
+from lethe_app.retrieval.late import AT_ONCE, asked, nearest, packed, sharpened
 
 
 def meaning(pieces: dict[str, list[float]]) -> Meaning:
@@ -34,7 +34,7 @@ def test_every_piece_of_a_word_has_the_weight_of_the_word():
 def test_an_exact_word_is_near_one_and_a_strange_one_zero():
     question = np.array([[1, 0, 0], [0, 0, 1]], np.float32)
 
-    near = nearness(question, [packed(TEXT), b"", packed(meaning({"▁odd": [0, 0, -1]}))])
+    near = sharpened(nearest(question, [packed(TEXT), b"", packed(meaning({"▁odd": [0, 0, -1]}))]))
 
     assert near == pytest.approx(np.array([[1, 0, 0], [0, 0, 0]]), abs=0.01)
 
@@ -45,16 +45,16 @@ def test_of_very_many_tokens_each_text_has_its_nearest():
     question /= np.linalg.norm(question, axis=1, keepdims=True)
     texts = [drawn.integers(-90, 90, (count, 4)).astype(np.int8) for count in drawn.integers(1, 20, AT_ONCE // 4)]
 
-    near = nearness(question, [text.tobytes() for text in texts])
+    near = sharpened(nearest(question, [text.tobytes() for text in texts]))
 
     right = [np.clip((question @ text.T.astype(np.float32)).max(axis=1) / 127, 0, 1) ** 3 for text in texts]
     assert pytest.approx(np.array(right), abs=1e-5) == near.T
 
 
 def test_nothing_asked_or_nothing_known_is_nothing_near():
-    assert nearness(np.zeros((0, 3), np.float32), [b"abc"]).shape == (0, 1)
-    assert nearness(np.ones((2, 3), np.float32), []).shape == (2, 0)
-    assert nearness(np.ones((2, 3), np.float32), [b"", b""]).tolist() == [[0, 0], [0, 0]]
+    assert nearest(np.zeros((0, 3), np.float32), [b"abc"]).shape == (0, 1)
+    assert nearest(np.ones((2, 3), np.float32), []).shape == (2, 0)
+    assert nearest(np.ones((2, 3), np.float32), [b"", b""]).tolist() == [[0, 0], [0, 0]]
 
 
 @pytest.mark.parametrize("pieces", [(), ("\u2581light",)])
@@ -65,4 +65,4 @@ def test_a_text_without_tokens_has_no_rows_and_asks_nothing(pieces: tuple[str, .
 
     assert packed(empty) == b""
     assert len(tokens) == len(weight) == len(words) == len(pieces)
-    assert nearness(tokens, [packed(TEXT), b""]).tolist() == [[0, 0]] * len(pieces)
+    assert nearest(tokens, [packed(TEXT), b""]).tolist() == [[0, 0]] * len(pieces)

@@ -11,6 +11,7 @@ import pytest
 from lethe_app.domain.passage import Meaning, PassageKind
 from lethe_app.errors import ModelCrashed
 from lethe_app.retrieval import looking, render, spread
+from lethe_app.retrieval.geometry import PASSAGES, QUESTIONS
 from lethe_app.retrieval.rank import Found
 from lethe_app.retrieval.recall import Recall
 from lethe_app.storage.passages import Passages
@@ -245,7 +246,7 @@ async def test_a_turn_embeds_its_message_once(passages: Passages):
     found = await recall.search(["mara"], "vessel", at=FRIDAY, meaning=meaning)
     distances = await recall.distances(meaning, [guid, uuid4()])
 
-    assert asked == ["vessel"]
+    assert asked == ["vessel", *QUESTIONS, *PASSAGES], "besides what tells the scale of this embedder"
     assert sessions["harbour"] in sources(found)
     assert distances.keys() == {guid}
 

@@ -14,7 +14,7 @@ from lethe_app.retrieval.contrast import contrast, numbers
 from lethe_app.retrieval.relation import Relation, relation
 
 LIMITS = Thresholds(
-    duplicate=0.02, same_words=0.15, same_memory=0.15, same_search=0.1, update=0.25, fact_retrieval=0.7, natural=0.7,
+    duplicate=0.02, same_words=0.15, same_memory=0.15, update=0.25, natural=0.7,
     rag_limit=0.8, embedder="made up", fitted=datetime(2026, 1, 1, tzinfo=UTC),
 )  # fmt: skip
 NEAR, NEARBY, FAR = 0.05, 0.2, 0.5

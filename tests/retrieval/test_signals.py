@@ -7,13 +7,16 @@ import pytest
 
 from lethe_app.retrieval.evidence import Evidence, gather, highest, places_of, standard, to_compare
 from lethe_app.retrieval.gate import BY_MEANING, BY_WORDS, Gate, likelihood, telling
+from lethe_app.retrieval.looking import Looked
 from lethe_app.retrieval.shelf import ALONE, FACTS, LINES, Columns
-from lethe_app.retrieval.signals import SIGNALS, fused, shares, weigh
+from lethe_app.retrieval.signals import SIGNALS, USUAL, ahead, fused, shares, weigh
 from lethe_app.retrieval.sources import Sources
 from lethe_app.retrieval.spread import spread_of_all
 from lethe_app.retrieval.when import Moment
 from lethe_app.storage.passage_words import Occurrences
 
+NONE_SAID = Occurrences([], [], [])
+GATED = (*SIGNALS, "words", "nearest", "matter", "ahead")
 NOWHERE = (np.zeros(0, np.int64), np.zeros(0, np.float32))
 
 
@@ -28,12 +31,14 @@ def columns(*sources: int, group: int = LINES) -> Columns:
     )  # fmt: skip
 
 
-def gathered(
-    columns: Columns, occurrences: Occurrences, words: int, *, neighbours: tuple[tuple[int, int], ...] = (), hidden: int = -1
-) -> Evidence:
+def gathered(columns: Columns, occurrences: Occurrences, words: int, *, hidden: int = -1) -> Evidence:
     allowed = np.arange(len(columns.number)) != hidden
     spread = spread_of_all(columns, allowed, occurrences, [f"word{number}" for number in range(words)])
-    return gather(columns, np.flatnonzero(allowed), neighbours, places_of(occurrences), spread, NOWHERE)
+    return gather(columns, np.flatnonzero(allowed), places_of(occurrences), spread, NOWHERE)
+
+
+def looked(evidence: Evidence, compared: list[int]) -> Looked:
+    return Looked(evidence, np.array(compared, np.int64), {})
 
 
 def test_the_best_passage_speaks_for_its_source():
@@ -45,15 +50,6 @@ def test_the_best_passage_speaks_for_its_source():
 def test_values_that_are_all_alike_say_nothing():
     assert standard(np.array([3, 3, 3], np.float32)).tolist() == [0, 0, 0]
     assert standard(np.zeros(0, np.float32)).tolist() == []
-
-
-def test_neighbouring_words_count_where_they_stand_together_in_their_order():
-    occurrences = Occurrences(word=[0, 1, 0, 1, 0, 1], passage=[10, 10, 20, 20, 30, 30], offset=[4, 5, 5, 4, 0, 9])
-
-    known = gathered(columns(0, 1, 2), occurrences, 2, neighbours=((0, 1),))
-
-    assert (known.beside > 0).tolist() == [True, False, False]
-    assert known.covered == pytest.approx([1, 1, 1])
 
 
 def test_a_rare_word_weighs_more_than_a_common_one():
@@ -94,15 +90,17 @@ def test_words_in_passages_of_others_and_hidden_ones_do_not_count():
     assert not known.shares.any()
 
 
-def test_what_stands_alone_speaks_where_others_have_lines_facts_and_summaries():
-    occurrences = Occurrences(word=[0, 1], passage=[10, 10], offset=[0, 1])
+def test_what_stands_alone_speaks_where_others_have_facts_and_summaries():
     alone = columns(0, 1, group=ALONE)
-    known = gathered(alone, occurrences, 2)
-    compared = to_compare(known.group, known.cosine, known.bm25)
+    near = (alone.number, np.array([0.7, 0.2], np.float32))
+    spread = spread_of_all(alone, np.ones(2, bool), NONE_SAID, ["word"])
+    known = gather(alone, np.arange(2), places_of(NONE_SAID), spread, near)
 
-    values = weigh(alone, known, compared, np.ones((2, 2), np.float32), np.ones(2, np.float32), Moment()).values
+    values = weigh(alone, looked(known, [0, 1]), np.ones((2, 2), np.float32), np.ones(2, np.float32), Moment()).values
 
-    assert {name for name in ("line", "fact", "words") if values[name][0] > 0} == {"line", "fact", "words"}
+    assert values["about"] == pytest.approx([0.7, 0.2])
+    assert values["summary"] == pytest.approx([0.7, 0.2])
+    assert values["matter"] == pytest.approx([0.7, 0.2])
 
 
 def test_a_few_facts_say_less_of_what_a_source_was_about():
@@ -111,7 +109,7 @@ def test_a_few_facts_say_less_of_what_a_source_was_about():
     few, many = (shares(values | {"known": np.full(2, known, np.float32)}) for known in (0.2, 1.0))
 
     assert few["about"] == pytest.approx(0.2 * many["about"])
-    assert few["line"] == pytest.approx(many["line"])
+    assert few["summary"] == pytest.approx(many["summary"])
 
 
 @pytest.mark.parametrize(("group", "known"), [(FACTS, 0.4), (ALONE, 1.0), (LINES, 0.0)])
@@ -119,7 +117,7 @@ def test_what_stands_alone_is_all_there_is_to_know(group: int, known: float):
     two_of_each = columns(0, 0, 1, 1, group=group)
     found = gathered(two_of_each, Occurrences([], [], []), 1)
 
-    values = weigh(two_of_each, found, np.arange(0), np.zeros((0, 0), np.float32), np.zeros(0, np.float32), Moment()).values
+    values = weigh(two_of_each, looked(found, []), np.zeros((0, 0), np.float32), np.zeros(0, np.float32), Moment()).values
 
     assert values["known"] == pytest.approx(known)
 
@@ -129,7 +127,7 @@ def test_of_one_source_alone_a_pair_of_words_that_stands_together_there_still_co
     known = gathered(one, Occurrences(word=[0, 1], passage=[10, 10], offset=[4, 5]), 2)
     near = np.array([[1, 0], [1, 0], [0.1, 0.1]], np.float32)
 
-    values = weigh(one, known, np.arange(2), near, np.ones(3, np.float32), Moment()).values
+    values = weigh(one, looked(known, [0, 1]), near, np.ones(3, np.float32), Moment()).values
 
     assert values["together"][0] > 0.3
 
@@ -144,14 +142,14 @@ def test_the_score_is_the_sum_of_what_the_signals_add():
 
 @pytest.mark.parametrize("gate", [BY_MEANING, BY_WORDS])
 def test_where_no_word_tells_anything_more_evidence_is_needed(gate: Gate):
-    values = {name: np.full(1, 0.6, np.float32) for name in (*SIGNALS, "nearest", "said")}
+    values = {name: np.full(1, 0.6, np.float32) for name in GATED}
     there = np.ones((2, 1), bool)
 
     assert likelihood(values, 2, [False, False], there, gate)[0] < likelihood(values, 2, [True, False], there, gate)[0]
 
 
 def test_without_an_embedder_a_telling_word_must_stand_in_what_is_brought_up():
-    values = {name: np.full(2, 0.6, np.float32) for name in (*SIGNALS, "nearest", "said")}
+    values = {name: np.full(2, 0.6, np.float32) for name in GATED}
     there = np.array([[True, False], [True, True]])
 
     by_words, by_meaning = (likelihood(values, 2, [True, False], there, gate) for gate in (BY_WORDS, BY_MEANING))
@@ -166,12 +164,26 @@ def test_everyday_words_and_names_of_those_who_are_there_tell_nothing():
 
 @pytest.mark.parametrize("gate", [BY_MEANING, BY_WORDS])
 def test_more_evidence_is_likelier_and_no_word_means_nothing(gate: Gate):
-    nothing, much = ({name: np.array([value], np.float32) for name in SIGNALS} for value in (0.0, 1.0))
+    nothing, much = ({name: np.array([value], np.float32) for name in GATED} for value in (0.0, 1.0))
     much["words"] = np.array([12], np.float32)
-
-    nothing |= {name: np.zeros(1, np.float32) for name in ("nearest", "said")}
-    much |= {name: np.ones(1, np.float32) for name in ("nearest", "said")}
 
     tells, there = [True] * 3, np.ones((3, 1), bool)
     assert likelihood(nothing, 3, tells, there, gate)[0] < gate.sure < likelihood(much, 3, tells, there, gate)[0]
     assert likelihood(much, 0, [], there[:0], gate)[0] == 0
+
+
+def test_what_all_sources_say_alike_sets_none_of_them_ahead():
+    alike = ahead(np.full(6, 0.6, np.float32))
+    one = ahead(np.array([0.6, *[0.1] * 5], np.float32))
+
+    assert alike == pytest.approx(np.zeros(6), abs=1e-6)
+    assert one[0] == pytest.approx(0.5)
+    assert ahead(np.array([0.6], np.float32))[0] == pytest.approx(0.6 - USUAL)
+
+
+def test_a_further_memory_needs_more_where_nothing_is_asked_and_less_where_something_is():
+    likely = np.array([0.6, 0.3, 0.1], np.float32)
+
+    assert BY_MEANING.passed(likely, asking=False).tolist() == [True, False, False]
+    assert BY_MEANING.passed(likely, asking=True).tolist() == [True, True, False]
+    assert not BY_MEANING.passed(likely / 3, asking=True).any()

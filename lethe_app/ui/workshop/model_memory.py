@@ -61,10 +61,7 @@ async def meaning_in_words(house: House, model: ModelFile) -> str:
     limits = await house.calibration.thresholds()
     if limits.embedder != state.id:
         return f"{_tr('Memories are found with it.')} {_tr('How near is near is measured in a quiet moment, once.')}"
-    words = _tr(
-        "Measured for it: a fact is the same below a distance of {same}, and a changed one below {changed}; "
-        "a memory comes to mind below {mind}."
-    )
-    told = {"same": limits.same_words, "changed": limits.update, "mind": limits.rag_limit}
+    words = _tr("Measured for it: a fact is the same below a distance of {same}, and a changed one below {changed}.")
+    told = {"same": limits.same_words, "changed": limits.update}
     shown = {name: QLocale().toString(value, "f", DIGITS) for name, value in told.items()}
     return f"{_tr('Memories are found with it.')} {words.format(**shown)}"
