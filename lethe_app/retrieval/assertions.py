@@ -20,8 +20,8 @@ CACHED = 20_000
 """Lines whose verdict is kept; a text and a few flags each."""
 
 _BEFORE = (
-    r"^\W*(?:(?:so|and|but|or|oh|ah|hey|hi|hello|well|ok|okay|now|please|say|listen|by the way|btw|hm+|um+|anyway|then|also|wait"
-    r"|yeah|yes|no|right|cool|wow|thanks|quick question|\w+(?=,))\b[\s,.!…—-]*){0,4}"
+    r"^\W*(?:(?:so|and|but|or|oh|ah|hey|hi|hello|well|ok|okay|now|please|say|listen|by the way|btw|hm+|um+|anyway|then|also"
+    r"|wait|yeah|yes|no|right|cool|wow|thanks|quick question|\w+(?=,))\b[\s,.!…—-]*){0,4}"
 )
 _AUXILIARY = (
     r"(?:is|are|was|were|am|do|does|did|have|has|had|can|could|will|would|should|shall|may|might|must|['’]?s|['’]re|['’]d)"

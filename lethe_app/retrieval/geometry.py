@@ -1,8 +1,8 @@
 """Brings the cosines of any embedder to one scale, so that limits and weights hold for all of them.
 
 Embedders differ in how near they put unrelated texts: all-MiniLM-L6-v2 near 0.1, e5 and bge between 0.4 and 0.8. A few
-questions are compared with a few texts about something else; the mean and the spread of these cosines are the embedder's
-background. A cosine is read as so many spreads above the background (a z-score) and told in the units of the starter embedder.
+questions are compared with a few texts about something else; the mean of these cosines is the embedder's background. A cosine
+is read as the share of the way from the background to 1, and told in the units of the starter embedder.
 """
 
 from __future__ import annotations
@@ -51,28 +51,30 @@ PASSAGES = (
 class Geometry:
     """The background of one embedder."""
 
-    mean: float
+    texts: float
     """Mean cosine of a question and an unrelated passage."""
-    spread: float
-    """Standard deviation of these cosines."""
     tokens: float
     """Mean cosine of a word of a question and the nearest word of an unrelated passage."""
 
     def scaled(self, cosines: Floats) -> Floats:
         """Return cosines of whole texts as the starter embedder would tell them."""
-        scaled: Floats = STARTER.mean + (cosines - self.mean) * np.float32(STARTER.spread / self.spread)
-        return scaled
+        return _scaled(cosines, self.texts, STARTER.texts)
 
     def scaled_tokens(self, cosines: Floats) -> Floats:
-        """Return cosines of words likewise; that of a word and itself stays 1."""
-        scaled: Floats = 1 - (1 - cosines) * np.float32((1 - STARTER.tokens) / (1 - self.tokens))
-        return scaled
+        """Return cosines of words likewise."""
+        return _scaled(cosines, self.tokens, STARTER.tokens)
 
 
-STARTER = Geometry(mean=0.067, spread=0.069, tokens=0.139)
+def _scaled(cosines: Floats, background: float, wanted: float) -> Floats:
+    """Move the background to the wanted one; the cosine of a text and itself stays 1."""
+    scaled: Floats = 1 - (1 - cosines) * np.float32((1 - wanted) / (1 - background))
+    return scaled
+
+
+STARTER = Geometry(texts=0.067, tokens=0.139)
 """Of all-MiniLM-L6-v2, which comes with the program; measured by `measured`."""
-LEAST = 1e-3
-"""An embedder whose unrelated texts are all equally near tells nothing; its cosines are not stretched without end."""
+HIGHEST = 0.98
+"""An embedder whose unrelated texts are all nearer than this tells nothing; its cosines are not stretched without end."""
 
 
 async def measured(ask: Embed, embed: Embed) -> Geometry:
@@ -89,7 +91,7 @@ async def measured(ask: Embed, embed: Embed) -> Geometry:
     every = [late.asked(meaning, dict.fromkeys(late.words_of(meaning.pieces), 1.0))[0] for meaning in asked]
     nearest = np.concatenate([late.nearest(rows, blobs).ravel() for rows in every])
     tokens = float(nearest.mean()) if len(nearest) else STARTER.tokens
-    return Geometry(float(cosines.mean()), max(LEAST, float(cosines.std())), min(tokens, 1 - LEAST))
+    return Geometry(min(float(cosines.mean()), HIGHEST), min(tokens, HIGHEST))
 
 
 def _matrix(meanings: Sequence[Meaning]) -> Floats:

@@ -250,7 +250,7 @@ def _compared(
 ) -> tuple[Floats, Floats]:
     """Compare the tokens of the question with the passages; return their nearness and the weight of each token.
 
-    Without an embedder words are compared: the same one is near, the nearer the shorter the text (as in BM25), any other is not.
+    Without an embedder words are compared: the same one is near, more so in a short text (as in BM25).
     """
     evidence = looked.evidence
     exact = evidence.shares[:, looked.compared].astype(np.float32)

@@ -21,7 +21,7 @@ from tests.retrieval.conftest import embed
 from tests.services.stage import MIRA, before_now, spoke
 
 ASKED_FOR = "memory of it was asked for"
-LEAST_SURE = min(BY_MEANING.sure, BY_WORDS.sure)
+LEAST_SURE = min(gate.asking.others for gate in (BY_MEANING, BY_WORDS))
 
 
 @pytest.fixture(params=["by meaning", "by words"])
