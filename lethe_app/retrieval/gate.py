@@ -66,7 +66,7 @@ BY_WORDS = Gate(
     bias=-4.8,
     weights={"rare words": 1.7, "said": 3.0, "single word": -2.0, "nothing telling there": -3.5},
     telling=Limits(first=0.3, others=0.3),
-    asking=Limits(first=0.16, others=0.16),
+    asking=Limits(first=0.22, others=0.14),
 )
 """The same where no embedder is there: then what shares only words of every day, as a long text of a world does with any line
 of a chat, has nothing in common."""

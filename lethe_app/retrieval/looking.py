@@ -57,7 +57,7 @@ class Looker:
         if len(self.columns.number) <= ALL_UP_TO:
             occurrences = await self.passages.occurrences_if_few(self.asked.lookups, PLACES_UP_TO)
             if occurrences is not None:
-                near = self._near(len(self.columns.number))
+                near = self._near()
                 spread = spread_of_all(self.columns, self.allowed, occurrences, self.asked.words)
                 rows = np.flatnonzero(self.allowed)
                 known = gather(self.columns, rows, places_of(occurrences), spread, near)
@@ -70,7 +70,7 @@ class Looker:
         """What the words of most are worth is judged by the word index alone; only those to be compared are read."""
         listing = asyncio.ensure_future(self.passages.listed(self.asked.lookups))
         await asyncio.sleep(0)  # storage looks for the words while the graph is searched here
-        near = self._near(NEAREST)
+        near = self._near()
         spread = spread_of_some(self.columns, self.allowed, await listing, self.asked.words)
         rows, worth = promising(self.columns, self.allowed, spread, near[0], self.moment)
         numbers = self.columns.number[rows]
@@ -90,9 +90,9 @@ class Looker:
         silent = among(numbers, np.array(mute, np.int64))
         return Looked(known.without(silent), compared[~silent[compared]], tokens)
 
-    def _near(self, count: int) -> tuple[Rows, Floats]:
+    def _near(self) -> tuple[Rows, Floats]:
         """Numbers and scaled cosines of the nearest passages."""
-        numbers, cosines = self.view.nearest(self.meaning, count)
+        numbers, cosines = self.view.nearest(self.meaning, NEAREST)
         return numbers, self.geometry.scaled(cosines)
 
     def _with_cosines(self, near: tuple[Rows, Floats], vectors: Mapping[int, bytes]) -> tuple[Rows, Floats]:

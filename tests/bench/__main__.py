@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NEEDS_DATA = {"locomo"}
+NEEDS_DATA = {"locomo", "ordinary_turns"}
 RESULT = HERE.parent.parent / "build" / "bench.json"
 BUNDLE = HERE.parent.parent / "build" / "package" / "dist" / "lethe"
 
@@ -29,10 +29,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="measurements to run; all of them if none is named")
     parser.add_argument(
-        "--locomo", default="", metavar="FILE", help="conversations in the LoCoMo format, for the bench of that name"
+        "--locomo", default="", metavar="FILE", help="conversations in the LoCoMo format, for the benches that need them"
     )
     wanted = parser.parse_args()
-    extra = {"locomo": ["--data", wanted.locomo]} if wanted.locomo else {}
+    extra = {name: ["--data", wanted.locomo] for name in NEEDS_DATA} if wanted.locomo else {}
     scripts = [path for path in sorted(HERE.glob("*.py")) if not path.stem.startswith("_") and path.stem != "report"]
     scripts = [path for path in scripts if path.stem not in NEEDS_DATA or path.stem in extra]
     scripts = [path for path in scripts if path.stem != "bundle" or BUNDLE.is_dir()]  # make package comes first

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lethe_app.retrieval.evidence import Evidence, gather, highest, places_of, standard, to_compare
+from lethe_app.retrieval.evidence import Evidence, gather, highest, places_of, standard
 from lethe_app.retrieval.gate import BY_MEANING, BY_WORDS, Gate, likelihood, telling
 from lethe_app.retrieval.looking import Looked
 from lethe_app.retrieval.shelf import ALONE, FACTS, LINES, Columns
