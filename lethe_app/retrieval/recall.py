@@ -110,6 +110,7 @@ class Recall:
         Raises what the embedder raises.
         """
         embed, embedder = self._embed, self._embedder
+        await self._measured()  # here, in the background, so that no turn waits for it
         waiting = await self._passages.without_vectors(embedder, limit) if embed is not None else []
         if embed is None or not waiting:
             return 0
