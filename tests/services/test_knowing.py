@@ -134,12 +134,12 @@ async def test_a_forgotten_fact_does_not_come_back_in_the_words_of_a_model(house
     await house.archiving.begin(session.guid)
     await house.knowing.forget((await known(house))["Tomas is allergic to peanuts."].guid)
     allergy = stated(1, "I am allergic to peanuts", "Tomas has a peanuts allergy.")
-    carpenter = stated(5, "I work as a carpenter", "Tomas is a carpenter.")
+    carpenter = stated(5, "I work as a carpenter", "Tomas earns his bread as a carpenter at the old shipyard.")
     await trusted(house, tmp_path / "model", answers=answers(facts={"facts": [allergy, carpenter]}))
 
     await again(house)
 
-    assert "Tomas is a carpenter." in await known(house)
+    assert any(fact.made_by is MadeBy.MODEL for fact in (await known(house)).values())
     assert not any("peanut" in fact for fact in await known(house))
 
 
