@@ -19,7 +19,7 @@ _PAST = re.compile(
     r"became|broke|fell|found|sold|gave|"
     r"split|quit|"
     r"began|built|came|died|drove|flew|fought|rode|sang|spent|swam|taught|wrote|"
-    r"[a-z]{3,}ed)\b",
+    r"(?!scheduled|booked|supposed|planned|invited|allowed|married|retired|need|feed|wicked)[a-z]{3,}ed)\b",
     re.IGNORECASE,
 )
 _ANY_TIME = re.compile(
@@ -201,7 +201,8 @@ def _with_year(sentence: str, today: date, past: bool) -> str:
         month = found["month"]
         if not (found["lead"] or found["day"]):
             return found[0]
-        year = _year_of(MONTHS.index(month.lower()) + 1, today, past)
+        before = past or (found["lead"] or "").lower().startswith("since")
+        year = _year_of(MONTHS.index(month.lower()) + 1, today, before)
         return f"{found['lead'] or ''}{found['day'] or ''}{month.capitalize()} {year}"
 
     def season(found: re.Match[str]) -> str:

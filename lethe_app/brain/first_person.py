@@ -55,7 +55,7 @@ _DOING = re.compile(
 """“Learning German.”; “Learning German is fun” has its subject already."""
 _BEEN = re.compile(r"^(?P<said>been )(?=\w+ing\b)", re.IGNORECASE)
 _STATE = re.compile(
-    r"^(?:(?:still|happily|newly|recently) )?(?:(?:married|single|divorced|engaged|retired|pregnant|vegan|"
+    r"^(?!\w+, \w+,? (?:and )?\w+\W*$)(?:(?:still|happily|newly|recently) )?(?:(?:married|single|divorced|engaged|retired|pregnant|vegan|"
     r"vegetarian)(?=[\s,.!]|$)(?! (?:life|people|food|man|"
     r"woman|parents|restaurants?|recipes?)\b)|allergic to )",
     re.IGNORECASE,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from lethe_app.brain import general_rules
+from lethe_app.brain.everyday_rules import EVERYDAY
 from lethe_app.brain.kinds import JOBS, NOT_CALLINGS
 from lethe_app.brain.life_rules import LIFE
 from lethe_app.brain.own_rules import OTHER, OWN
@@ -70,7 +71,7 @@ def _compiled(rules: tuple[tuple[str, str], ...]) -> tuple[Rule, ...]:
     return tuple(Rule(re.compile(rf"(?:{pattern})\Z"), key.rstrip("!?"), event=key.endswith("!")) for pattern, key in rules)
 
 
-_RULES = {"i": _compiled(SELF + LIFE), "my": _compiled(OWN), "": _compiled(OTHER)}
+_RULES = {"i": _compiled(SELF + LIFE + EVERYDAY), "my": _compiled(OWN + EVERYDAY), "": _compiled(OTHER)}
 _CALLING = re.compile(
     rf"i (?:am|was) (?:an?|the) (?P<noun>(?:[\w'-]+ ){{0,3}}?(?:only-child|{JOBS}|[a-z]+(?:er|or|ian|ess|ant|"
     r"[iy]st)))(?: (?:in|at|for|by|on|with|from|of|who|and) .+|, .+)?\Z"

@@ -6,7 +6,9 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
+from lethe_app.brain.run_on import clauses_of
 from lethe_app.brain.spelling import tidy
+from lethe_app.brain.varieties import standard
 from lethe_app.brain.verbs import BASE, NOUNS_TOO, is_adverb, is_past, third
 from lethe_app.retrieval.words import MONTHS
 
@@ -43,7 +45,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    r"[\s,]*\b(?:btw|by the way|lol|lmao|haha+|though|tbh|actually|you know|you see|too|as well|either|anyway|anyways|xd|"
+    r"[\s,]*\b(?:btw|by the way|lol|lmao|(?:ha){2,}h?|(?:ja){2,}|rofl|xd+|though|tbh|actually|you know|you see|too|as well|either|anyway|anyways|xd|"
     r"imo|honestly|please|sorry|these days|nowadays|at least|obviously|for sure|that's for sure|to be honest|"
     r"believe it or not|trust me|thanks|thank you|don't laugh|don't judge|of course|ok|okay|or something|or so|you see|even|"
     r"after all|in fact|now|instead|yay|ugh|right|again|(?<!by )(?<!for )(?<!to )(?<!of )(?<!with )(?<!taught "
@@ -59,8 +61,8 @@ _SUBJECT = (
     r"that's|(?:her|his) name|their names?)\b"
 )
 _CUT = re.compile(
-    r"(?:\s*,\s*|\s+)(?:and|but|so|because|though|although|while|whereas|plus|yet|or|even though|cause|except|"
-    rf"then)\s+(?={_SUBJECT})|\s*,\s*(?={_SUBJECT})|\s*,?\s+(?:but|because|so(?= (?:no|not|maybe|please|don't|do not|stop|"
+    r"(?:\s*,\s*|\s+)(?:(?:and|but|so)(?: now| then| also)?|because|though|although|while|whereas|plus|yet|or|"
+    rf"even though|cause|except|then)\s+(?={_SUBJECT})|\s*,\s*(?={_SUBJECT})|\s*,?\s+(?:but|because|so(?= (?:no|not|maybe|please|don't|do not|stop|"
     r"every|the|when|what|if|be)\b)|although|though|unless|whereas|except)\s+",
     re.IGNORECASE,
 )
@@ -113,7 +115,7 @@ _KEPT = re.compile(
 @lru_cache(maxsize=256)  # a line is read for itself, as an answer and as a question
 def sentences(message: str) -> tuple[str, ...]:
     """What was said, sentence by sentence with its end mark, without actions, quotations, code and pictures."""
-    text = _BOLD.sub(r"\1", tidy(message))
+    text = _BOLD.sub(r"\1", standard(tidy(message)))
     text = _UNSAID.sub("\n", text)
     text = _TITLE.sub(r"\g<before> \g<title>", text)
     text = _WORK.sub(r"\g<title>", text)
@@ -125,7 +127,7 @@ def sentences(message: str) -> tuple[str, ...]:
             parts[-1] += " " + part
         else:
             parts.append(part)
-    return tuple(parts)
+    return tuple(clause for part in parts for clause in clauses_of(part))
 
 
 def clauses(sentence: str) -> list[str]:
