@@ -62,6 +62,8 @@ _ATTRIBUTES = tuple(
     (re.compile(pattern), key)
     for pattern, key in (
         (r"i (?:am moving|will move|am going to move|plan to move|want to move) (?:to|in|into|back|away)\b", "plan home"),
+        (r"i (?:live|am living|have lived) (?:alone|by|together|with|on my own)\b", "household"),
+        (r"i have lived in .*(?:since|for)\b", "home"),
         ((r"i (?:have )?(?:got |)?(?:live|living|am living|reside|am based|have settled|no longer live|do not live|moved|"
          r"have moved)(?! out\b| on\b)\b.*"), "home"),
         (r"my (?:home|flat|house|apartment) is (?:in|on|at|near)\b", "home"),
@@ -92,7 +94,7 @@ _ATTRIBUTES = tuple(
         ((r"i (?:am|have been|became|went|have gone|am not|am no longer|stopped being) (?:an? )?(?:vegan|vegetarian|"
           r"pescatarian)\b|i (?:do not )?eat (?:\w+ )?"
          r"(?:meat|fish)\b|i (?:stopped|gave up) (?:eating )?meat\b"), "diet"),
-        (r"i (?:smoke|do not smoke|no longer smoke|(?:have )?(?:quit|stopped|given up|gave up) smoking)\b", "smoking"),
+        (r"i (?:smoke(?=$| (?:\d|a lot|weed|cigarettes|cigars|a pack|a pipe|every|too|now|like))|do not smoke|no longer smoke|(?:have )?(?:quit|stopped|given up|gave up) smoking)\b", "smoking"),
         ((r"i (?:do not drink|no longer drink|am sober|am teetotal|(?:have )?(?:quit|stopped|given up|gave up) (?:drinking|"
          r"alcohol))\b(?! (?:coffee|tea|milk))"),
          "alcohol"),
@@ -121,7 +123,9 @@ _PLANNED_EVENT = re.compile(
 _HEALTH = re.compile(
     rf"\b(?:{CONDITIONS}|allergic|intolerant|allerg\w+|diagnosed|surgery|operation|operated|(?<!'s )hospital\w*|pregnan\w+|"
     rf"miscarriage|stroke|heart attack|"
-    r"medication|antidepressants|insulin|(?<!physical )therap(?:y|ist)|rehab|injur\w+|broke my (?:\w+ )?(?:leg|arm|foot|"
+    r"medication|antidepressants|insulin|my therapist|(?:in|to|have|having|had|need|start(?:ed|ing)?) therapy|(?:see|seeing|saw) an? (?:\w+ )?therapist|blood thinners|warfarin|"
+    rf"statins|tablets|pills|meds\b|inhaler|migraines?|my (?:\w+ )?(?:knees?|back|hips?|shoulders?|neck|hearing|eyesight|lungs) (?:is|are|has|have)|"
+    rf"bad (?:back|knee|hip|heart|shoulder)|appendix|wisdom teeth|tonsils|rehab|injur\w+|broke my (?:\w+ )?(?:leg|arm|foot|"
     r"wrist|ankle|hip|nose|rib|hand|"
     r"collarbone|finger|toe)s?|sprained|fractured|concussion|chemo\w*|tumou?r|diabetic|epileptic|asthmatic|dyslexic|"
     r"autistic|deaf|"
@@ -143,8 +147,8 @@ _COMING = re.compile(
     r"winter|spring|[a-z]+day)|later this)\b|\bon [a-z]+day\b)"
 )
 _WORK = re.compile(
-    rf"\b(?:i (?:work|am working (?:as|at|for)|worked|have worked|study|am studying|studied|major|graduat\w+|teach|run an?|"
-    rf"own an?|manage|trained as|retired|am retired|was "
+    rf"\b(?:i (?:work|am working (?:as|at|for)|worked|earn|drive for|(?:am|was|used to be) an? [\w -]*(?:{JOBS})\b|am on (?:the )?(?:night|day|early|late)|have worked|study|am studying|studied|major|graduat\w+|teach|run an?|"
+    rf"own an? (?:\w+ )?(?:shop|business|company|cafe|café|restaurant|bakery|salon|pub|bar|farm|studio|store|garage)|manage|trained as|am self-? ?employed|am in my \w+ year|my shifts?|retired|am retired|was "
     rf"(?:fired|promoted|hired|laid off)|got (?:fired|promoted|hired|laid off)|quit my job|left my (?:\w+ )?job|lost my "
     rf"job)|job|university|college|degree|thesis|phd|masters|internship|apprenticeship|"
     rf"promotion|employer|exams?|programming course|colleagues?|career|my (?:boss|company|business|shop|store|office|"
@@ -152,7 +156,7 @@ _WORK = re.compile(
     rf"volunteer\w*|i am (?:now )?an? (?:[\w-]+ ){{0,3}}(?:{JOBS}))\b"
 )
 _HOME = re.compile(
-    r"\b(?:i (?:live|am living|moved|have moved|am moving|reside|am based|rent|bought an? (?:\w+ )?(?:house|flat|apartment|"
+    r"\b(?:i (?:live|share|have lived|am living|moved|have moved|am moving|reside|am based|rent|bought an? (?:\w+ )?(?:house|flat|apartment|"
     r"cottage|home)|grew up|have lived|"
     r"lived|settled|used to live)|my (?:flat|house|apartment|home)|room-?mates?|flatmates?|landlord|mortgage)\b"
 )
@@ -160,7 +164,7 @@ _TASTE = re.compile(
     rf"\b(?:love|like|hate|enjoy|adore|prefer|dislike|despise|loathe|detest|favou?rite|fan of|\w+ fan|into|obsessed|"
     rf"passionate|fond|keen|interested|afraid|scared|terrified|can not stand|read a lot|"
     rf"hobby|hobbies|collect|collection|play|playing|paint|knit|vegan|vegetarian|pescatarian|eat meat|class|lessons|club|"
-    rf"choir|learning|smoke|drink|"
+    rf"choir|learning|support|am reading|smoke|drink|"
     rf"can (?:not )?{SKILLS}|used to (?:play|go))\b|{OFTEN}"
 )
 _FAN = re.compile(r"\b(?:fan|lover|enthusiast|into|love|hate|enjoy|adore)\b")
@@ -175,11 +179,12 @@ _KEY_KINDS = {
     **dict.fromkeys(("job", "employer", "studies"), FactKind.WORK),
     **dict.fromkeys(("diet", "smoking", "alcohol"), FactKind.TASTE),
     "home": FactKind.HOME,
+    "household": FactKind.HOME,
     "relationship": FactKind.PEOPLE,
     "car": FactKind.OTHER,
     "dream job": FactKind.PLAN,
 }
-_IDENTITY = re.compile(rf"i (?:am {STATES}|speak|come from|am from|was born|was raised|grew up|was brought up|am named)\b")
+_IDENTITY = re.compile(rf"i (?:am (?:not )?{STATES}|speak|come from|am from|was born|was raised|grew up|was brought up|am named)\b")
 _PEOPLE = re.compile(
     rf"^my (?:[\w'-]+ ){{0,3}}?{_BOND}\b|\b(?:have|adopted|got|has) (?:[\w-]+ ){{0,4}}?{_BOND}\b|"
     rf"\b(?:called|named)\b|broke up|relationship|expecting"

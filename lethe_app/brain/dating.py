@@ -90,6 +90,12 @@ def _weekday(found: re.Match[str], today: date, past: bool) -> str:
     return f"on {f'the {part} of ' if part else ''}{spell(day)}"
 
 
+def _from_weekday(found: re.Match[str], today: date, past: bool) -> str:
+    """“From Monday”, “until Friday”, “since Tuesday”."""
+    day = _weekday(found, today, past or found["keep"].lower() == "since")
+    return f"{found['keep']} {day.removeprefix('on ')}"
+
+
 def _weekday_after_next(found: re.Match[str], today: date, _past: bool) -> str:
     """“Friday week”: a week after the coming Friday."""
     number = next(place for place, day in enumerate(WEEKDAYS) if day.startswith(found["day"].lower()[:3]))
@@ -171,6 +177,10 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], str]]
             re.IGNORECASE,
         ),
         _period,
+    ),
+    (
+        re.compile(rf"\b(?P<keep>from|by|until|till|starting|since) (?P<which>next |last )?(?P<day>{_DAY})\b(?!s| to| and| \d){_PART}"),
+        _from_weekday,
     ),
     (re.compile(rf"\b(?:about |around )?{_COUNT} (?P<unit>day|week|month|year)s? ago\b", re.IGNORECASE), _away),
     (re.compile(r"\bon the (?P<day>\d{1,2})(?:st|nd|rd|th)\b(?! of| [A-Z])"), _day_of_month),

@@ -50,7 +50,7 @@ EVERYDAY: tuple[tuple[str, str], ...] = (
      r"insurance|flats|shoes|watches|clocks|fences|gardens|hotels)(?: (?:for|in|at|on|as) .+)?", ""),
     (r"i (?:am|was) an? [\w -]+ by (?:trade|training|profession)", "job"),
     (r"i am (?:in|with|at) the (?:army|navy|police|military|air force|raf|fire service|fire brigade|civil service|merchant navy|territorials|reserves)\b.*", "job"),
-    (r"i (?:have been|am) (?:driving|teaching|nursing|working|farming|fishing|cooking|welding|cleaning|building|selling|"
+    (r"i have been (?:driving|teaching|nursing|working|farming|fishing|cooking|welding|cleaning|building|selling|"
      rf"coding|cutting hair|delivering|baking|writing|doing) .*(?:{SPAN}|all my life|{_COUNT} (?:years|months))", ""),
     (rf"i have been (?:married|together|single|sober|vegan|vegetarian|clean|retired|divorced|widowed) (?:for )?(?:about |almost |nearly )?{_COUNT} (?:years|months).*", ""),
     (rf"i have been (?:with|at|in) (?:the )?[a-z][\w' -]+? (?:for )?(?:about |almost |nearly )?{_COUNT} (?:years|months).*", ""),
@@ -66,7 +66,7 @@ EVERYDAY: tuple[tuple[str, str], ...] = (
     (r"i (?:stay|dwell) (?:in|with|at) (?!touch|bed|contact|the (?:car|house|bath)|my room|home|it|work).+", "home"),
     (r"i (?:am|will be) (?:moving|leaving home|leaving|emigrating) (?:out|away|abroad|home|to .+|from .+|in with .+)\b.*", "!"),
     # health
-    (rf"i (?:get|suffer|have|keep getting|used to get) (?:\w+ ){{0,2}}{_PAIN}\b.*", ""),
+    (rf"i (?:get|suffer|keep getting|used to get) (?:\w+ ){{0,2}}{_PAIN}\b.*", ""),
     (rf"i (?:am|have been|was put|have been put) on (?:\w+ )?{_MEDICINE}\b.*", ""),
     (rf"i (?:take|need|use|inject) (?:\w+ )?(?:{_MEDICINE}|glasses|a hearing aid|a stick|a cane|crutches|a walker|a cpap[\w ]*)\b.*", ""),
     (r"i (?:can not|am not allowed to|am not supposed to|must not) (?:eat|drink|have|digest|handle|take|climb|drive|lift|fly|run|swim|play) (?!it|that|this|anything|more|any more).+", ""),
@@ -107,6 +107,15 @@ EVERYDAY: tuple[tuple[str, str], ...] = (
     (r"i (?:go|have been going) (?:to (?:church|mass|mosque|synagogue|therapy|bingo|the (?:gym|pool|pub quiz|bookies)|choir|aa|night school|evening classes)|"
      r"swimming|climbing|fishing|running|dancing|hunting|riding|camping|hiking|birdwatching) .*(?:every|each|on \w+days|once|twice|most|"
      r"a week|regularly|with my|at weekends).*", ""),
+    (
+        (
+            r"i (?:am in|am part of|belong to|am a member of|joined|have joined|go to|attend|sing in|play in|play for|volunteer (?:at|for|"
+            r"with|in)|started|help (?:out )?at) (?:an?|the|my) (?:[\w-]+ ){0,3}(?:club|choir|band|team|society|class|group|orchestra|league|"
+            r"church|troupe|quartet|gym|union|committee|shelter|food bank|library|charity shop|hospice|allotment|lifeboat)\b(?! (?:it|that|"
+            r"this|today|tonight|tomorrow|yesterday)).*"
+        ),
+        "",
+    ),
     # possessions
     (r"i (?:drive|ride|have|own|had|bought|sold|crashed|have sold|got rid of|wrote off|totalled) (?:an?|my|the|my old) (?:[\w-]+ ){0,3}?(?:micra|fiesta|corsa|golf|polo|yaris|"
      r"astra|vespa|harley|tractor|campervan|camper van|caravan|narrowboat|motorbike|moped|scooter|e-?bike|pick-?up|land rover|"

@@ -128,9 +128,17 @@ _SAID_FIRST = re.compile(
 """“I'm so happy that my sister …”, “I forgot to mention that I …”."""
 
 
+_COMMENT = re.compile(
+    r",? which,? (?:as|is|was|isn't|means|meant|sucks|makes|made|I|my|to be)\b.*(?:is|was|sucks|hilarious|funny|annoying|great|ironic|"
+    r"nice|fun|awful|me|lol|weird|hard|sad|love|hate)\W*\Z",
+    re.IGNORECASE,
+)
+"""“I'm a vegan, which as a butcher's son is hilarious”."""
+
+
 def bare(clause: str) -> str:
     """Return the clause without what introduces it, and “this bowl”, of something shown, as “a bowl”."""
-    clause = _THE_EVENT.sub("my ", _SAID_FIRST.sub("", clause))
+    clause = _COMMENT.sub("", _THE_EVENT.sub("my ", _SAID_FIRST.sub("", clause)))
     clause = _BARE_DAY.sub(" on ", clause)
     clause = _MOVED_TO.sub("is now on ", clause)
     if re.match(r"I\b", clause) and not re.search(r"\b(?:you|your|us|we)\b", clause, re.IGNORECASE):

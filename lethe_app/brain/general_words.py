@@ -124,7 +124,7 @@ TRIFLES = _words(
     ate avatar balance bath bed beer beers breakfast brunch burger bus calls chat cleaned coffee cold couch cried dinner
     dishes drank email emails glass groceries hair haircut hangover headache keys laundry lunch meeting meetings mistake
     mistakes nap nightmare nothing photo pic picnic pics picture pizza poured promise rest sandwich sat shower slept snack
-    sofa stayed tea toast toilet traffic tv wine woke yelled
+    bathtub queue sofa stayed tea toast toilet traffic tv wine woke yelled
     """
 )
 """Everyday trifles: worth nothing next month."""

@@ -31,6 +31,8 @@ _WORK = re.compile(
 )
 """A title in quotation marks: every word of weight has its capital and no mark ends it."""
 _QUOTED = re.compile(r"\"[^\"\n]*(?:\"|$)|«[^»\n]*»", re.MULTILINE)
+_EMOJI = re.compile(r"(?<=[\w!?.)'\"])\s*[\u2600-\u27bf\u2b50\U0001f300-\U0001faff][\u2600-\u27bf\ufe0f\u200d\U0001f300-\U0001faff\s]*(?=[\w'])")
+"""A sentence ends at a picture."""
 _ELSE = re.compile(r"[^\w\s.,;:!?'’()\-–—&/%$€£+#°]+")
 _END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[a-z]{2}[.!?])(?=[A-Z])|\n+|[()]|\s+[-–—]+\s+|—|\s*\.\.+\s*|[;:]\s|/s\b")
 _NOT_AN_END = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|e\.g|i\.e|vs|No|approx|Jr|Sr)\.$")
@@ -119,7 +121,7 @@ def sentences(message: str) -> tuple[str, ...]:
     text = _UNSAID.sub("\n", text)
     text = _TITLE.sub(r"\g<before> \g<title>", text)
     text = _WORK.sub(r"\g<title>", text)
-    text = _ELSE.sub(" ", _QUOTED.sub("\n", text))
+    text = _ELSE.sub(" ", _EMOJI.sub("\n", _QUOTED.sub("\n", text)))
     parts: list[str] = []
     text = _TAG.sub(".", text)
     for part in filter(None, map(str.strip, (piece for piece in _END.split(text) if piece))):

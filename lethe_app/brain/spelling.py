@@ -10,6 +10,7 @@ SPELLINGS = {
     "u": "you", "ur": "your", "bc": "because", "cuz": "because", "coz": "because", "cos": "because", "gonna": "going to",
     "wanna": "want to", "gotta": "have to", "tmrw": "tomorrow", "fav": "favourite", "fave": "favourite", "hubby": "husband",
     "id": "I'd", "itll": "it'll", "weve": "we've", "youve": "you've", "theyve": "they've", "shouldnt": "shouldn't",
+    "hed": "he'd", "theyd": "they'd", "youd": "you'd", "itd": "it'd", "tho": "though",
     "arent": "aren't", "werent": "weren't", "hadnt": "hadn't", "bday": "birthday", "bf": "boyfriend", "gf": "girlfriend",
     "whats": "what's", "thats": "that's", "hes": "he's", "shes": "she's", "theyre": "they're", "youre": "you're",
 }  # fmt: skip

@@ -104,6 +104,9 @@ _RULES: tuple[tuple[re.Pattern[str], _Put], ...] = tuple(
         (r"\bI been\b", "I've been"),
         (rf"(?<!give )(?<!gave )(?<!show )(?<!for )(?<!to )\b(?:me|ma|mi) (?={_MINE})", "my "),
         (r"\b(?P<who>my|the) (?:missus|old man|old lady) ", r"\g<who> partner "),
+        # taken back in the same breath
+        (r"\bI (?P<verb>(?!used)[a-z]+) (?P<rest>[^.!?;]+?),? (?:well|or|or at least|or rather),? (?:I )?used to(?=\W*$|[.!?])",
+         r"I used to \g<verb> \g<rest>"),
         # phone short forms
         (r"(?<=[a-z]) w/? (?=[a-z\d])", " with "),
         (r"(?<=[a-z]) n (?=[a-z])", " and "),
