@@ -81,7 +81,23 @@ EVERYDAY: tuple[tuple[str, str], ...] = (
     (rf"i have no (?:{RELATIVES}|{ANIMALS}|car|tv|religion|sense of smell|garden|pets)\b.*", ""),
     (r"i (?:have never|never) (?:been (?:to|on|in|abroad|married|skiing|camping)|seen (?:the sea|snow|star wars)|flown|smoked|driven|"
      r"learn(?:t|ed) to|owned|had an?|liked|drunk|voted|tasted|broken a|travelled)\b(?! (?:it|that|this|so|such|more|a chance|any)).*", ""),
+    (
+        (
+            r"i (?:quit|gave up|have given up|have quit|stopped|have stopped|cut out|packed in|have packed in|went off|got rid of|handed in|"
+            r"dropped|resigned from) (?!it\b|that\b|this\b|you\b|him\b|her\b|them\b|trying|reading|caring|thinking|worrying|listening|"
+            r"on\b|in\b|at\b|my (?:keys?|phone|bag|wallet|room|desk)|early|late|around|about|everything|what|home\b|talking|looking|"
+            r"for\b|to\b|when|some|off|out|by|the (?:car|bus|game|chat|ball|phone|plate|call))(?:the |my |a |all )?[a-z][a-z'-]+.*"
+        ),
+        "!",
+    ),
+    (
+        rf"i (?:have )?(?:took|taken|went|been|visited|flew|flown|ran|climbed|seen|won|failed|moved|crossed|sailed) .*(?:twice|{_COUNT} times)\b.*",
+        "",
+    ),
+    (r"i (?:really )?(?:get|am) (?:very |so |really |terribly )?(?:seasick|carsick|airsick|travel[- ]?sick)(?: .+)?", ""),
+    (rf"i had been (?:married|together|divorced|widowed) (?:for )?(?:almost |nearly )?(?:\d+|[a-z-]+(?: [a-z]+)?) years.*", ""),
     # wishes and plans
+    (rf"i (?:fly|travel|leave|set off|sail|go|depart|am back|return) (?:out |back |home |away )?(?:to|from|for|with|on) .*{TIME}.*", "!"),
     (
         (
             r"i (?:want|would love|would like|hope|plan|am hoping|am planning|am going|intend|aim|am trying|have always wanted|"
@@ -103,7 +119,7 @@ EVERYDAY: tuple[tuple[str, str], ...] = (
      r" (?:in|at|on|with|every|to|most|now|a lot|for|twice|once|three|before|after) .+)?", ""),
     (r"i (?:read|watch|listen to|play|eat|drink) (?:mostly|mainly|only|nothing but|a lot of|lots of|too many|loads of) (?!it\b|that\b|this\b).+", ""),
     (r"i (?:follow|support|am a supporter of|have a season ticket (?:for|at|to)) (?!you|it|this|that|him|them|her|the (?:rules|idea|recipe|plan|logic|news|path|leader)|your|what|your|my heart).+", ""),
-    (r"i (?:always |never )?(?:take|have|drink) (?:my (?:tea|coffee)|tea|coffee|" + _COUNT + r" (?:sugars?|coffees|teas)) .+", ""),
+    (r"i (?:always |never )?(?:take|have|drink) (?:my (?:tea|coffee)|tea|coffee|" + _COUNT + r" (?:sugars?|coffees|teas))(?: .+)?", ""),
     (r"i (?:go|have been going) (?:to (?:church|mass|mosque|synagogue|therapy|bingo|the (?:gym|pool|pub quiz|bookies)|choir|aa|night school|evening classes)|"
      r"swimming|climbing|fishing|running|dancing|hunting|riding|camping|hiking|birdwatching) .*(?:every|each|on \w+days|once|twice|most|"
      r"a week|regularly|with my|at weekends).*", ""),

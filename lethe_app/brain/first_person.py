@@ -15,7 +15,7 @@ _WITH_LISTENER = re.compile(
     r"\b(?:you|your|together|each other)\b|"
     r"^we (?:just |already |once )?(?:talked|chatted|spoke|discussed|agreed|said|met|begin|start|continue|leave|split|"
     r"broke|separated|divorced|share)\b|"
-    r"^we(?:'ll| will| should| can| could| might| must| need| have to|'d| would)\b",
+    r"^we(?:'ll| will)(?! (?:marry|get married|be married|move|fly|buy|adopt|have been|have our|have a baby)\b)|^we(?: should| can| could| might| must| need| have to|'d| would)\b",
     re.IGNORECASE,
 )
 """Where “we” may mean the one spoken to, or two who part."""

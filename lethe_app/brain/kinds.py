@@ -57,7 +57,7 @@ STATES = (
     r"left-handed|right-handed|ambidextrous|adopted|retired|unemployed|self-employed|(?:lactose|gluten|dairy) ?-?intolerant|"
     r"coeliac|celiac|teetotal|sober|gay|lesbian|bisexual|bi|queer|trans|transgender|non-?binary|asexual|bilingual|"
     r"trilingual|fluent in .+|short-sighted|near-?sighted|far-sighted|religious|jewish|muslim|catholic|christian|hindu|"
-    r"buddhist|agnostic|immortal|mortal|illiterate|homeless|orphaned|bald|red-haired|ginger|tone-deaf|"
+    r"buddhist|agnostic|lutheran|methodist|baptist|presbyterian|mormon|quaker|anglican|protestant|orthodox|sikh|pagan|wiccan|atheist|immortal|mortal|illiterate|homeless|orphaned|bald|red-haired|ginger|tone-deaf|"
     r"(?:half[ -])?[a-z]*(?:irish|scottish|welsh|english|british|french|german|spanish|portuguese|italian|dutch|belgian|"
     r"swiss|austrian|danish|swedish|norwegian|finnish|icelandic|polish|czech|slovak|hungarian|romanian|bulgarian|greek|"
     r"turkish|ukrainian|russian|serbian|croatian|estonian|latvian|lithuanian|american|canadian|mexican|brazilian|"

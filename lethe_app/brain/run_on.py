@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from lethe_app.brain.kinds import RELATIVES
 from lethe_app.brain.verbs import BASE, MODALS, is_adverb, is_past, third
 
 LONG = 8
@@ -39,6 +40,10 @@ _LEANS = frozenset(
     """.split()  # noqa: SIM905
 )
 """Words before a subject with which its clause belongs to what stands before."""
+_OWNERS = frozenset(("my", "our", "his", "her", "their", "called", "named", "mr", "mrs", "dr", "aunt", "uncle"))
+_RELATIVE = re.compile(RELATIVES, re.IGNORECASE)
+_NAMED = re.compile(r"(?!I\b)[A-Z][a-z]{2,} (?:hates|loves|likes|is|was|has|says|said|works|lives|wants|thinks|calls|does|did|got)\b")
+"""A name and its verb."""
 _HEADS = frozenset("the a an any every this these those some no only same".split())  # noqa: SIM905
 _AGAIN = re.compile(
     r"(?:been (?:\w+ing|with|at|in|on|there|married|together|an? )|moved (?:to|from|there|here|back|in|out)|got (?:married|divorced|"
@@ -86,11 +91,21 @@ def _begins(words: list[str], place: int, start: int) -> bool:
         return last not in {"what", "how", "where", "why", "when", "who", "and", "but", "so"}
     if last in _LEANS or last in MODALS or (last in {"now", "then", "also"} and words[place - 2].lower() in _LEANS):
         return False
+    if _NAMED.match(" ".join(words[place : place + 2])) and before.islower() and not _own_before(words, place):
+        return len(words) > place + 2
+    if word in {"my", "our", "it", "its"} and (last in BASE or last in _THIRDS or is_past(last) or last.endswith("ing")):
+        return False
     if word in _SUBJECTS:
         return _is_clause(words, place) and not _is_relative(words, place, word)
     after = " ".join(words[place : place + 3])
     own = {"my", "our", "his", "her", "their", "the"} & {each.lower() for each in words[place - 2 : place]}
     return bool(_AGAIN.match(after)) and last not in _NO_SUBJECT and not own and place - start > SHORTEST
+
+
+def _own_before(words: list[str], place: int) -> bool:
+    """Return whether the name belongs to the words before it: “my wife Linda runs …”."""
+    near = {each.lower() for each in words[max(0, place - 3) : place]}
+    return bool(near & _OWNERS) or bool(_RELATIVE.fullmatch(words[place - 1]))
 
 
 def _has_verb(words: list[str]) -> bool:

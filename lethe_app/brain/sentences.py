@@ -64,7 +64,7 @@ _SUBJECT = (
 )
 _CUT = re.compile(
     r"(?:\s*,\s*|\s+)(?:(?:and|but|so)(?: now| then| also)?|because|though|although|while|whereas|plus|yet|or|"
-    rf"even though|cause|except|then)\s+(?={_SUBJECT})|\s*,\s*(?={_SUBJECT})|\s*,?\s+(?:but|because|so(?= (?:no|not|maybe|please|don't|do not|stop|"
+    rf"even though|cause|except|then)\s+(?={_SUBJECT})|\s*,\s*(?:(?:since|as) )?(?={_SUBJECT})|\s*,?\s+(?:but|because|so(?= (?:no|not|maybe|please|don't|do not|stop|"
     r"every|the|when|what|if|be)\b)|although|though|unless|whereas|except)\s+",
     re.IGNORECASE,
 )
@@ -88,7 +88,7 @@ _WHEN = (
     r"tomorrow|today|tonight|in \d{4}|in (?:[A-Z][a-z]+)|on [a-z]+day|(?:\w+|a few|a couple of) (?:days|weeks|months|years) "
     rf"ago|on (?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{'|'.join(MONTHS)})|on (?:{'|'.join(MONTHS)}) \d{{1,2}}(?:st|"
     rf"nd|rd|th)?|"
-    r"at (?:the age of )?\w+teen|when I was (?:an? |in )?\w+(?: years old| school)?|every [a-z]+|once a (?:week|month|"
+    r"since (?:last )?(?:\d{4}|[A-Za-z]{3,})|at (?:the age of )?\w+teen|when I was (?:an? |in )?\w+(?: years old| school)?|every [a-z]+|once a (?:week|month|"
     r"year)|recently|lately|"
     r"(?:back )?in (?:high school|college|university|school|[12]\d{3})|as a (?:kid|child|teenager)|growing up)"
 )

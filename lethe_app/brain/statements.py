@@ -63,6 +63,7 @@ _CALLED = re.compile(
     rf"(?P<name>[A-Z][^\W\d_]+)\b"
 )
 """“Tomas's daughter Emma …”, “… a dog called Max”."""
+_FULL_NAME = re.compile(r"\bname is [A-Z][\w'-]+ [A-Z][\w'-]+")
 _HERE = re.compile(r" here(?= from)")
 _CONTRASTED = re.compile(r"\b(?:never|not|n't|almost|wanted|before|always thought|only had)\b", re.IGNORECASE)
 _CONTRAST = re.compile(r"\W*\b(?:but|until|till|however|yet|except)\b", re.IGNORECASE)
@@ -230,7 +231,7 @@ def _stated(clause: str, rule: Rule, line: Said, *more: UUID, ends: Sequence[str
     """Yield the first-person clause as a statement, if it can be told in the third person."""
     text = plain(clause)
     key = key_of(clause, text, rule.key)
-    if key == "name" and fold(line.name) in map(fold, cut(clause)):
+    if key == "name" and fold(line.name) in map(fold, cut(clause)) and not _FULL_NAME.search(clause):
         return  # “Tomas's name is Tomas” tells nobody anything
     dated = dating.resolve(clause, line.time.date(), event=rule.event)
     bared = _EMPHATIC.sub(r"\g<kept>", _NEARLY_SILENT.sub(r"\g<kept>", dated))

@@ -100,6 +100,11 @@ _RULES: tuple[tuple[re.Pattern[str], _Put], ...] = tuple(
         (r"\bI were\b(?! you)", "I was"),
         (r"\bwe was\b", "we were"),
         (r"\bI seen\b", "I saw"),
+        (r"\bI shall\b", "I will"),
+        (r"\bveggie\b(?= ?(?:$|[.,!?;]|and\b|so\b|since\b|for\b))", "vegetarian"),
+        (r"\bme (?:and|n|an) my (?P<who>[a-z]+(?: [A-Z][a-z]+)?)(?= (?!and\b)[a-z])", r"my \g<who> and I"),
+        (r"(?<=[a-z], )I'm (?P<at>at|with) (?P<where>(?!home|work|school|the|my|a\b)[A-Za-z]\w+) now(?= (?:mornings|nights|full|"
+         r"part|as|weekends)|\W*$)", r"I now work \g<at> \g<where>"),
         (r"\bI done (?=my|an?|the|\d)", "I did "),
         (r"\bI been\b", "I've been"),
         (rf"(?<!give )(?<!gave )(?<!show )(?<!for )(?<!to )\b(?:me|ma|mi) (?={_MINE})", "my "),
@@ -130,6 +135,10 @@ _RULES: tuple[tuple[re.Pattern[str], _Put], ...] = tuple(
         (rf"(?P<lead>\b(?:on|in|for|by|until|since|from) |)\b(?P<month>{_MONTH}) (?:the )?(?P<day>\d{{1,2}}(?:st|nd|rd|th)?|"
          rf"{_ORDINAL})\b(?!:| ?[ap]m)", _day),
         (r"(?<![\d.])(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?!\d)", _numeric),
+        (rf"\b(?:on |in )?the (?P<day>\d{{1,2}}(?:st|nd|rd|th)) (?P<month>{_MONTH})\b", lambda f: f"on {_ordinal(f['day'])} "
+         f"{f['month'].capitalize()}"),
+        (r"\bit's my (?P<age>\d+(?:st|nd|rd|th)) (?=on\b|in\b|this\b|next\b|tomorrow)", r"it's my \g<age> birthday "),
+        (r"\b(?P<age>\d{1,3}) years of age\b", r"\g<age> years old"),
         # learners
         (r"(?<=[a-z], )now I'm in (?=[A-Z]\w+\W*$)", "I now live in "),
         (rf"\bI(?:'m| am) having (?=(?:\d|an?|no|one|two|three|four|five|many) (?:(?!baby)[\w-]+ )?(?:{RELATIVES}|{ANIMALS})\b"
