@@ -89,7 +89,7 @@ _ATTRIBUTES = tuple(
          r"audi|volvo|golf|vw|volkswagen|fiat|skoda|kia|hyundai|mazda|nissan|subaru|jeep|renault|peugeot|citro[eë]n|opel|"
          r"dacia|mercedes|"
          r"porsche|civic|corolla|clio|polo|passat|fiesta|corsa)\b"), "car"),
-        (r"i drive an? (?!taxi|bus|truck|lorry|cab|tram|train|ambulance|hard|long)[\w -]+$", "car"),
+        (r"i drive an? (?!taxi|forklift|tractor|digger|crane|school bus|coach|hgv|minibus|reefer|van for|bus|truck|lorry|cab|tram|train|ambulance|hard|long)[\w -]+$", "car"),
         (r"my (?:new )?car is\b|i sold my car\b", "car"),
         ((r"i (?:am|have been|became|went|have gone|am not|am no longer|stopped being) (?:an? )?(?:vegan|vegetarian|"
           r"pescatarian)\b|i (?:do not )?eat (?:\w+ )?"
@@ -122,7 +122,7 @@ _PLANNED_EVENT = re.compile(
 )
 _HEALTH = re.compile(
     rf"\b(?:{CONDITIONS}|allergic|intolerant|allerg\w+|diagnosed|surgery|operation|operated|(?<!'s )hospital\w*|pregnan\w+|"
-    rf"miscarriage|stroke|heart attack|"
+    rf"miscarriages?|stroke|heart attack|"
     r"medication|antidepressants|insulin|my therapist|(?:in|to|have|having|had|need|start(?:ed|ing)?) therapy|(?:see|seeing|saw) an? (?:\w+ )?therapist|blood thinners|warfarin|"
     rf"statins|tablets|pills|meds\b|inhaler|migraines?|my (?:\w+ )?(?:knees?|back|hips?|shoulders?|neck|hearing|eyesight|lungs) (?:is|are|has|have)|"
     rf"bad (?:back|knee|hip|heart|shoulder)|appendix|wisdom teeth|tonsils|rehab|injur\w+|broke my (?:\w+ )?(?:leg|arm|foot|"
@@ -187,7 +187,7 @@ _KEY_KINDS = {
 _IDENTITY = re.compile(rf"i (?:am (?:not )?{STATES}|speak|come from|am from|was born|was raised|grew up|was brought up|am named)\b")
 _PEOPLE = re.compile(
     rf"^my (?:[\w'-]+ ){{0,3}}?{_BOND}\b|\b(?:have|adopted|got|has) (?:[\w-]+ ){{0,4}}?{_BOND}\b|"
-    rf"\b(?:called|named)\b|broke up|relationship|expecting"
+    rf"\b(?:is|are|was|were) (?:now )?(?:called|named)\b|broke up|relationship|expecting"
 )
 _PARTNERED = re.compile(r"i (?:am|have been|got) (?:single|married|engaged|divorced|widowed|separated)\b")
 _KINDS = (

@@ -52,7 +52,7 @@ _BEFORE = (
 )
 _PARTNERS = ("girlfriend", "boyfriend", "partner")
 _LATER = re.compile(
-    r" (?:(?:in|on|for|this|last|next) \w+(?: \w+)?|(?:\w+|a few) (?:days|weeks|months|years) ago|a \w+ ago|recently)\Z"
+    r" (?:on new year's .+|(?:in|on|for|this|last|next) (?:the )?\w+(?: \w+){0,2}|(?:\w+|a few) (?:days|weeks|months|years) ago|a \w+ ago|recently)\Z"
 )
 
 
@@ -76,7 +76,7 @@ def ended(clause: str) -> tuple[str, ...]:
         return (f"I {_GERUNDS[found['verb'].lower()]} {_LATER.sub('', ' ' + found['rest']).strip()}".strip(),)
     for pattern, before in _BEFORE:
         if found := pattern.match(clause):
-            return (before.format(**found.groupdict()),)
+            return (before.format(**{name: _LATER.sub("", value) for name, value in found.groupdict().items()}),)
     return ()
 
 

@@ -16,7 +16,7 @@ _PAIN = (
 _MEDICINE = (
     r"(?:blood (?:thinners|pressure (?:tablets|pills|meds|medication))|warfarin|statins|metformin|insulin|antidepressants|"
     r"anti-?depressants|steroids|meds|medication|tablets|chemo\w*|dialysis|the pill|beta blockers|inhalers?|an inhaler|"
-    r"sertraline|citalopram|prozac|ritalin|painkillers|sleeping (?:pills|tablets)|methadone|hrt|crutches|a walking stick|"
+    r"sertraline|citalopram|prozac|ritalin|painkillers|sleeping (?:pills|tablets)|methadone|hrt|pills|crutches|a walking stick|"
     r"a waiting list[\w ]*|the waiting list[\w ]*|a (?:\w+ ){0,2}diet|benefits|universal credit|disability|furlough|jury duty|"
     r"maternity leave|paternity leave|sick leave|a zero hours contract|the dole|a pension)"
 )
@@ -68,13 +68,23 @@ EVERYDAY: tuple[tuple[str, str], ...] = (
     # health
     (rf"i (?:get|suffer|keep getting|used to get) (?:\w+ ){{0,2}}{_PAIN}\b.*", ""),
     (rf"i (?:am|have been|was put|have been put) on (?:\w+ )?{_MEDICINE}\b.*", ""),
-    (rf"i (?:take|need|use|inject) (?:\w+ )?(?:{_MEDICINE}|glasses|a hearing aid|a stick|a cane|crutches|a walker|a cpap[\w ]*)\b.*", ""),
+    (rf"i (?:have to )?(?:take|need|use|inject) (?:\w+ )?(?:{_MEDICINE}|glasses|a hearing aid|a stick|a cane|crutches|a walker|a cpap[\w ]*)\b.*", ""),
     (r"i (?:can not|am not allowed to|am not supposed to|must not) (?:eat|drink|have|digest|handle|take|climb|drive|lift|fly|run|swim|play) (?!it|that|this|anything|more|any more).+", ""),
     (r"i (?:had|am having|am getting|got|will have|need|am due) my (?:[\w-]+ ){0,2}(?:appendix|tonsils|gallbladder|wisdom teeth|teeth|hip|knees?|"
      r"cataracts?|braces|stitches|tooth|eyes) (?:out|removed|done|replaced|off|fitted|pulled|lasered|fixed)\b.*", "!"),
     (r"i (?:need|am getting|got|had|am having|am due) an? (?:new |second )?(?:hip|knee|kidney|heart valve|root canal|filling|pacemaker|stent|biopsy|mri|c-section|hysterectomy|vasectomy|crown|bypass|scan)\b.*", "!"),
     (rf"i (?:have|had) (?:a |an )?(?:\w+ )?(?:{CONDITIONS}|scoliosis|endometriosis|pcos|crohn's|lupus|fibromyalgia|gout|sciatica|lactose intolerance|reflux|angina|a hernia|a slipped disc|a heart murmur|thyroid[\w ]*)\b.*", ""),
+    (r"i am (?:about |nearly |\w+ )?(?:\d+|two|three|four|five|six|seven|eight|nine) (?:weeks|months) pregnant\b.*", ""),
+    (r"i have been (?:deaf|blind|disabled|diabetic|epileptic|ill|in remission|off work|on (?:insulin|medication|benefits)|in recovery) .+", ""),
+    (r"i (?:have|have got) (?:an? )?(?:stammer|lisp|squint|tics?|tourette's|glaucoma|cataracts?|prosthetic .+|colostomy)\b.*", ""),
     # what one is, and is not
+    (r"i identify as .+", ""),
+    (
+        r"i (?:have |always )?(?:voted|lived|worked|been|played|supported|wanted|loved|hated|sung|farmed|fished|had) .*(?:all my life|my "
+        r"whole life|since (?:birth|childhood|school))",
+        "",
+    ),
+    (r"i had to (?:drop out of|give up|sell|quit|leave|move|retire|put down|have my) (?!it\b|this|that|early|now|work early|the (?:party|room)).+", "!"),
     (rf"i am not (?:very |particularly |really |at all )?(?!married to (?:the|my)|trans fat|single-minded){STATES}", ""),
     (r"i (?:am|come) (?:the|an?) (?:oldest|eldest|youngest|middle|only)(?: child)?(?: (?:of|in) .+)?", ""),
     (rf"i (?:do not|never) have (?:any |an? )?(?:{RELATIVES}|{ANIMALS}|car|tv|garden|driving licence|licence|kids|pets|siblings)\b.*", ""),
@@ -94,7 +104,7 @@ EVERYDAY: tuple[tuple[str, str], ...] = (
         rf"i (?:have )?(?:took|taken|went|been|visited|flew|flown|ran|climbed|seen|won|failed|moved|crossed|sailed) .*(?:twice|{_COUNT} times)\b.*",
         "",
     ),
-    (r"i (?:really )?(?:get|am) (?:very |so |really |terribly )?(?:seasick|carsick|airsick|travel[- ]?sick)(?: .+)?", ""),
+    (r"i (?:really |always )?get (?:very |so |really |terribly )?(?:seasick|carsick|airsick|travel[- ]?sick)(?: .+)?", ""),
     (rf"i had been (?:married|together|divorced|widowed) (?:for )?(?:almost |nearly )?(?:\d+|[a-z-]+(?: [a-z]+)?) years.*", ""),
     # wishes and plans
     (rf"i (?:fly|travel|leave|set off|sail|go|depart|am back|return) (?:out |back |home |away )?(?:to|from|for|with|on) .*{TIME}.*", "!"),

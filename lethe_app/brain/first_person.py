@@ -81,6 +81,8 @@ _GOT_EVENT = re.compile(rf"^(?P<said>got )(?=(?:my|an?|another) (?:[\w-]+ ){{0,2
 _HERE = re.compile(rf"^(?:an? )?(?P<job>(?:[\w-]+ ){{0,2}}(?:{JOBS}|[a-z]+(?:er|or|ist|ian))) here\b", re.IGNORECASE)
 
 
+_BORN = re.compile(r"^born (?=(?:and (?:raised|bred) )?(?:in|on|near)\b|and (?:raised|bred))", re.IGNORECASE)
+_ONCE = re.compile(r"^(?=grew up (?:in|on|near|with|without)\b|used to (?:be|live|work|have|play|own|smoke|drink|teach|drive|run)\b)", re.IGNORECASE)
 _SHOWN = re.compile(
     r"^(?P<deed>I(?:(?:'m| am|'ve been) (?:\w+ly )?(?:playing|reading|watching|making|writing|building)| met| make| "
     r"(?:\w+ly |just |even |also )?(?:made|bought|got|painted|took|found|wrote|built|drew|finished|read|saw|"
@@ -156,6 +158,8 @@ def _as_new(found: re.Match[str]) -> str:
 
 _WITHIN = re.compile(r"(?P<main>(?:I|my)\b.+?) (?:when|after|because|since) (?P<told>(?:I|my) .+)\Z", re.IGNORECASE)
 _OMITTED = (
+    (_BORN, "I was"),
+    (_ONCE, "I"),
     (_ALSO_HAVING, "I have"),
     (_ELIDED, "I"),
     (_GOING, "I'm"),

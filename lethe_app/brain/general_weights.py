@@ -45,7 +45,7 @@ _WEIGHTS = tuple(
             r"(?:used (?!to\b)|(?:have )?started (?:caring|feeling|thinking|getting (?!into)|to feel|to care|introducing))\b",
             NONE,
         ),
-        (r"(?:(?:am|have been) trying not to|was (?:going|supposed|meant|planning|hoping) to|forgot|got nothing)\b", NONE),
+        (r"(?:(?:am|have been) trying not to|was (?:going|supposed|meant|planning|hoping) to|forgot|got nothing|will (?:want|need|like))\b", NONE),
         (rf"{_PLANS}{_CHATTY}", 1.0),
         (_PURSUITS, 2.0),
         (_PLANS, 1.5),

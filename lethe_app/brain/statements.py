@@ -224,7 +224,7 @@ def _rule_of(reading: _Reading, clause: str) -> Rule | None:
 def _day(found: re.Match[str], said: datetime) -> str:
     """Return day and month, without a year."""
     words = dating.resolve((found["when"] or " today").strip(), said.date())
-    return words.removeprefix("on ").rsplit(" ", 1)[0]
+    return re.sub(r" \d{4}\Z", "", words.removeprefix("on "))
 
 
 def _stated(clause: str, rule: Rule, line: Said, *more: UUID, ends: Sequence[str] = ()) -> Iterator[Statement]:

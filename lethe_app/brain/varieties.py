@@ -150,7 +150,20 @@ _RULES: tuple[tuple[re.Pattern[str], _Put], ...] = tuple(
          r"(?! (?:man|woman|person|here|of the|student|life|who))", _article),
         (rf"(?P<before>\bwork(?:s|ing|ed)?) like (?:an? )?(?P<job>{_JOB})\b", lambda f: f"{f['before']} as "
          f"{'an' if f['job'][0].lower() in 'aeiou' else 'a'} {f['job']}"),
+        (rf"(?P<before>\b(?:work|works|working|worked) as) (?P<job>{_JOB})\b", _article),
+        (r"\bnear of\b", "near"),
+        (r"\b(?P<who>my [a-z]+) (?:it|he|she) (?P<verb>is|was|has|works|lives)\b", r"\g<who> \g<verb>"),
+        (r"\bI (?:have born|am born|born) in\b", "I was born in"),
+        (r"\bI must to\b", "I have to"),
+        (r"\b(?:you can|you could|please|just|everybody can) call me (?P<name>(?!later|back|when|if|maybe|crazy|old|anytime|tomorrow|an?\b|"
+         r"the|what|on\b|at\b|in\b|tonight|out\b|up\b|by\b|whatever|your|my)[A-Za-z]\w+)(?=\W*$|[.,!])", lambda f: f"I go by "
+         f"{f['name'].capitalize()}"),
+        (r"(?P<kept>\bI(?:'m| am)? (?:live|living|work|working|unemployed|out of work|between jobs|studying|training|single|renting|"
+         r"sharing|on an?|on the|saving|learning|staying with)\b[^.,;!?]*?) (?:at the moment|right now|for now|at present|just now)\b",
+         r"\g<kept>"),
         (rf"\bsince (?={_SPAN}(?! ago))", "for "),
+        (rf"\bI(?:'m| am) (?P<what>(?:working|living|studying|learning|playing|teaching|driving)\b[^.,;!?]{{2,60}}? for {_SPAN})",
+         r"I have been \g<what>"),
         (r"^(?P<place>(?:In|At|Since|On) [\w ]+?) (?P<verb>live|work|study|play|learn|teach) I\b(?P<rest>[^.!?]*)",
          lambda f: f"I {f['verb'].lower()} {f['place'][0].lower()}{f['place'][1:]}{f['rest']}"),
         (rf"\bI (?P<verb>live|work|study|play|teach|drive) (?P<span>(?:for|since) (?:{_SPAN}|\d{{4}}|(?:{_MONTH})\b)) "
