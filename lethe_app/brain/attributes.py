@@ -89,12 +89,18 @@ _ATTRIBUTES = tuple(
          r"audi|volvo|golf|vw|volkswagen|fiat|skoda|kia|hyundai|mazda|nissan|subaru|jeep|renault|peugeot|citro[eë]n|opel|"
          r"dacia|mercedes|"
          r"porsche|civic|corolla|clio|polo|passat|fiesta|corsa)\b"), "car"),
-        (r"i drive an? (?!taxi|forklift|tractor|digger|crane|school bus|coach|hgv|minibus|reefer|van for|bus|truck|lorry|cab|tram|train|ambulance|hard|long)[\w -]+$", "car"),
+        ((
+            r"i drive an? (?!taxi|forklift|tractor|digger|crane|school bus|coach|hgv|minibus|reefer|van for|bus|truck|"
+            r"lorry|cab|tram|train|ambulance|hard|long)[\w -]+$"
+        ), "car"),
         (r"my (?:new )?car is\b|i sold my car\b", "car"),
         ((r"i (?:am|have been|became|went|have gone|am not|am no longer|stopped being) (?:an? )?(?:vegan|vegetarian|"
           r"pescatarian)\b|i (?:do not )?eat (?:\w+ )?"
          r"(?:meat|fish)\b|i (?:stopped|gave up) (?:eating )?meat\b"), "diet"),
-        (r"i (?:smoke(?=$| (?:\d|a lot|weed|cigarettes|cigars|a pack|a pipe|every|too|now|like))|do not smoke|no longer smoke|(?:have )?(?:quit|stopped|given up|gave up) smoking)\b", "smoking"),
+        ((
+            r"i (?:smoke(?=$| (?:\d|a lot|weed|cigarettes|cigars|a pack|a pipe|every|too|now|like))|do not smoke|no "
+            r"longer smoke|(?:have )?(?:quit|stopped|given up|gave up) smoking)\b"
+        ), "smoking"),
         ((r"i (?:do not drink|no longer drink|am sober|am teetotal|(?:have )?(?:quit|stopped|given up|gave up) (?:drinking|"
          r"alcohol))\b(?! (?:coffee|tea|milk))"),
          "alcohol"),
@@ -123,8 +129,10 @@ _PLANNED_EVENT = re.compile(
 _HEALTH = re.compile(
     rf"\b(?:{CONDITIONS}|allergic|intolerant|allerg\w+|diagnosed|surgery|operation|operated|(?<!'s )hospital\w*|pregnan\w+|"
     rf"miscarriages?|stroke|heart attack|"
-    r"medication|antidepressants|insulin|my therapist|(?:in|to|have|having|had|need|start(?:ed|ing)?) therapy|(?:see|seeing|saw) an? (?:\w+ )?therapist|blood thinners|warfarin|"
-    rf"statins|tablets|pills|meds\b|inhaler|migraines?|my (?:\w+ )?(?:knees?|back|hips?|shoulders?|neck|hearing|eyesight|lungs) (?:is|are|has|have)|"
+    r"medication|antidepressants|insulin|my therapist|(?:in|to|have|having|had|need|start(?:ed|ing)?) therapy|(?:see|"
+    r"seeing|saw) an? (?:\w+ )?therapist|blood thinners|warfarin|"
+    rf"statins|tablets|pills|meds\b|inhaler|migraines?|my (?:\w+ )?(?:knees?|back|hips?|shoulders?|neck|hearing|"
+    rf"eyesight|lungs) (?:is|are|has|have)|"
     rf"bad (?:back|knee|hip|heart|shoulder)|appendix|wisdom teeth|tonsils|rehab|injur\w+|broke my (?:\w+ )?(?:leg|arm|foot|"
     r"wrist|ankle|hip|nose|rib|hand|"
     r"collarbone|finger|toe)s?|sprained|fractured|concussion|chemo\w*|tumou?r|diabetic|epileptic|asthmatic|dyslexic|"
@@ -147,8 +155,10 @@ _COMING = re.compile(
     r"winter|spring|[a-z]+day)|later this)\b|\bon [a-z]+day\b)"
 )
 _WORK = re.compile(
-    rf"\b(?:i (?:work|am working (?:as|at|for)|worked|earn|drive for|(?:am|was|used to be) an? [\w -]*(?:{JOBS})\b|am on (?:the )?(?:night|day|early|late)|have worked|study|am studying|studied|major|graduat\w+|teach|run an?|"
-    rf"own an? (?:\w+ )?(?:shop|business|company|cafe|café|restaurant|bakery|salon|pub|bar|farm|studio|store|garage)|manage|trained as|am self-? ?employed|am in my \w+ year|my shifts?|retired|am retired|was "
+    rf"\b(?:i (?:work|am working (?:as|at|for)|worked|earn|drive for|(?:am|was|used to be) an? [\w -]*(?:{JOBS})\b|"
+    rf"am on (?:the )?(?:night|day|early|late)|have worked|study|am studying|studied|major|graduat\w+|teach|run an?|"
+    rf"own an? (?:\w+ )?(?:shop|business|company|cafe|café|restaurant|bakery|salon|pub|bar|farm|studio|store|garage)|"
+    rf"manage|trained as|am self-? ?employed|am in my \w+ year|my shifts?|retired|am retired|was "
     rf"(?:fired|promoted|hired|laid off)|got (?:fired|promoted|hired|laid off)|quit my job|left my (?:\w+ )?job|lost my "
     rf"job)|job|university|college|degree|thesis|phd|masters|internship|apprenticeship|"
     rf"promotion|employer|exams?|programming course|colleagues?|career|my (?:boss|company|business|shop|store|office|"
@@ -156,7 +166,8 @@ _WORK = re.compile(
     rf"volunteer\w*|i am (?:now )?an? (?:[\w-]+ ){{0,3}}(?:{JOBS}))\b"
 )
 _HOME = re.compile(
-    r"\b(?:i (?:live|share|have lived|am living|moved|have moved|am moving|reside|am based|rent|bought an? (?:\w+ )?(?:house|flat|apartment|"
+    r"\b(?:i (?:live|share|have lived|am living|moved|have moved|am moving|reside|am based|rent|bought an? (?:\w+ "
+    r")?(?:house|flat|apartment|"
     r"cottage|home)|grew up|have lived|"
     r"lived|settled|used to live)|my (?:flat|house|apartment|home)|room-?mates?|flatmates?|landlord|mortgage)\b"
 )
@@ -184,7 +195,9 @@ _KEY_KINDS = {
     "car": FactKind.OTHER,
     "dream job": FactKind.PLAN,
 }
-_IDENTITY = re.compile(rf"i (?:am (?:not )?{STATES}|speak|come from|am from|was born|was raised|grew up|was brought up|am named)\b")
+_IDENTITY = re.compile(
+    rf"i (?:am (?:not )?{STATES}|speak|come from|am from|was born|was raised|grew up|was brought up|am named)\b"
+)
 _PEOPLE = re.compile(
     rf"^my (?:[\w'-]+ ){{0,3}}?{_BOND}\b|\b(?:have|adopted|got|has) (?:[\w-]+ ){{0,4}}?{_BOND}\b|"
     rf"\b(?:is|are|was|were) (?:now )?(?:called|named)\b|broke up|relationship|expecting"

@@ -179,7 +179,9 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], str]]
         _period,
     ),
     (
-        re.compile(rf"\b(?P<keep>from|by|until|till|starting|since) (?P<which>next |last )?(?P<day>{_DAY})\b(?!s| to| and| \d){_PART}"),
+        re.compile(
+            rf"\b(?P<keep>from|by|until|till|starting|since) (?P<which>next |last )?(?P<day>{_DAY})\b(?!s| to| and| \d){_PART}"
+        ),
         _from_weekday,
     ),
     (re.compile(rf"\b(?:about |around )?{_COUNT} (?P<unit>day|week|month|year)s? ago\b", re.IGNORECASE), _away),

@@ -9,7 +9,7 @@ from datetime import timedelta
 from enum import Enum
 from statistics import median
 
-from lethe_app.brain import character_speech, scene_setting, unreal_statements
+from lethe_app.brain import beside_speech, character_speech, scene_setting, unreal_statements
 from lethe_app.brain.pasted_text import announces_text, own_words, without_quotations
 from lethe_app.brain.quotable import MOST_READ, Part, is_prose, parts, plain, split_sentences
 from lethe_app.brain.retractions import retracts, stated_instead
@@ -37,12 +37,6 @@ _ANOTHERS = re.compile(
     r"all)\b[^.!?\"“]{0,25}[,:]?\s*$",
     re.IGNORECASE,
 )
-_SAYS = re.compile(
-    r"^(?:and |then )?(?:I|he|she|they|we) (?:\w+ly )?(?:says?|asks?|whispers?|shouts?|mutters?|repl(?:y|ies)|answers?|calls?|cr(?:y|ies)|"
-    r"add|go|yells?|growls?|sighs?|said|asked|whispered|shouted|muttered|replied|answered)\b",
-    re.IGNORECASE,
-)
-"""Who speaks, beside a speech."""
 _OWN_ACT = re.compile(r"\b(?:his|her|their|himself|herself|themselves)\b", re.IGNORECASE)
 _NARRATED = re.compile(r"^\W*(?:He|She|They|His|Her|Their)\b")
 _REPORTED = re.compile(
@@ -226,43 +220,16 @@ def _of_speech(text: str, reading: _Reading) -> Iterator[Piece]:
             yield from (_of_narration(text, part.text, reading) for text in split_sentences(part.text))
             continue
         quoted = actions > 0 and bool(_QUOTES.search(part.text)) and not _is_anothers(part.text)
-        said = _by_quotes(part.text) if quoted else [(_unquoted(part.text), False)]
+        said = beside_speech.by_quotes(part.text) if quoted else [(_unquoted(part.text), False)]
         for own, is_speech in said:
             for sentence in split_sentences(own):
                 yield _of_sentence(sentence, reading, acted=acted, quoted=is_speech)
 
 
 def _of_narration(sentence: str, narration: str, reading: _Reading) -> Piece:
-    """In character, but for what the user adds about their own life behind the last speech, written as chats are."""
-    last = max((found.end() for found in _SPEECH.finditer(narration)), default=-1)
-    behind = narration[last:] if last >= 0 else ""
-    own = sentence.strip(" .,…–-")
-    is_typed = own[:1].islower() and sentence in behind and not _SAYS.search(own)
-    if is_typed and character_speech.tells_life(own, frozenset(reading.scene_words)):
+    if own := beside_speech.own_behind(sentence, narration, frozenset(reading.scene_words)):
         return Piece(own, _own(own))
     return _in_character(sentence, reading, narrates=True)
-
-
-def _by_quotes(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield what stands in quotation marks and what stands beside them, with whether it belongs to the speech.
-
-    Beside it may stand who says it (“…,” I whisper), or the user's own words (“…!” ...and I'm allergic to nuts).
-    """
-    if not _SPEECH.search(text):
-        yield _QUOTES.sub("", text), True
-        return
-    cursor = 0
-    for found in _SPEECH.finditer(text):
-        yield from _beside(text[cursor : found.start()])
-        yield found["said"], True
-        cursor = found.end()
-    yield from _beside(text[cursor:])
-
-
-def _beside(text: str) -> Iterator[tuple[str, bool]]:
-    if WORD.search(text):
-        own = _QUOTES.sub("", text).strip(" .,…–-")
-        yield own, bool(_SAYS.search(own)) or not character_speech.tells_of_self(own)
 
 
 def _of_sentence(sentence: str, reading: _Reading, *, acted: bool, quoted: bool) -> Piece:

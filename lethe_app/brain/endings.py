@@ -52,7 +52,8 @@ _BEFORE = (
 )
 _PARTNERS = ("girlfriend", "boyfriend", "partner")
 _LATER = re.compile(
-    r" (?:on new year's .+|(?:in|on|for|this|last|next) (?:the )?\w+(?: \w+){0,2}|(?:\w+|a few) (?:days|weeks|months|years) ago|a \w+ ago|recently)\Z"
+    r" (?:on new year's .+|(?:in|on|for|this|last|next) (?:the )?\w+(?: \w+){0,2}|(?:\w+|a few) "
+    r"(?:days|weeks|months|years) ago|a \w+ ago|recently)\Z"
 )
 
 

@@ -15,7 +15,8 @@ _WITH_LISTENER = re.compile(
     r"\b(?:you|your|together|each other)\b|"
     r"^we (?:just |already |once )?(?:talked|chatted|spoke|discussed|agreed|said|met|begin|start|continue|leave|split|"
     r"broke|separated|divorced|share)\b|"
-    r"^we(?:'ll| will)(?! (?:marry|get married|be married|move|fly|buy|adopt|have been|have our|have a baby)\b)|^we(?: should| can| could| might| must| need| have to|'d| would)\b",
+    r"^we(?:'ll| will)(?! (?:marry|get married|be married|move|fly|buy|adopt|have been|have our|have a baby)\b)|"
+    r"^we(?: should| can| could| might| must| need| have to|'d| would)\b",
     re.IGNORECASE,
 )
 """Where “we” may mean the one spoken to, or two who part."""
@@ -55,7 +56,8 @@ _DOING = re.compile(
 """“Learning German.”; “Learning German is fun” has its subject already."""
 _BEEN = re.compile(r"^(?P<said>been )(?=\w+ing\b)", re.IGNORECASE)
 _STATE = re.compile(
-    r"^(?!\w+, \w+,? (?:and )?\w+\W*$)(?:(?:still|happily|newly|recently) )?(?:(?:married|single|divorced|engaged|retired|pregnant|vegan|"
+    r"^(?!\w+, \w+,? (?:and )?\w+\W*$)(?:(?:still|happily|newly|recently) )?(?:(?:married|single|divorced|engaged|"
+    r"retired|pregnant|vegan|"
     r"vegetarian)(?=[\s,.!]|$)(?! (?:life|people|food|man|"
     r"woman|parents|restaurants?|recipes?)\b)|allergic to )",
     re.IGNORECASE,
@@ -82,7 +84,10 @@ _HERE = re.compile(rf"^(?:an? )?(?P<job>(?:[\w-]+ ){{0,2}}(?:{JOBS}|[a-z]+(?:er|
 
 
 _BORN = re.compile(r"^born (?=(?:and (?:raised|bred) )?(?:in|on|near)\b|and (?:raised|bred))", re.IGNORECASE)
-_ONCE = re.compile(r"^(?=grew up (?:in|on|near|with|without)\b|used to (?:be|live|work|have|play|own|smoke|drink|teach|drive|run)\b)", re.IGNORECASE)
+_ONCE = re.compile(
+    (r"^(?=grew up (?:in|on|near|with|without)\b|used to (?:be|live|work|have|play|own|smoke|drink|teach|drive|run)\b)"),
+    re.IGNORECASE,
+)
 _SHOWN = re.compile(
     r"^(?P<deed>I(?:(?:'m| am|'ve been) (?:\w+ly )?(?:playing|reading|watching|making|writing|building)| met| make| "
     r"(?:\w+ly |just |even |also )?(?:made|bought|got|painted|took|found|wrote|built|drew|finished|read|saw|"
@@ -131,7 +136,8 @@ _SAID_FIRST = re.compile(
 
 
 _COMMENT = re.compile(
-    r",? which,? (?:as|is|was|isn't|means|meant|sucks|makes|made|I|my|to be)\b.*(?:is|was|sucks|hilarious|funny|annoying|great|ironic|"
+    r",? which,? (?:as|is|was|isn't|means|meant|sucks|makes|made|I|my|to be)\b.*(?:is|was|sucks|hilarious|funny|"
+    r"annoying|great|ironic|"
     r"nice|fun|awful|me|lol|weird|hard|sad|love|hate)\W*\Z",
     re.IGNORECASE,
 )

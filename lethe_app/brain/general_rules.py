@@ -35,7 +35,8 @@ _HEDGE = re.compile(
     r"\b(?:if|could|should|might|may (?!\d)|maybe|perhaps|probably|possibly|wish|guess|suppose|pretend\w*|imagin\w+|kinda|"
     r"kind of|"
     r"sort of|as if|supposedly|joking|kidding|not really|feel like|felt like|unless|whether|let us|let's|ready to|so much|"
-    r"right now|at the moment|for now|such|as \w+ as|(?:more \w+|[a-z]+er) than (?:the|an?|my)|would(?! (?:really )?(?:love|like)\b)|must|seems?|almost|nearly|barely|hardly|"
+    r"right now|at the moment|for now|such|as \w+ as|(?:more \w+|[a-z]+er) than (?:the|an?|my)|"
+    r"would(?! (?:really )?(?:love|like)\b)|must|seems?|almost|nearly|barely|hardly|"
     r"no idea|as an ai|language model|not sure|or something|somehow|(?:in|for) (?:a|the|this) (?:dream|game|story|scene)|"
     r"never mind|of course|how (?!to\b)|why|what|when (?!i was)|though|blah|hell|damn)\b|\.\."
 )

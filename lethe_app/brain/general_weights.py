@@ -22,7 +22,8 @@ _PLANS = (
 _CHATTY = (
     r"(?:ask|be|call|check|come|do|feel|find|forget|get|give|go|have|hear|help|hold|keep|know|learn|leave|let|listen|look|"
     r"make|meet|"
-    r"miss|pass|remember|sleep|eat|rest|nap|cry|die|scream|shower|relax|say|laugh|punch|be|see|send|share|show|stay|stick|talk|tell|think|try|wait|work)\b"
+    r"miss|pass|remember|sleep|eat|rest|nap|cry|die|scream|shower|relax|say|laugh|punch|be|see|send|share|show|stay|"
+    r"stick|talk|tell|think|try|wait|work)\b"
 )
 """Verbs of what may be about to be done in the conversation itself: more content is asked of them."""
 
@@ -45,7 +46,13 @@ _WEIGHTS = tuple(
             r"(?:used (?!to\b)|(?:have )?started (?:caring|feeling|thinking|getting (?!into)|to feel|to care|introducing))\b",
             NONE,
         ),
-        (r"(?:(?:am|have been) trying not to|was (?:going|supposed|meant|planning|hoping) to|forgot|got nothing|will (?:want|need|like))\b", NONE),
+        (
+            (
+                r"(?:(?:am|have been) trying not to|was (?:going|supposed|meant|planning|hoping) to|forgot|got nothing|will "
+                r"(?:want|need|like))\b"
+            ),
+            NONE,
+        ),
         (rf"{_PLANS}{_CHATTY}", 1.0),
         (_PURSUITS, 2.0),
         (_PLANS, 1.5),

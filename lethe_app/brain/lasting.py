@@ -32,8 +32,10 @@ _HEDGED = re.compile(
     r"suppose|pretend(?:ing)?|imagine|imaginary|kinda|kind of|sort of|basically|practically|virtually|as if|allegedly|"
     r"supposedly|joking|kidding|jk|not really|hypothetically|theoretically|feel like|i think|unless|whether|in (?:my|the|"
     r"a) (?:dream|game|story|scene)|so to speak|metaphorically|let us|let's|as an ai|language model|an ai|dying (?:of|to)|"
-    r"swear|or not|one of those|ready to|about to|trying to say|was (?:going|supposed|meant|planning|hoping|gonna) to|(?:he|she|they|everyone|people|boss|mum|mom|dad|wife|husband|"
-    r"friends?|kids|brother|sister|doctor) (?:thinks?|reckons?|says?|said|thought|believes?|jokes?|claims?) i|(?:bit )?too much|so much|right now|at the moment|for now|"
+    r"swear|or not|one of those|ready to|about to|trying to say|was (?:going|supposed|meant|planning|hoping|gonna) "
+    r"to|(?:he|she|they|everyone|people|boss|mum|mom|dad|wife|husband|"
+    r"friends?|kids|brother|sister|doctor) (?:thinks?|reckons?|says?|said|thought|believes?|jokes?|claims?) i|(?:bit "
+    r")?too much|so much|right now|at the moment|for now|"
     r"such an?)\b"
 )
 _DANGLING = re.compile(
@@ -55,20 +57,25 @@ _OPEN_END = re.compile(
     r"whole|supportive|loving|cozy|cosy|fun|great|tasty|beautiful|unique|welcoming|inclusive)$"
 )
 _FIGURATIVE = re.compile(
-    r"\blives? (?:in|for|off|on) (?:(?:my|their) (?:pyjamas|pjs|head|jeans|hoodies?|leggings|slippers|own world|nerves)|denial|chaos|"
+    r"\blives? (?:in|for|off|on) (?:(?:my|their) (?:pyjamas|pjs|head|jeans|hoodies?|leggings|slippers|own world|"
+    r"nerves)|denial|chaos|"
     r"coffee|hope|fear|the (?:moment|past|edge|gym|weekend)|noodles|sweatpants|toast|caffeine)\b|"
-    r"\ballergic to (?:mondays?|mornings?|work|people|exercise|drama|bullshit|stupid\w*|fun|commitment|idiots|housework|men|women|kids|"
+    r"\ballergic to (?:mondays?|mornings?|work|people|exercise|drama|bullshit|stupid\w*|fun|commitment|idiots|"
+    r"housework|men|women|kids|"
     r"love|nonsense|bad|small talk|adulting|effort|feelings|running|meetings|maths?)\b|"
     rf"^my (?:\w+ ){{0,2}}{ANIMALS}(?: \w+)? (?:is|are) (?:my|the boss|in charge)\b|"
-    r"\bi had (?:about |around |like )?(?:\d+|a few|some|several) (?:kids|children|people|friends|dogs|cats) (?:in|at|over|round|for|on|here)\b|"
-    r"\b(?:two left feet|a sweet tooth for trouble|married to my|slave to|addicted to (?:you|this|my phone)|king of|queen of|two brain cells|"
+    r"\bi had (?:about |around |like )?(?:\d+|a few|some|several) (?:kids|children|people|friends|dogs|cats) (?:in|"
+    r"at|over|round|for|on|here)\b|"
+    r"\b(?:two left feet|a sweet tooth for trouble|married to my|slave to|addicted to (?:you|this|my phone)|king of|"
+    r"queen of|two brain cells|"
     r"million things|a black belt in (?:napping|procrast\w+)|professional (?:napper|overthinker|procrastinator))\b"
 )
 """Said in jest or as a figure of speech."""
 _NOT_QUITE = re.compile(r"\bI (?:almost|nearly|all but)\b(?! (?:never|always|only|exclusively|every))", re.IGNORECASE)
 _NO_OBJECT = re.compile(
     r"(?:\bto|\bwill) (?:apply|go|do|try|buy|get|make|see|take|learn|start|visit|join|sell|find|have|tell|ask|help|change|"
-    r"enjoy|win|leave|stop|quit|finish|come|wait)\Z|\bi (?:ring|call|phone|text|meet|talk|chat|visit|see|argue|enjoy|like|love) (?:every|"
+    r"enjoy|win|leave|stop|quit|finish|come|wait)\Z|\bi (?:ring|call|phone|text|meet|talk|chat|visit|see|argue|enjoy|"
+    r"like|love) (?:every|"
     r"each|on \w+days|once|twice|\w+ times|occasionally|sometimes|a lot)\b"
 )
 """What is done to whom, or what is loved, has been left out."""
@@ -143,7 +150,12 @@ def judge(clause: str) -> Rule | None:
 def judge_generally(clause: str) -> Rule | None:
     """Return the rule for a clause that no pattern covers but that names enough to be worth keeping."""
     text = plain(clause)
-    if _OPEN_END.search(text) or _NO_OBJECT.search(text) or _is_figurative(clause, text) or not general_rules.passes(clause, text):
+    if (
+        _OPEN_END.search(text)
+        or _NO_OBJECT.search(text)
+        or _is_figurative(clause, text)
+        or not general_rules.passes(clause, text)
+    ):
         return None
     return Rule(_ANYTHING, event=bool(_TIMED.search(text)))
 

@@ -105,7 +105,8 @@ OWN: tuple[tuple[str, str], ...] = (
     (
         (
             rf"my (?:[a-z-]+ ){{0,2}}?(?:{RELATIVES})(?: \w+)? and i (?:are twins|live|have|got|met|run|own|adopted|bought|"
-            r"moved|go (?!to (?:bed|sleep|the shop))|are (?:from|married|expecting|moving|getting|learning|saving|building|renovating|restoring|adopting|"
+                r"moved|go (?!to (?:bed|sleep|the shop))|are (?:from|married|expecting|moving|getting|learning|saving|"
+                r"building|renovating|restoring|adopting|"
             r"opening)|split up|"
             r"broke up(?! once)|separated|divorced|sold|have been|speak|play|grew|were|share|married|travel|work)\b.*"
         ),

@@ -14,7 +14,8 @@ SHORTEST = 3
 """Words of a clause."""
 _WHOLE = re.compile(
     r"^\W*(?:if|when|imagine|suppose|pretend|say|do|did|does|have you|has|are|is|can|could|would|should|who|what|where|why|"
-    r"how|which|let's|let us|once upon)\b|\b(?:dream\w*|nightmare|story|stories|novel|book|film|movie|song|lyrics?|game|character|"
+    r"how|which|let's|let us|once upon)\b|\b(?:dream\w*|nightmare|story|stories|novel|book|film|movie|song|lyrics?|"
+    r"game|character|"
     r"pretend\w*|imagin\w+|as if|joke|joking|kidding|would|wish|hypothetically|what if|yeah right|of course I)\b",
     re.IGNORECASE,
 )
@@ -30,7 +31,8 @@ _ASKS = re.compile(
 _LEANS = frozenset(
     """
     that when if because cause till until before after while since where who whom which what how why as than like think thought
-    thinks reckon reckons believes knows know knew known say said says saying guess hope hoped feel felt believe mean sure glad swear bet tell told tells and or but
+    thinks reckon reckons believes knows know knew known say said says saying
+    guess hope hoped feel felt believe mean sure glad swear bet tell told tells and or but
     so though although whenever time once unless whether only just even did do does don't didn't am was were is are have has had
     can can't could will won't would should must may might not all everything anything something someone thing things day way
     year place one ones reason first last people everyone nothing plus yet then every the a an my our your his her their this
@@ -42,18 +44,45 @@ _LEANS = frozenset(
 """Words before a subject with which its clause belongs to what stands before."""
 _OWNERS = frozenset(("my", "our", "his", "her", "their", "called", "named", "mr", "mrs", "dr", "aunt", "uncle"))
 _RELATIVE = re.compile(RELATIVES, re.IGNORECASE)
-_NAMED = re.compile(r"(?!I\b)[A-Z][a-z]{2,} (?:hates|loves|likes|is|was|has|says|said|works|lives|wants|thinks|calls|does|did|got)\b")
+_NAMED = re.compile(
+    r"(?!I\b)[A-Z][a-z]{2,} (?:hates|loves|likes|is|was|has|says|said|works|lives|wants|thinks|calls|does|did|got)\b"
+)
 """A name and its verb."""
 _HEADS = frozenset("the a an any every this these those some no only same".split())  # noqa: SIM905
 _AGAIN = re.compile(
-    r"(?:been (?:\w+ing|with|at|in|on|there|married|together|an? )|moved (?:to|from|there|here|back|in|out)|got (?:married|divorced|"
-    r"engaged|made redundant|laid off|diagnosed)|used to|grew up|(?:retired|quit|started|finished|left|came here) (?:in|at|last|"
+    r"(?:been (?:\w+ing|with|at|in|on|there|married|together|an? )|moved (?:to|from|there|here|back|in|out)|got "
+    r"(?:married|divorced|"
+    r"engaged|made redundant|laid off|diagnosed)|used to|grew up|(?:retired|quit|started|finished|left|came here) "
+    r"(?:in|at|last|"
     r"when|there|school|it)\b|(?:can't|don't|never|haven't|didn't) )",
     re.IGNORECASE,
 )
 """Verbs that go on without their “I”."""
 _NO_SUBJECT = frozenset(
-    ["i", "we", "who", "that", "which", "never", "just", "also", "always", "really", "still", "he", "she", "they", "it", "you", "and", "or", "has", "have", "had", "was"]
+    [
+        "i",
+        "we",
+        "who",
+        "that",
+        "which",
+        "never",
+        "just",
+        "also",
+        "always",
+        "really",
+        "still",
+        "he",
+        "she",
+        "they",
+        "it",
+        "you",
+        "and",
+        "or",
+        "has",
+        "have",
+        "had",
+        "was",
+    ]
 )
 _GAP = frozenset(
     """
@@ -83,23 +112,37 @@ def clauses_of(sentence: str) -> list[str]:
 
 def _begins(words: list[str], place: int, start: int) -> bool:
     """Return whether another clause begins at this word."""
-    before, word = words[place - 1], words[place].lower()
-    if before[-1] in ",;:-" or not _has_verb(words[start:place]):
+    last, word = words[place - 1].lower(), words[place].lower()
+    if last[-1] in ",;:-" or not _has_verb(words[start:place]):
         return False
-    last = before.lower()
     if _ASKS.match(" ".join(words[place : place + 3])):
         return last not in {"what", "how", "where", "why", "when", "who", "and", "but", "so"}
-    if last in _LEANS or last in MODALS or (last in {"now", "then", "also"} and words[place - 2].lower() in _LEANS):
+    if _leans(words, place):
         return False
-    if _NAMED.match(" ".join(words[place : place + 2])) and before.islower() and not _own_before(words, place):
+    named = _NAMED.match(" ".join(words[place : place + 2])) and words[place - 1].islower()
+    if named and not _own_before(words, place):
         return len(words) > place + 2
-    if word in {"my", "our", "it", "its"} and (last in BASE or last in _THIRDS or is_past(last) or last.endswith("ing")):
-        return False
     if word in _SUBJECTS:
         return _is_clause(words, place) and not _is_relative(words, place, word)
-    after = " ".join(words[place : place + 3])
     own = {"my", "our", "his", "her", "their", "the"} & {each.lower() for each in words[place - 2 : place]}
-    return bool(_AGAIN.match(after)) and last not in _NO_SUBJECT and not own and place - start > SHORTEST
+    again = _AGAIN.match(" ".join(words[place : place + 3])) and last not in _NO_SUBJECT
+    return bool(again) and not own and place - start > SHORTEST
+
+
+def _leans(words: list[str], place: int) -> bool:
+    """Return whether the word belongs to the one before it: “that I …”, “broke my …”, “and now I …”."""
+    last, word = words[place - 1].lower(), words[place].lower()
+    if last in _LEANS or last in MODALS or (last in {"now", "then", "also"} and words[place - 2].lower() in _LEANS):
+        return True
+    if last in {"me", "him", "us", "them"} and words[place - 2].lower() in _LEANS | {
+        "promised",
+        "assured",
+        "warned",
+        "convinced",
+    }:
+        return True
+    is_verb = last in BASE or last in _THIRDS or is_past(last) or last.endswith("ing")
+    return is_verb and word in {"my", "our", "it", "its"}
 
 
 def _own_before(words: list[str], place: int) -> bool:

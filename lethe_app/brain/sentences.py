@@ -31,7 +31,9 @@ _WORK = re.compile(
 )
 """A title in quotation marks: every word of weight has its capital and no mark ends it."""
 _QUOTED = re.compile(r"\"[^\"\n]*(?:\"|$)|«[^»\n]*»", re.MULTILINE)
-_EMOJI = re.compile(r"(?<=[\w!?.)'\"])\s*[\u2600-\u27bf\u2b50\U0001f300-\U0001faff][\u2600-\u27bf\ufe0f\u200d\U0001f300-\U0001faff\s]*(?=[\w'])")
+_EMOJI = re.compile(
+    r"(?<=[\w!?.)'\"])\s*[\u2600-\u27bf\u2b50\U0001f300-\U0001faff][\u2600-\u27bf\ufe0f\u200d\U0001f300-\U0001faff\s]*(?=[\w'])"
+)
 """A sentence ends at a picture."""
 _ELSE = re.compile(r"[^\w\s.,;:!?'’()\-–—&/%$€£+#°]+")
 _END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[a-z]{2}[.!?])(?=[A-Z])|\n+|[()]|\s+[-–—]+\s+|—|\s*\.\.+\s*|[;:]\s|/s\b")
@@ -47,7 +49,8 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    r"[\s,]*\b(?:btw|by the way|lol|lmao|(?:ha){2,}h?|(?:ja){2,}|rofl|xd+|though|tbh|actually|you know|you see|too|as well|either|anyway|anyways|xd|"
+    r"[\s,]*\b(?:btw|by the way|lol|lmao|(?:ha){2,}h?|(?:ja){2,}|rofl|xd+|though|tbh|actually|you know|you see|too|"
+    r"as well|either|anyway|anyways|xd|"
     r"imo|honestly|please|sorry|these days|nowadays|at least|obviously|for sure|that's for sure|to be honest|"
     r"believe it or not|trust me|thanks|thank you|don't laugh|don't judge|of course|ok|okay|or something|or so|you see|even|"
     r"after all|in fact|now|instead|yay|ugh|right|again|(?<!by )(?<!for )(?<!to )(?<!of )(?<!with )(?<!taught "
@@ -64,7 +67,8 @@ _SUBJECT = (
 )
 _CUT = re.compile(
     r"(?:\s*,\s*|\s+)(?:(?:and|but|so)(?: now| then| also)?|because|though|although|while|whereas|plus|yet|or|"
-    rf"even though|cause|except|then)\s+(?={_SUBJECT})|\s*,\s*(?:(?:since|as) )?(?={_SUBJECT})|\s*,?\s+(?:but|because|so(?= (?:no|not|maybe|please|don't|do not|stop|"
+    rf"even though|cause|except|then)\s+(?={_SUBJECT})|\s*,\s*(?:(?:since|as) )?(?={_SUBJECT})|\s*,?\s+(?:but|"
+    rf"because|so(?= (?:no|not|maybe|please|don't|do not|stop|"
     r"every|the|when|what|if|be)\b)|although|though|unless|whereas|except)\s+",
     re.IGNORECASE,
 )
@@ -88,7 +92,8 @@ _WHEN = (
     r"tomorrow|today|tonight|in \d{4}|in (?:[A-Z][a-z]+)|on [a-z]+day|(?:\w+|a few|a couple of) (?:days|weeks|months|years) "
     rf"ago|on (?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{'|'.join(MONTHS)})|on (?:{'|'.join(MONTHS)}) \d{{1,2}}(?:st|"
     rf"nd|rd|th)?|"
-    r"since (?:last )?(?:\d{4}|[A-Za-z]{3,})|at (?:the age of )?\w+teen|when I was (?:an? |in )?\w+(?: years old| school)?|every [a-z]+|once a (?:week|month|"
+    r"since (?:last )?(?:\d{4}|[A-Za-z]{3,})|at (?:the age of )?\w+teen|when I was (?:an? |in )?\w+(?: years old| "
+    r"school)?|every [a-z]+|once a (?:week|month|"
     r"year)|recently|lately|"
     r"(?:back )?in (?:high school|college|university|school|[12]\d{3})|as a (?:kid|child|teenager)|growing up)"
 )

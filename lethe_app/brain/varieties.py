@@ -103,8 +103,10 @@ _RULES: tuple[tuple[re.Pattern[str], _Put], ...] = tuple(
         (r"\bI shall\b", "I will"),
         (r"\bveggie\b(?= ?(?:$|[.,!?;]|and\b|so\b|since\b|for\b))", "vegetarian"),
         (r"\bme (?:and|n|an) my (?P<who>[a-z]+(?: [A-Z][a-z]+)?)(?= (?!and\b)[a-z])", r"my \g<who> and I"),
-        (r"(?<=[a-z], )I'm (?P<at>at|with) (?P<where>(?!home|work|school|the|my|a\b)[A-Za-z]\w+) now(?= (?:mornings|nights|full|"
-         r"part|as|weekends)|\W*$)", r"I now work \g<at> \g<where>"),
+        (
+            (r"(?<=[a-z], )I'm (?P<at>at|with) (?P<where>(?!home|work|school|the|my|a\b)[A-Za-z]\w+) now(?= (?:mornings|"
+            r"nights|full|"
+         r"part|as|weekends)|\W*$)"), r"I now work \g<at> \g<where>"),
         (r"\bI done (?=my|an?|the|\d)", "I did "),
         (r"\bI been\b", "I've been"),
         (rf"(?<!give )(?<!gave )(?<!show )(?<!for )(?<!to )\b(?:me|ma|mi) (?={_MINE})", "my "),
@@ -121,19 +123,21 @@ _RULES: tuple[tuple[re.Pattern[str], _Put], ...] = tuple(
         (r"\b(?:2moro|tmr|tomoz|2mrw|tomo)\b", "tomorrow"),
         (r"\bsince (?=(?:I was|we were) \d)", "since "),
         # dates
-        (rf"\b(?P<century>nineteen|twenty) (?P<rest>(?:oh |twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|"
+        ((rf"\b(?P<century>nineteen|twenty) (?P<rest>(?:oh |twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|"
          rf"(?<=nineteen )(?:ten|eleven|twelve|[a-z]+teen)|(?<=twenty )(?:ten|eleven|twelve|[a-z]+teen))"
-         rf"(?:[ -]?(?:{'|'.join(_DIGIT)}))?)\b", _spoken_year),
-        (rf"(?P<lead>\b(?:in|since|from|till|until|back in) )(?:the year )?(?P<rest>{_TWO_DIGITS})\b(?! (?:days?|weeks?|months?|"
-         r"years?|minutes?|hours?|of|or|to|more|other|places?|people|different|countries|languages|a|per)\b|[-\w])",
+         rf"(?:[ -]?(?:{'|'.join(_DIGIT)}))?)\b"), _spoken_year),
+        (
+            (rf"(?P<lead>\b(?:in|since|from|till|until|back in) )(?:the year )?(?P<rest>{_TWO_DIGITS})\b(?! (?:days?|"
+            rf"weeks?|months?|"
+         r"years?|minutes?|hours?|of|or|to|more|other|places?|people|different|countries|languages|a|per)\b|[-\w])"),
          lambda f: _short_year(f) if len(f["rest"].split()) > 1 else f[0]),
-        (rf"(?P<lead>\b(?:in|since|until|till|from|of|last|next|this|by|early|late|end of|on|\d{{1,2}}(?:st|nd|rd|th)?) )"
-         rf"(?P<month>{_SHORT_MONTH})\b\.?", _long_month),
+        ((rf"(?P<lead>\b(?:in|since|until|till|from|of|last|next|this|by|early|late|end of|on|\d{{1,2}}(?:st|nd|rd|th)?) )"
+         rf"(?P<month>{_SHORT_MONTH})\b\.?"), _long_month),
         (rf"(?P<lead>)\b(?P<month>{_SHORT_MONTH})\b\.?(?= \d{{1,2}}(?:st|nd|rd|th)?\b)", _long_month),
-        (rf"(?P<lead>\b(?:on|in|for|by|until|since|from) |)(?:the |\b)(?P<day>\d{{1,2}}(?:st|nd|rd|th)?|{_ORDINAL}) "
-         rf"of (?P<month>{_MONTH})\b", _day),
-        (rf"(?P<lead>\b(?:on|in|for|by|until|since|from) |)\b(?P<month>{_MONTH}) (?:the )?(?P<day>\d{{1,2}}(?:st|nd|rd|th)?|"
-         rf"{_ORDINAL})\b(?!:| ?[ap]m)", _day),
+        ((rf"(?P<lead>\b(?:on|in|for|by|until|since|from) |)(?:the |\b)(?P<day>\d{{1,2}}(?:st|nd|rd|th)?|{_ORDINAL}) "
+         rf"of (?P<month>{_MONTH})\b"), _day),
+        ((rf"(?P<lead>\b(?:on|in|for|by|until|since|from) |)\b(?P<month>{_MONTH}) (?:the )?(?P<day>\d{{1,2}}(?:st|nd|rd|th)?|"
+         rf"{_ORDINAL})\b(?!:| ?[ap]m)"), _day),
         (r"(?<![\d.])(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?!\d)", _numeric),
         (rf"\b(?:on |in )?the (?P<day>\d{{1,2}}(?:st|nd|rd|th)) (?P<month>{_MONTH})\b", lambda f: f"on {_ordinal(f['day'])} "
          f"{f['month'].capitalize()}"),
@@ -141,13 +145,13 @@ _RULES: tuple[tuple[re.Pattern[str], _Put], ...] = tuple(
         (r"\b(?P<age>\d{1,3}) years of age\b", r"\g<age> years old"),
         # learners
         (r"(?<=[a-z], )now I'm in (?=[A-Z]\w+\W*$)", "I now live in "),
-        (rf"\bI(?:'m| am) having (?=(?:\d|an?|no|one|two|three|four|five|many) (?:(?!baby)[\w-]+ )?(?:{RELATIVES}|{ANIMALS})\b"
-         r"(?! (?:over|round|around|for|come|visit|here)))", "I have "),
+        ((rf"\bI(?:'m| am) having (?=(?:\d|an?|no|one|two|three|four|five|many) (?:(?!baby)[\w-]+ )?(?:{RELATIVES}|{ANIMALS})\b"
+         r"(?! (?:over|round|around|for|come|visit|here)))"), "I have "),
         (r"\bI have (?P<age>\d\d) years(?: old)?(?= ?(?:$|[.,!?)]| and\b))", r"I'm \g<age>"),
         (r"\bI(?:'m| am) (?P<age>\d\d) years(?= ?(?:$|[.,!?)]| and\b))", r"I'm \g<age>"),
         (r"\bI(?:'m| am) of (?=[A-Z]|the (?:south|north|east|west)\b)", "I'm from "),
-        (rf"(?P<before>\b(?:I(?:'m| am| was)|(?:he|she)(?:'s| is| was)|my [a-z]+ (?:is|was))) (?P<job>{_JOB})\b"
-         r"(?! (?:man|woman|person|here|of the|student|life|who))", _article),
+        ((rf"(?P<before>\b(?:I(?:'m| am| was)|(?:he|she)(?:'s| is| was)|my [a-z]+ (?:is|was))) (?P<job>{_JOB})\b"
+         r"(?! (?:man|woman|person|here|of the|student|life|who))"), _article),
         (rf"(?P<before>\bwork(?:s|ing|ed)?) like (?:an? )?(?P<job>{_JOB})\b", lambda f: f"{f['before']} as "
          f"{'an' if f['job'][0].lower() in 'aeiou' else 'a'} {f['job']}"),
         (rf"(?P<before>\b(?:work|works|working|worked) as) (?P<job>{_JOB})\b", _article),
@@ -155,25 +159,35 @@ _RULES: tuple[tuple[re.Pattern[str], _Put], ...] = tuple(
         (r"\b(?P<who>my [a-z]+) (?:it|he|she) (?P<verb>is|was|has|works|lives)\b", r"\g<who> \g<verb>"),
         (r"\bI (?:have born|am born|born) in\b", "I was born in"),
         (r"\bI must to\b", "I have to"),
-        (r"\b(?:you can|you could|please|just|everybody can) call me (?P<name>(?!later|back|when|if|maybe|crazy|old|anytime|tomorrow|an?\b|"
-         r"the|what|on\b|at\b|in\b|tonight|out\b|up\b|by\b|whatever|your|my)[A-Za-z]\w+)(?=\W*$|[.,!])", lambda f: f"I go by "
+        (
+            (r"\b(?:you can|you could|please|just|everybody can) call me (?P<name>(?!later|back|when|if|maybe|crazy|old|"
+            r"anytime|tomorrow|an?\b|"
+         r"the|what|on\b|at\b|in\b|tonight|out\b|up\b|by\b|whatever|your|my)[A-Za-z]\w+)(?=\W*$|[.,!])"), lambda f: f"I go by "
          f"{f['name'].capitalize()}"),
-        (r"(?P<kept>\bI(?:'m| am)? (?:live|living|work|working|unemployed|out of work|between jobs|studying|training|single|renting|"
-         r"sharing|on an?|on the|saving|learning|staying with)\b[^.,;!?]*?) (?:at the moment|right now|for now|at present|just now)\b",
+        (
+            (r"(?P<kept>\bI(?:'m| am)? (?:live|living|work|working|unemployed|out of work|between jobs|studying|training|"
+            r"single|renting|"
+             r"sharing|on an?|on the|saving|learning|staying with)\b[^.,;!?]*?) (?:at the moment|right now|for now|at "
+             r"present|just now)\b"),
          r"\g<kept>"),
         (rf"\bsince (?={_SPAN}(?! ago))", "for "),
-        (rf"\bI(?:'m| am) (?P<what>(?:working|living|studying|learning|playing|teaching|driving)\b[^.,;!?]{{2,60}}? for {_SPAN})",
+        ((
+            rf"\bI(?:'m| am) (?P<what>(?:working|living|studying|learning|playing|teaching|driving)\b[^.,;!?]{{2,60}}? "
+            rf"for {_SPAN})"
+        ),
          r"I have been \g<what>"),
         (r"^(?P<place>(?:In|At|Since|On) [\w ]+?) (?P<verb>live|work|study|play|learn|teach) I\b(?P<rest>[^.!?]*)",
          lambda f: f"I {f['verb'].lower()} {f['place'][0].lower()}{f['place'][1:]}{f['rest']}"),
-        (rf"\bI (?P<verb>live|work|study|play|teach|drive) (?P<span>(?:for|since) (?:{_SPAN}|\d{{4}}|(?:{_MONTH})\b)) "
-         r"(?P<rest>(?:in|at|as|with|on|the) [^,.;!?]+)", _has_been),
-        (rf"\bI (?P<verb>live|work|study|play|teach|drive) (?P<rest>(?:(?!for |since )[\w'-]+ ){{1,5}}?)(?P<span>since "
-         rf"(?:\d{{4}}|(?:{_MONTH})\b|I was \w+)|for {_SPAN})", lambda f: _has_been(f).replace("  ", " ")),
-        (r"\bI(?:'m| am) (?=(?:vegan|vegetarian|married|single|sober|retired|divorced|engaged|unemployed|learning|working|"
-         r"living|studying|playing|training)\b[^,.;!?]* since\b)", "I have been "),
-        (r"\b(?P<verb>went|go|come|came|move|moved|fly|flew) in (?=(?:spain|france|germany|italy|poland|england|ireland|america|"
-         r"canada|brazil)\b)", r"\g<verb> to "),
+        ((rf"\bI (?P<verb>live|work|study|play|teach|drive) (?P<span>(?:for|since) (?:{_SPAN}|\d{{4}}|(?:{_MONTH})\b)) "
+         r"(?P<rest>(?:in|at|as|with|on|the) [^,.;!?]+)"), _has_been),
+        ((rf"\bI (?P<verb>live|work|study|play|teach|drive) (?P<rest>(?:(?!for |since )[\w'-]+ ){{1,5}}?)(?P<span>since "
+         rf"(?:\d{{4}}|(?:{_MONTH})\b|I was \w+)|for {_SPAN})"), lambda f: _has_been(f).replace("  ", " ")),
+        ((r"\bI(?:'m| am) (?=(?:vegan|vegetarian|married|single|sober|retired|divorced|engaged|unemployed|learning|working|"
+         r"living|studying|playing|training)\b[^,.;!?]* since\b)"), "I have been "),
+        (
+            (r"\b(?P<verb>went|go|come|came|move|moved|fly|flew) in (?=(?:spain|france|germany|italy|poland|england|"
+            r"ireland|america|"
+         r"canada|brazil)\b)"), r"\g<verb> to "),
     )
 )  # fmt: skip
 
