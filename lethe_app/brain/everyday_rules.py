@@ -232,6 +232,22 @@ EVERYDAY: tuple[tuple[str, str], ...] = (
         ),
         "",
     ),
+    (
+        (r"i (?:usually |always )?(?:get up|wake up|start work|finish work|start|finish|go to bed) at (?:\d|half|midnight|"
+        r"five|six|seven|four|"
+     r"three|noon|dawn)[\w: ]*(?: (?:every|most|on \w+days).*)"), ""),
+    ((
+        r"i make (?:an? )?(?:mean|great|decent|killer|good|lovely|proper) (?!point|team|couple|day|time|pair|"
+        r"entrance|fuss|case)[a-z][\w -]+"
+    ), ""),
+    ((
+        r"i do (?:all|most|half) (?:of )?the (?:cooking|cleaning|driving|housework|gardening|shopping|baking|childcare|"
+        r"school runs?)\b.*"
+    ), ""),
+    ((
+        r"i have (?:always )?(?:loved|hated|liked|disliked|feared|collected|adored) (?!it\b|that|this|you|him|her|them|"
+        r"how|when|the (?:way|idea|look)|every|being|seeing|talking)[a-z].+"
+    ), ""),
     # possessions
     (
         (r"i (?:drive|ride|have|own|had|bought|sold|crashed|have sold|got rid of|wrote off|totalled) (?:an?|my|the|my "

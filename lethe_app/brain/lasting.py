@@ -57,6 +57,10 @@ _OPEN_END = re.compile(
     r"whole|supportive|loving|cozy|cosy|fun|great|tasty|beautiful|unique|welcoming|inclusive)$"
 )
 _FIGURATIVE = re.compile(
+    r"\b(?:am|be) (?:more \w+|[a-z]+er) than (?:the|an?)\b|"
+    r"\bon my feet (?:since|all)\b|\bstarted (?:crying|laughing|shaking|screaming|singing|sweating|talking|shouting)\b|"
+    r"\b(?:joined|started) the (?:call|chat|queue|game|conversation|stream)\b|\ban? (?:earful|round|telling off|laugh)\b|"
+    r"\b(?:twice|\w+ times) (?:today|this (?:week|morning|afternoon|evening)|yesterday|tonight|already|last night)\b|"
     r"\blives? (?:in|for|off|on) (?:(?:my|their) (?:pyjamas|pjs|head|jeans|hoodies?|leggings|slippers|own world|"
     r"nerves)|denial|chaos|"
     r"coffee|hope|fear|the (?:moment|past|edge|gym|weekend)|noodles|sweatpants|toast|caffeine)\b|"
