@@ -63,7 +63,7 @@ _ATTRIBUTES = tuple(
     for pattern, key in (
         (r"i (?:am moving|will move|am going to move|plan to move|want to move) (?:to|in|into|back|away)\b", "plan home"),
         (r"i (?:live|am living|have lived) (?:alone|by|together|with|on my own)\b", "household"),
-        (r"i have lived in .*(?:since|for)\b", "home"),
+        (r"i have (?:lived|been living) in .*(?:since|for)\b", "home"),
         ((r"i (?:have )?(?:got |)?(?:live|living|am living|reside|am based|have settled|no longer live|do not live|moved|"
          r"have moved)(?! out\b| on\b)\b.*"), "home"),
         (r"my (?:home|flat|house|apartment) is (?:in|on|at|near)\b", "home"),
@@ -166,7 +166,8 @@ _WORK = re.compile(
     rf"volunteer\w*|i am (?:now )?an? (?:[\w-]+ ){{0,3}}(?:{JOBS}))\b"
 )
 _HOME = re.compile(
-    r"\b(?:i (?:live|share|have lived|am living|moved|have moved|am moving|reside|am based|rent|bought an? (?:\w+ "
+    r"\b(?:i (?:live|share|have lived|have been living|am living|moved|have moved|am moving|reside|am based|rent|"
+    r"bought an? (?:\w+ "
     r")?(?:house|flat|apartment|"
     r"cottage|home)|grew up|have lived|"
     r"lived|settled|used to live)|my (?:flat|house|apartment|home)|room-?mates?|flatmates?|landlord|mortgage)\b"

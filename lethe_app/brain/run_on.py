@@ -91,6 +91,7 @@ _GAP = frozenset(
     """.split()  # noqa: SIM905 - a list of quoted words cannot be read
 )
 """Words behind a verb whose object stands before it."""
+_ALSO = frozenset("start finish stay graduate retire turn begin coach help earn rent vape commute move moved".split())  # noqa: SIM905
 _BE = frozenset("is are was has isn't aren't wasn't hasn't".split())  # noqa: SIM905
 _THIRDS = frozenset(map(third, BASE))
 
@@ -102,7 +103,7 @@ def clauses_of(sentence: str) -> list[str]:
         return [sentence]
     places = [0]
     for place in range(SHORTEST, len(words) - 1):
-        if place - places[-1] >= SHORTEST and _begins(words, place, places[-1]):
+        if place - places[-1] >= (SHORTEST - ("'" in words[places[-1]])) and _begins(words, place, places[-1]):
             places.append(place)
     found = [" ".join(words[start:end]) for start, end in pairwise((*places, len(words)))]
     return (
@@ -179,7 +180,7 @@ def _is_clause(words: list[str], place: int) -> bool:
     if "'" in low[0]:
         return len(low) > 1
     verb = next((word for word in low[1:] if not is_adverb(word)), "")
-    known = verb in BASE or verb in MODALS or is_past(verb) or verb in _THIRDS
+    known = verb in BASE | _ALSO or verb in MODALS or is_past(verb) or verb in _THIRDS
     return len(low) > 2 and (
         known or verb in {"am", "have", "don't", "got", "do", "is", "are", "were", "didn't", "haven't", "never"}
     )

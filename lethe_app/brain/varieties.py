@@ -156,6 +156,11 @@ _RULES: tuple[tuple[re.Pattern[str], _Put], ...] = tuple(
          f"{'an' if f['job'][0].lower() in 'aeiou' else 'a'} {f['job']}"),
         (rf"(?P<before>\b(?:work|works|working|worked) as) (?P<job>{_JOB})\b", _article),
         (r"\bnear of\b", "near"),
+        (r"\bchilds\b", "children"),
+        ((rf"(?P<who>\bmy (?:{RELATIVES}|{ANIMALS})) passed(?= (?:\d|two|three|four|five|six|a few|last|in|on|when|"
+        rf"suddenly|just)\b)"),
+         r"\g<who> passed away"),
+        (r"(?P<span>\b(?:\w+) (?:years|months|weeks)) back\b", r"\g<span> ago"),
         (r"\b(?P<who>my [a-z]+) (?:it|he|she) (?P<verb>is|was|has|works|lives)\b", r"\g<who> \g<verb>"),
         (r"\bI (?:have born|am born|born) in\b", "I was born in"),
         (r"\bI must to\b", "I have to"),
