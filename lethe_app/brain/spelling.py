@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from lethe_app.brain.kin_words import plainly
+
 SPELLINGS = {
     "im": "I'm", "ive": "I've", "dont": "don't", "cant": "can't", "didnt": "didn't", "doesnt": "doesn't", "isnt": "isn't",
     "wasnt": "wasn't", "wont": "won't", "havent": "haven't", "hasnt": "hasn't", "couldnt": "couldn't", "wouldnt": "wouldn't",
@@ -69,4 +71,4 @@ def tidy(text: str) -> str:
     fixed = _RELATIVE_IS.sub(r"\g<who>'s", fixed)
     if text.islower():
         fixed = _SMALL_NAME.sub(lambda found: found["before"] + found["name"].capitalize(), fixed)
-    return _IS.sub(" is", _SMALL_I.sub("I", fixed))
+    return _IS.sub(" is", _SMALL_I.sub("I", plainly(fixed)))

@@ -15,11 +15,13 @@ from lethe_app.brain.first_person import alone, bare, subordinate, with_subject
 from lethe_app.brain.introductions import introduced, own_name
 from lethe_app.brain.kinds import ANIMALS, RELATIVES
 from lethe_app.brain.lasting import Rule, judge, judge_generally, plain
+from lethe_app.brain.people import People, covers, is_run_on
 from lethe_app.brain.pronouns import Spoken, mentioned, presented, spell_out
 from lethe_app.brain.said import Said
 from lethe_app.brain.sentences import clauses, sentences
 from lethe_app.brain.spelling import tidy
 from lethe_app.brain.third_person import rewrite
+from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
 from lethe_app.retrieval.words import cut, fold
 
@@ -102,6 +104,7 @@ class _Reading:
     """Whom each speaker spoke of in their last message, and its place."""
     named: dict[tuple[str, str], str] = field(default_factory=dict)
     """Speaker and name → whose name it is, such as “daughter”."""
+    people: dict[str, People] = field(default_factory=dict)
 
     def add(self, statement: Statement) -> None:
         """Keep a statement; said again, its first wording stays, with both messages."""
@@ -113,6 +116,17 @@ class _Reading:
             self.found[same] = statement
         if called := _CALLED.search(statement.text):
             self.named[statement.subject, called["name"]] = called["who"]
+            if called.start() == len(statement.subject):
+                self.people.setdefault(statement.subject, People()).learn(called["name"], called["who"], statement.messages[-1])
+
+    def merge(self, statement: Statement, names: Sequence[str]) -> None:
+        """Keep a statement about those called so, in place of what this message says of them in a worse way."""
+        for key, one in [(key, one) for key, one in self.found.items() if one.messages[-1] == statement.messages[-1]]:
+            if is_run_on(one.text, names) or (" called " not in one.text and covers(statement.text, one.text, names)):
+                del self.found[key]
+            elif covers(one.text, statement.text, names):
+                return
+        self.add(statement)
 
     def knows(self, name: str, noun: str) -> bool:
         """Return whether a statement of this speaker already speaks of such a thing of theirs."""
@@ -146,6 +160,12 @@ def _read(lines: Sequence[Said], *, general: bool) -> list[Statement]:
         reading.spoken[line.name] = (place, here)
         for statement in _of_line(reading, lines, place, (*before, *told)):
             reading.add(statement)
+        between = [other.text for other in lines[since + 1 : place] if other.name != line.name]
+        mine = reading.people.setdefault(line.name, People())
+        for one in mine.told(line, place, between) if line.role is Role.USER else ():
+            rule = Rule(_BIRTHDAY, one.key, event=bool((known := judge(one.clause)) and known.event))
+            for statement in _stated(one.clause, rule, line, *one.sources):
+                reading.merge(statement, one.names)
         if general:
             for statement in _in_passing(reading, line):
                 reading.add(statement)
