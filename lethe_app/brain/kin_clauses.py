@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lethe_app.brain.kinds import CONDITIONS, STATES
+from lethe_app.brain.kinds import CONDITIONS, JOBS, STATES
 from lethe_app.brain.kin_words import as_name
 from lethe_app.brain.phrases import AGE
 from lethe_app.brain.sentences import strip
@@ -20,13 +20,13 @@ _VALUED = (
 _AN = re.compile(rf"is (?:now |also |still |actually |training to be |studying to be )?an? (?!(?:[\w-]+ ){{0,2}}?{_VALUED})(?P<what>(?:[\w'-]+ ?){{1,5}}.*)")
 _VERB = re.compile(
     r"(?:(?:also|still|now|currently|just|only|never|always|actually|recently|both) )*(?:lives?|works?|worked|lived|studies|studied|stud(?:y|ies)|teaches|taught|plays|"
-    r"played|sings|sang|speaks|runs|ran|owns|owned|sells|sold|builds|built|bakes|baked|cooks|paints|writes|wrote|drives|drove|rides|"
+    r"played|sings|sang|speaks|runs|ran|owns|owned|sells|sold|builds|built|bakes|baked|cooks|paints|writes|wrote (?!me|to|us|a (?:letter|note|message))|drives|drove|rides|"
     r"dances|danced|collects|breeds|farms|farmed|fishes|hunts|knits|sails|surfs|swims|skis|coaches|manages|volunteers|does|loves|"
     r"hates|adores|likes|prefers|enjoys|collects|moved|moves|emigrated|retired|graduated|graduates|started|starts|got (?:married|engaged|divorced|"
     r"promoted|fired|into|laid|a (?:new )?job|her|his|accepted)|married|broke (?:his|her|up)|hurt (?:his|her)|sprained|had an? |had (?:her|his) |"
-    r"has an? |has (?:two|three|four|five|six|\d|type|got|had|been|lived|worked|moved|never|just|asthma|autism|adhd|diabetes|dementia|"
-    r"alzheimer|cancer|arthritis|epilepsy|anxiety|depression)\b|suffers from|comes from|came from|grew up|was born|was raised|was adopted|"
-    r"was (?:an?|the) |died|passed away|passed (?:in|on|last|two|three|when|her|his)|joined|quit|left (?:school|home|us|his|her|for)|"
+    r"has an? |has (?:two|three|four|five|six|\d|type|got (?:an?|two|three|type|\d)|had (?:an?|two|three|surgery|cancer|kids)|been (?!so|very|really|a bit|great|good|there|on)|lived|worked|moved|never|just|asthma|autism|adhd|diabetes|dementia|"
+    r"alzheimer|cancer|arthritis|epilepsy|anxiety|depression)\b|suffers from|comes from|came from|grew up|was born (?=\w)|was raised|was adopted|"
+     rf"was an? (?:[\w-]+ )?(?:{JOBS}|[a-z]+(?:er|or|ist|ian))\b(?<!monster)(?<!disaster)(?<!winner)|died|passed away|passed (?:in|on|last|two|three|when|her|his)|joined|quit|left (?:school|home|us|his|her|for)|"
     r"goes to (?!bed|sleep|the (?:loo|toilet|shop|bathroom))|went to (?:uni|college|school|university)|won|lost (?:his|her)|wears|drinks|smokes|vapes|quit|stopped|gave up|"
     r"can't (?:swim|drive|eat|walk|see|hear|cook|read|speak|stand)|can (?:speak|play|whistle|ride|swim|read)|doesn't (?:eat|drink|drive|speak|like|work|smoke|live)|"
     r"don't (?:eat|drink|like)|used to|raises|raised|farms|served|fought|does (?:drums|ballet|karate|judo|gymnastics|boxing|yoga|football)|"
@@ -45,7 +45,7 @@ _STATE = re.compile(
     r"bisexual|autistic|diabetic|disabled|tall|left-handed)\b.*)"
 )
 _AGE = re.compile(
-    rf"(?:is|was)(?: (?:just|only|now|nearly|almost|already|about))? (?P<age>{AGE}|\d+ (?:months|weeks)|(?:a|one|two|three|four|five|six|seven) (?:months?|weeks?|and a half))(?! (?:times|minutes|hours|days|feet|foot|ft|pounds|kilos|lbs|stone|"
+    rf"(?:is|was)(?: (?:just|only|now|nearly|almost|already|about))? (?P<age>\d+ (?:months|weeks)(?: old)?|{AGE}|(?:a|one|two|three|four|five|six|seven) (?:months?|weeks?|and a half))(?! (?:times|minutes|hours|days|feet|foot|ft|pounds|kilos|lbs|stone|"
     r"of|out|people|percent|miles|down|pm|am|more|less|years (?:older|younger|clean|sober|ago|in)|months (?:ago|pregnant|sober|clean|in)))\b"
 )
 _TURNS = re.compile(rf"(?:is turning|just turned|turned|turns|will be|be|is about to turn|is going to be|is gonna be) (?P<age>{AGE})\b(?! (?:times|minutes|years (?:since|in)))")
@@ -83,6 +83,8 @@ def told_of(text: str, *, bare: bool = True) -> str:
         whole = plain if age.re is _TURNS and not _MOMENT.search(plain) else age[0]
         return re.sub(r"^be ", "will be ", whole)
     if not plain or len(plain) > 110 or _MOMENT.search(plain) or _DANGLING.search(plain) or plain.endswith((" a", " the", " to", " of", " in", " at", " and", " with")):
+        return ""
+    if plain.endswith("born"):
         return ""
     if any(pattern.match(plain) for pattern in (_AN, _VERB, _STATE)) and (" " in plain or plain in _ONE_WORD):
         return _LIVES.sub(_placed, plain)

@@ -112,7 +112,7 @@ _NO_NAME = frozenset(
         story name names place town city country person people man woman guy girl boy everyone everybody someone somebody nobody
         something everything nothing anything christmas easter god lord hell damn shit fuck fucking bloody literally honestly
         basically actually apparently obviously probably maybe perhaps guess hope wish love hate like want need mind sure right
-        true yay ugh hmm um er ah aw aww omg wtf tbh ngl idk rn irl imo plus minus per via aka etc eg ie vs v w x xx xoxo thats
+        true yay ugh hmm um er ah aw aww omg wtf tbh ngl idk rn irl imo plus minus per via aka etc eg ie vs v w x xx xoxo brb afk gtg omw tmi smh imho ikr lmk nvm obvs def defo prob probs rly srsly ofc thx ty pls plz soz dunno thats
         shes hes its theyre were ive id ill youre dats dis dat em im
         """.split(),  # noqa: SIM905 - a list of quoted words cannot be read
     )
@@ -124,7 +124,12 @@ _LIKE_WORDS = frozenset(
     """.split()  # noqa: SIM905
 )
 """Names that look like an adverb or a past form."""
-_TITLE = r"(?:(?:mr|mrs|ms|miss|dr|prof|pastor|father|sister|auntie?|uncle|big|little|old|young) )"
+_ALSO_WORDS = frozenset(
+    "will mark may grace faith dawn bill summer autumn april june august angel king hunter chase star miss art pearl precious".split()  # noqa: SIM905
+)
+"""Names that are an everyday word as well: with a capital, where nothing but a name can stand."""
+_BEFORE_NAME = frozenset(("big", "little", "wee", "old", "young", "baby", "lil"))
+_TITLE = r"(?:(?:mr|mrs|ms|miss|dr|prof|pastor|father|sister|auntie?|uncle|big|little|wee|old|young|baby|lil) )"
 NAME = rf"(?:{_TITLE}\.?)?[^\W\d_][^\W\d_'’-]+(?:-[^\W\d_]+)?"
 
 
@@ -181,9 +186,11 @@ def as_name(word: str, *, sure: bool = False) -> str:
     parts = word.strip(" '’").split()
     if not parts:
         return ""
+    parts = parts[1:] if len(parts) > 1 and parts[0].lower() in _BEFORE_NAME else parts
     last = parts[-1]
     plain = fold(last)
-    if len(last) < 2 or (plain in _NO_NAME - _LIKE_WORDS and not (sure and last[0].isupper() and plain not in STOP_WORDS)):
+    is_also_word = plain in _NO_NAME and plain not in _LIKE_WORDS
+    if len(last) < 2 or (is_also_word and not (sure and last[0].isupper() and plain in _ALSO_WORDS)):
         return ""
     is_word = plain not in _LIKE_WORDS and (is_adverb(plain) or is_past(plain) or plain.endswith(("ing", "ness", "tion")))
     if is_word and not last[0].isupper():

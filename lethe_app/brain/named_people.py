@@ -11,13 +11,13 @@ from lethe_app.brain.verbs import ADVERBS, BASE, MODALS, is_past, third
 
 _NUMBER = r"(?:two|three|four|five|six|seven|2|3|4|5|6|7)"
 _MY = r"\b(?P<my>my|our|me)\b"
-_ENDS = r"(?=$|[,.!?;:]| (?:and|but|who|is|has|was|will|from|in|at|lives?|works?|wants?|says?|loves?|hates?|plays?)\b)"
 _SMALL = r"(?: (?:from (?:home|school|work|uni)|at (?:work|school|uni)))?"
+_GOES_ON = "and|but|who|is|has|was|will|from|in|at|lives|works|plays|loves|hates|goes|just|says|wants|turned|turns|got|moved|since"
 # Where the name stands decides how sure it is that a word written small is a name.
 _ITS_MINE = re.compile(
-    rf"(?:^|[,;] |\b(?:and|with|by|to|for) )(?P<name>{NAME})(?:(?: will| would| does| did| can| is| has)?,? (?:that's|thats|this is|"
-    rf"that is|she's|he's) (?:my|the|our|me)|,? (?:my|our|me)|,? is (?:my|our)|'s (?:my|our)) (?P<who>{WHO}){_SMALL}(?=$|[,.!?]|"
-    rf" (?:and|but|who|from|since|in|is|has|was|will|lives|works|plays|loves|hates|goes|just|says|wants|turned|turns|got|moved)\b)",
+    rf"(?:^|[,;] |\b(?:and|with|by|to|for) )(?P<name>{NAME})(?:(?:(?: will| would| does| did| can| is| has)?,? (?:that's|thats|this is|that is|"
+    rf"she's|he's) (?:my|the|our|me)|,? is (?:my|our)|'s (?:my|our)) (?P<who>{WHO}){_SMALL}(?=$|[,.!?]| (?:and|but|who|from|since|in|so)\b)|"
+    rf",? (?:my|our|me) (?P<eldest>eldest|oldest|youngest|middle one)(?=$|[,.!?]| (?:{_GOES_ON})\b)|, (?:my|our|me) (?P<kin>{WHO}){_SMALL}(?=$|[,.!?]))",
     re.IGNORECASE,
 )
 _NAMED = re.compile(
@@ -34,7 +34,7 @@ _A_NAMED = re.compile(
     rf"\ban? (?P<who>(?:[\w-]+ ){{0,3}}?{ROLES}),? (?:(?:called|named) |(?:his|her|their|its) name (?:is|was) )(?P<name>{NAME})", re.IGNORECASE
 )
 _PET = re.compile(
-    rf"(?:^|[,;] |\b(?:only|just|and|it's|with) )(?P<name>{NAME}),? (?:is )?(?:an?|our|my) (?P<who>(?:[\w-]+ ){{0,2}}?{PETS})(?=$|[,.!?]|"
+    rf"(?:^|[,;] |\b(?:only|just|it's|with) )(?P<name>{NAME}),? (?:is )?(?:an?|our|my) (?P<who>(?:[\w-]+ ){{0,2}}?{PETS})(?=$|[,.!?]|"
     rf" (?:and|but|who|from)\b)",
     re.IGNORECASE,
 )
@@ -74,6 +74,13 @@ _TITLED = re.compile(
     r"downstairs|over the road))\b",
     re.IGNORECASE,
 )
+_THEIR_PARENT = re.compile(rf"\bwith their (?P<who>mum|mom|mother|mam|dad|father),? (?P<name>{NAME})(?=\W|$)", re.IGNORECASE)
+_NAMING = re.compile(rf"\b(?:call|calling|called|name|naming|named) (?:her|him|it) (?P<name>{NAME})(?=\W|$)", re.IGNORECASE)
+_GETTING = re.compile(
+    rf"\b(?:get|getting|got|adopt|adopting|adopted|have|bought|buying|rescued|rescuing) an? (?:[\w-]+ ){{0,2}}?(?P<who>{PETS})\b", re.IGNORECASE
+)
+_GRANDPARENT = re.compile(r"\bgrand(?:father|dad|pa|ad|mother|ma|mum|parent)\b", re.IGNORECASE)
+_LITTLE = re.compile(rf"\b(?:little|wee|baby) (?P<name>{NAME}),? (?:who is |is |she's |he's )?(?=\d|[a-z]+ (?:months|weeks))", re.IGNORECASE)
 _SEEING = re.compile(
     rf"\b(?:I am|I'm|I've been|I have been|started) (?:seeing|dating|going out with|married to|engaged to) (?:an? (?:guy|girl|man|"
     rf"woman|lad|lass|bloke) (?:called|named) )?(?P<name>{NAME})(?=\W|$)",
@@ -106,13 +113,16 @@ def named(sentence: str, *, plural: str = "") -> Iterator[Named]:
         for found in pattern.finditer(sentence):
             if one := _one(found, sure=sure):
                 yield one
+    for found in _THEIR_PARENT.finditer(sentence):
+        if name := as_name(found["name"]):
+            yield Named(name, f"children's {plain_role(found['who'])}", found.start(), found.end())
     for found in _TITLED.finditer(sentence):
         yield Named(found["name"].title(), "neighbour", found.start(), found.end())
 
 
 def _one(found: re.Match[str], *, sure: bool) -> Named | None:
     groups = found.groupdict()
-    who = groups["who"].lower()
+    who = (groups["who"] or groups.get("eldest") or groups.get("kin") or "").lower()
     sure = sure or bool(re.search(r"\b(?:called|named|name is)\b", found[0], re.IGNORECASE))
     name = as_name(groups["name"], sure=sure)
     if not name or re.fullmatch(rf"(?:{ROLES})s?", name, re.IGNORECASE) or (who.endswith("s") and who != "boss"):
@@ -120,9 +130,7 @@ def _one(found: re.Match[str], *, sure: bool) -> Named | None:
     is_small = not groups["name"][0].isupper()
     if is_small and not sure and (_VAGUE.search(who) or len(name) < 3 or not _goes_on(found.string[found.end() :])):
         return None
-    if "my" not in groups and "owner" not in groups and not sure and not (is_kin(who) and _is_lone(found)):
-        return None
-    if found.re is _A_NAMED and not is_kin(who):
+    if "my" not in groups and "owner" not in groups and not (is_kin(who) and (sure or _is_lone(found))):
         return None
     role = plain_role(who)
     if owner := groups.get("owner"):
@@ -185,14 +193,27 @@ def dated(sentence: str) -> Iterator[tuple[str, str]]:
             yield name, "ex"
 
 
+def pet_named(message: str) -> Named | None:
+    """Return Nami of “we're getting a pitbull, gonna call her Nami”."""
+    pet, found = _GETTING.search(message), _NAMING.search(message)
+    name = as_name(found["name"], sure=True) if pet and found else ""
+    return Named(name, plain_role(pet["who"]), 0, 0, breed_of(pet["who"])) if pet and name else None
+
+
 def alone_named(sentence: str, after: str) -> Named | None:
     """Return Maeve of “since maeve died.” and “my wife.”: a sentence that only says whose somebody just named is."""
-    told = re.fullmatch(rf"(?:she's |he's |that's |that is |she is |he is |she was |he was )?(?:my|our) (?P<who>{WHO})[.!]*", after, re.IGNORECASE)
+    told = re.fullmatch(
+        rf"(?:she's |he's |that's |that is |she is |he is |she was |he was )?(?:my|our) (?P<who>{WHO})(?P<namesake>'?s name)?(?: too)?[.!]*",
+        after,
+        re.IGNORECASE,
+    )
     if not told:
         return None
-    places = re.finditer(rf"(?:(?<=^)|(?<=\bsince )|(?<=\bafter )|(?<=\bwhen )|(?<=\bwith )|(?<=\bmiss )|(?<=\band )){NAME}(?=\W|$)", sentence, re.IGNORECASE)
+    places = re.finditer(
+        rf"(?:(?<=^)|(?<=\bsince )|(?<=\bafter )|(?<=\bwhen )|(?<=\bwith )|(?<=\bmiss )|(?<=\band )|(?<=, )){NAME}(?=\W|$)", sentence, re.IGNORECASE
+    )
     names = [name for found in places if (name := as_name(found[0], sure=found[0][0].isupper()))]
-    return Named(names[0], plain_role(told["who"]), 0, 0) if len(names) == 1 else None
+    return Named(names[-1], plain_role(told["who"]), 0, 0) if len(names) == 1 or (names and told["namesake"]) else None
 
 
 def headed(sentence: str, after: str) -> Named | None:
@@ -208,6 +229,9 @@ def headed(sentence: str, after: str) -> Named | None:
 
 def asked(question: str, answer: str) -> Named | None:
     """Return Ger of “Who is Ger?” and “my best friend”."""
+    little = _LITTLE.search(answer)
+    if little and _GRANDPARENT.search(question) and (called := as_name(little["name"])):
+        return Named(called, "grandchild", little.start(), little.end())
     who_is = re.search(rf"\b[Ww]ho(?:'s| is|s)(?: this)? (?P<name>{NAME})\?", question)
     told = re.match(rf"(?:(?:oh|he's|she's|that's|haha|lol|ah|just),? )*(?:my|our|the) (?P<who>{WHO})(?=$|\W)(?!')", answer, re.IGNORECASE)
     name = as_name(who_is["name"], sure=True) if who_is and told else ""

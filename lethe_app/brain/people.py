@@ -23,7 +23,7 @@ _UNREAL = re.compile(
 _ONLY = re.compile(r"(?:mother|father|wife|husband|partner|girlfriend|boyfriend|boss)\Z")
 _STRANGER = re.compile(
     r"\b(?:an?|some|this|that|the|another) (?:[\w-]+ )?(?:guy|man|woman|lady|bloke|customer|patient|client|stranger|someone|doctor|"
-    r"nurse|teacher|fella|girl|boy|kid|dude|lad|lass|judge|driver|waiter|actor|singer|player|character|driver)\b|\b(?:someone|"
+    r"nurse|teacher|fella|girl|boy|kid|dude|lad|lass|judge|driver|waiter|actor|singer|player|character|boat|ship|car|horse)\b|\b(?:someone|"
     r"somebody|a customer)\b",
     re.IGNORECASE,
 )
@@ -57,6 +57,10 @@ _WHEN = re.compile(
     r"attack|covid|old age|pneumonia|heart failure|dementia))?",
     re.IGNORECASE,
 )
+_WITHIN = re.compile(r"\b(?:with|by|to|for|from|of|at|and|is|and) $")
+_THIRTIETH = re.compile(r"^'s (?P<age>\d{1,3})(?:st|nd|rd|th)\b(?! (?:floor|street|grade|time|place))")
+_DID = re.compile(r"\b(?:last|was|were|went|did|had|made|baked|yesterday|ago)\b", re.IGNORECASE)
+_ASKS_NAME = re.compile(r"\b(?:name|called)\b.*\?|\bwho\b.*\?", re.IGNORECASE)
 _DIED = re.compile(r"(?:died|passed away|passed)\Z")
 _HEADING = re.compile(
     r"(?:.*\b(?:have|got|and|yes|yeah),? |.*, )?(?:(?:my|our|two|three|four|five|2|3|4|5) )?(?:\w+ )?(?:kids|children|boys|girls|sons|daughters|brothers|"
@@ -75,6 +79,7 @@ _WITH = re.compile(
 )
 _LONGEST = 2000
 """Characters of a message that are read."""
+_THIRD_FIRST = re.compile(r"(?:works|lives|plays|studies|teaches|runs|owns|sings|drives|loves|hates|likes|speaks|makes|has|collects|paints|writes|bakes|used to|was born|moved)\b")
 _NEARBY = 4
 """Messages for which “she” may mean somebody of the speaker's last one."""
 
@@ -120,9 +125,10 @@ class People:
         if place - self.place > _NEARBY:
             self.recent = []
         named = [one for text in between for one in self._known_in(text)]
-        reading = _Message(self, line, [*self.recent, *named], bool(named))
+        reading = _Message(self, line, [*self.recent, *named])
         found = reading.introduced(parts, between[-1] if between else "")
         yield from reading.names(found)
+        yield from reading.answered(parts, between[-1] if between else "")
         for number, sentence in enumerate(parts):
             yield from reading.attributes(sentence, found.get(number, []), parts[number + 1 : number + 3])
         self.place = place
@@ -138,9 +144,9 @@ class _Message:
     people: People
     line: Said
     before: list[Person]
-    is_answer: bool
-    """The other has just spoken of somebody known."""
     spoken: list[Person] = field(default_factory=list)
+    subject: Person | None = None
+    """Of whom the clause before told."""
     theirs: Person | None = None
     """Somebody's partner, named in passing."""
 
@@ -156,7 +162,8 @@ class _Message:
             here = list(named_people.named(sentence, plural=self.people.plural))
             here += [Named(name, who, 0, 0) for name, who in named_people.dated(sentence)]
             here += filter(None, [named_people.alone_named(sentence, after)] if after else [])
-            here += filter(None, [named_people.asked(question, sentence)] if number == 0 else [])
+            here += filter(None, [named_people.asked(question, sentence)] if number < 2 else [])
+            here += filter(None, [named_people.pet_named(" ".join(parts))] if number == 0 else [])
             found.setdefault(number, []).extend(self._noted(here))
             if after and (one := named_people.headed(sentence, after)):
                 found.setdefault(number + 1, []).extend(self._noted([one]))
@@ -218,24 +225,34 @@ class _Message:
     def attributes(self, sentence: str, here: Sequence[tuple[Named, bool]], after: Sequence[str]) -> Iterator[Told]:
         """Yield what the sentence tells of those it names or means."""
         asks = sentence.endswith("?") or bool(_UNREAL.match(sentence))
-        places = sorted((one for one, _new in here if one.end and not one.listed), key=lambda one: one.start)
+        places = sorted(
+            (one for one, _new in here if one.end and not one.listed and not ("|" in one.who and _WITHIN.search(sentence[: one.start]))),
+            key=lambda one: one.start,
+        )
         starts = [0, *(one.end for one in places)]
         ends = [*(one.start for one in places), len(sentence)]
         people = [None, *(self.people.known[fold(one.name)] for one in places)]
         for start, end, person in zip(starts, ends, people, strict=True):
             if person:
                 self._speak_of(person)
+                if thirtieth := _THIRTIETH.match(sentence[start:end]):
+                    turns = "turned" if _DID.search(sentence) else "is turning"
+                    yield Told(f"{person.full} {turns} {thirtieth['age']}", f"{fold(person.name)} age", (), person.name)
             is_own, is_first = True, True
             for text in _clauses(sentence[start:end], self.people.known) if end > start else ():
                 yield from self._naming(text)
-                one, rest, is_named = self._subject(text, person if is_own else None)
+                own = person if is_own else None
+                if not start and is_first and not own and _THIRD_FIRST.match(text):
+                    own = self.subject
+                one, rest, is_named = self._subject(text, own)
                 self._mention(text)
                 is_own = is_own and (one is person or text == "")
                 if one and not is_named and one is not person:
                     self._sexed(one, text)
-                if one and one.name and not asks:
+                if one and one.who and not asks and (one.name or self._is_certain(one, text)):
                     yield from self._told(one, rest, after, bare=is_first or is_named)
                     self._of_theirs(one, text)
+                    self.subject = one
                 is_first = False
                 if one:
                     self._speak_of(one)
@@ -258,6 +275,18 @@ class _Message:
         if one and one.who and not one.name:
             one.name = name
             self.people.known[fold(name)] = one
+            source = (one.source,) if one.source != self.line.id else ()
+            yield Told(f"my {one.who} is called {name}", f"{one.who} name", source, name)
+
+    def answered(self, parts: Sequence[str], question: str) -> Iterator[Told]:
+        """Yield what the one spoken of last is called, where the other asks and a name alone answers."""
+        one = self.before[-1] if self.before else None
+        bare = re.fullmatch(rf"(?P<name>{NAME})[.!]*", parts[0]) if parts and _ASKS_NAME.search(question) else None
+        name = as_name(bare["name"], sure=True) if bare else ""
+        if one and one.who and not one.name and name and fold(name) not in self.people.known:
+            one.name = name
+            self.people.known[fold(name)] = one
+            self._speak_of(one)
             source = (one.source,) if one.source != self.line.id else ()
             yield Told(f"my {one.who} is called {name}", f"{one.who} name", source, name)
 
@@ -306,6 +335,12 @@ class _Message:
                     return clear[0]
                 return spoken[-1] if spoken is self.spoken and spoken[-1] in fitting and len(clear) != 1 and spoken[-1].who else None
         return None
+
+    def _is_certain(self, one: Person, text: str) -> bool:
+        """Return whether somebody without a name is meant beyond doubt: by “my mum”, or as the only one of the message before."""
+        if re.match(r"(?:\w+ )?(?:my|our)\b", text, re.IGNORECASE):
+            return True
+        return [one] == self.before and not re.search(r"^(?:he|she)(?:'s| is| was) an? ", text, re.IGNORECASE)
 
     def _sexed(self, one: Person, text: str) -> None:
         """“He” makes a son of a child."""
