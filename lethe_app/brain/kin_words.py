@@ -47,18 +47,24 @@ _SLANG = re.compile(
     r"daddy|folks)(?P<of>'s|s)?(?![\w-])",
     re.IGNORECASE,
 )
-_THE_WIFE = re.compile(r"\b(?:the|me) (?P<who>wife|husband|mother|father|mum|dad|mother-in-law|in-laws)\b(?! of\b)", re.IGNORECASE)
+_THE_WIFE = re.compile(
+    r"\b(?:the|me) (?P<who>wife|husband|mother|father|mum|dad|mother-in-law|in-laws)\b(?! of\b)", re.IGNORECASE
+)
 _BARE_KIN = re.compile(
-    r"(?:(?<=^)|(?<=[.!?] )|(?<=\n))(?P<who>(?:mum|mom|mam|dad|mother|father|wife|husband|missus|hubby|boss|sister|brother|sis|bro|gran|grandma|grandad|"
-    r"nan|mother-in-law|father-in-law|bf|gf|girlfriend|boyfriend|flatmate|roommate|landlord|landlady))(?= (?:is|has|was|works?|worked|lives?|lived|hates|"
-    r"loves|died|wants|made|cried|cooks|drives|teaches|turned|turns|passed|got|had|plays|runs|owns|and (?:dad|mum|mom) (?:are|live))\b)",
+    r"(?:(?<=^)|(?<=[.!?] )|(?<=\n))(?P<who>(?:mum|mom|mam|dad|mother|father|wife|husband|missus|hubby|boss|sister|"
+    r"brother|sis|bro|gran|grandma|grandad|"
+    r"nan|mother-in-law|father-in-law|bf|gf|girlfriend|boyfriend|flatmate|roommate|landlord|landlady))(?= (?:is|has|was|"
+    r"works?|worked|lives?|lived|hates|"
+    r"loves|died|wants|made|cried|cooks|drives|teaches|turned|turns|passed|got|had|plays|runs|owns|and (?:dad|mum|"
+    r"mom) (?:are|live))\b)",
     re.IGNORECASE,
 )
 """“Mum works nights.”"""
 _MY = frozenset(("my", "our", "me", "the"))
 
 DOGS = (
-    r"(?:(?:border |golden |english |springer |cocker |king charles |black |yellow |chocolate |miniature )?(?:springer|spaniel|labrador|lab|beagle|dachshund|poodle|collie|terrier|retriever|corgi|greyhound|whippet|lurcher|husky|"
+    r"(?:(?:border |golden |english |springer |cocker |king charles |black |yellow |chocolate |miniature )?(?:springer|"
+    r"spaniel|labrador|lab|beagle|dachshund|poodle|collie|terrier|retriever|corgi|greyhound|whippet|lurcher|husky|"
     r"pug|bulldog|boxer|rottweiler|shih tzu|chihuahua|pitbull|pit bull|staffy|alsatian|german shepherd|shepherd|dalmatian|"
     r"great dane|setter|pointer|mastiff|cockapoo|labradoodle|cavapoo|schnauzer|maltese|pomeranian|sheepdog|yorkie|westie|"
     r"jack russell|cavalier|bichon|sausage dog|vizsla|malamute|samoyed|akita|basset|bloodhound|rescue mutt|mongrel))"
@@ -67,20 +73,24 @@ CATS = r"(?:tabby|tomcat|siamese|persian cat|maine coon|ragdoll|bengal cat|ginge
 SNAKES = r"(?:ball python|python|corn snake|boa)"
 PETS = rf"(?:{DOGS}|{CATS}|{SNAKES}|{ANIMALS})"
 _OTHERS = (
-    r"(?:boss|landlady|landlord|coach|doctor|gp|therapist|dentist|vet|manager|supervisor|co-?worker|workmate|classmate|teammate|"
+    r"(?:boss|landlady|landlord|coach|doctor|gp|therapist|dentist|vet|manager|supervisor|co-?worker|workmate|classmate|"
+    r"teammate|"
     r"tutor|instructor|midwife|hairdresser|barber|priest|pastor|baby|partner in crime|bandmate|training partner|pen ?pal|"
     r"carer|nanny|childminder|babysitter|professor|advisor|ex-(?:wife|husband))"
 )
 _WORDS = "|".join(sorted(map(re.escape, _PLAIN), key=len, reverse=True))
 ROLES = rf"(?:{_OTHERS}|(?:{RELATIVES})|{_WORDS}|{PETS})"
 AGED = (
-    r"(?:older|younger|big|little|lil|elder|twin|late|oldest|youngest|eldest|new|old|other|baby|kid|former|first|second|third|ex|"
-    r"good|dear|great|elderly|middle|half|closest|oldest|favou?rite|black|white|ginger|rescue|tabby|wee|crazy|beautiful|lovely)"
+    r"(?:older|younger|big|little|lil|elder|twin|late|oldest|youngest|eldest|new|old|other|baby|kid|former|first|second|"
+    r"third|ex|"
+    r"good|dear|great|elderly|middle|half|closest|oldest|favou?rite|black|white|ginger|rescue|tabby|wee|crazy|beautiful|"
+    r"lovely)"
 )
 WHO = rf"(?:{AGED} ){{0,2}}?{ROLES}"
 
 _FEMALE = re.compile(
-    r"(?:mother|mum|mom|grandma|gran|granny|nan|nana|grandmother|sister|daughter|granddaughter|wife|girlfriend|fiancée|aunt|auntie|"
+    r"(?:mother|mum|mom|grandma|gran|granny|nan|nana|grandmother|sister|daughter|granddaughter|wife|girlfriend|fiancée|"
+    r"aunt|auntie|"
     r"niece|landlady|midwife|girl)(?:-in-law)?\Z"
 )
 _MALE = re.compile(
@@ -90,7 +100,17 @@ _MALE = re.compile(
 _NO_NAME = frozenset(
     fold(word)
     for word in (
-        *STOP_WORDS, *DULL, *FEELINGS, *GRAVE, *KIN, *VERBAL, *WHEN, *BASE, *map(third, BASE), *WEEKDAYS, *MONTHS,
+        *STOP_WORDS,
+        *DULL,
+        *FEELINGS,
+        *GRAVE,
+        *KIN,
+        *VERBAL,
+        *WHEN,
+        *BASE,
+        *map(third, BASE),
+        *WEEKDAYS,
+        *MONTHS,
         *"""
         i im ok okay yes yeah yep no nope nah so oh sorry thanks wow hey hi hello haha lol lmao god jesus christ well anyway and n
         or but who whose that this it he she they we you my our me the a an is was are were will would can could does did do has
@@ -125,7 +145,8 @@ _LIKE_WORDS = frozenset(
 )
 """Names that look like an adverb or a past form."""
 _ALSO_WORDS = frozenset(
-    "will mark may grace faith dawn bill summer autumn april june august angel king hunter chase star miss art pearl precious".split()  # noqa: SIM905
+    "will mark may grace faith dawn bill summer autumn april june august angel king hunter chase star miss art pearl "
+    "precious".split()  # noqa: SIM905
 )
 """Names that are an everyday word as well: with a capital, where nothing but a name can stand."""
 _BEFORE_NAME = frozenset(("big", "little", "wee", "old", "young", "baby", "lil"))
@@ -155,7 +176,9 @@ def plain_role(who: str) -> str:
     for breeds, animal in ((DOGS, "dog"), (CATS, "cat"), (SNAKES, "snake")):
         if re.search(rf"(?:^|\b){breeds}\Z", who):
             return animal
-    who = re.sub(r"\b(?:new|good|dear|great|crazy|beautiful|lovely|wee|other|old|black|white|elderly|favou?rite|ex) (?=\w)", "", who)
+    who = re.sub(
+        r"\b(?:new|good|dear|great|crazy|beautiful|lovely|wee|other|old|black|white|elderly|favou?rite|ex) (?=\w)", "", who
+    )
     return re.sub(r"\b(?:lil|baby|kid) (?=brother|sister)", "little ", who)
 
 

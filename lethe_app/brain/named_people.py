@@ -12,16 +12,22 @@ from lethe_app.brain.verbs import ADVERBS, BASE, MODALS, is_past, third
 _NUMBER = r"(?:two|three|four|five|six|seven|2|3|4|5|6|7)"
 _MY = r"\b(?P<my>my|our|me)\b"
 _SMALL = r"(?: (?:from (?:home|school|work|uni)|at (?:work|school|uni)))?"
-_GOES_ON = "and|but|who|is|has|was|will|from|in|at|lives|works|plays|loves|hates|goes|just|says|wants|turned|turns|got|moved|since"
+_GOES_ON = (
+    "and|but|who|is|has|was|will|from|in|at|lives|works|plays|loves|hates|goes|just|says|wants|turned|turns|got|moved|since"
+)
 # Where the name stands decides how sure it is that a word written small is a name.
 _ITS_MINE = re.compile(
-    rf"(?:^|[,;] |\b(?:and|with|by|to|for) )(?P<name>{NAME})(?:(?:(?: will| would| does| did| can| is| has)?,? (?:that's|thats|this is|that is|"
-    rf"she's|he's) (?:my|the|our|me)|,? is (?:my|our)|'s (?:my|our)) (?P<who>{WHO}){_SMALL}(?=$|[,.!?]| (?:and|but|who|from|since|in|so)\b)|"
-    rf",? (?:my|our|me) (?P<eldest>eldest|oldest|youngest|middle one)(?=$|[,.!?]| (?:{_GOES_ON})\b)|, (?:my|our|me) (?P<kin>{WHO}){_SMALL}(?=$|[,.!?]))",
+    rf"(?:^|[,;] |\b(?:and|with|by|to|for) )(?P<name>{NAME})(?:(?:(?: will| would| does| did| can| is| has)?,? (?:that's|"
+    rf"thats|this is|that is|"
+    rf"she's|he's) (?:my|the|our|me)|,? is (?:my|our)|'s (?:my|our)) (?P<who>{WHO}){_SMALL}(?=$|[,.!?]| (?:and|but|who|"
+    rf"from|since|in|so)\b)|"
+    rf",? (?:my|our|me) (?P<eldest>eldest|oldest|youngest|middle one)(?=$|[,.!?]| (?:{_GOES_ON})\b)|, (?:my|our|"
+    rf"me) (?P<kin>{WHO}){_SMALL}(?=$|[,.!?]))",
     re.IGNORECASE,
 )
 _NAMED = re.compile(
-    rf"{_MY} (?P<who>{WHO}){_SMALL}(?: (?:called|named)|(?:'s| is| was) (?:called|named)|(?:'s name| name) is|,)? (?P<name>{NAME})"
+    rf"{_MY} (?P<who>{WHO}){_SMALL}(?: (?:called|named)|(?:'s| is| was) (?:called|named)|(?:'s name| name) is|"
+    rf",)? (?P<name>{NAME})"
     rf"(?='s\b|\W|$)",
     re.IGNORECASE,
 )
@@ -31,28 +37,36 @@ _BARE = re.compile(
     re.IGNORECASE,
 )
 _A_NAMED = re.compile(
-    rf"\ban? (?P<who>(?:[\w-]+ ){{0,3}}?{ROLES}),? (?:(?:called|named) |(?:his|her|their|its) name (?:is|was) )(?P<name>{NAME})", re.IGNORECASE
+    rf"\ban? (?P<who>(?:[\w-]+ ){{0,3}}?{ROLES}),? (?:(?:called|named) |(?:his|her|their|its) name (?:is|"
+    rf"was) )(?P<name>{NAME})",
+    re.IGNORECASE,
 )
 _PET = re.compile(
-    rf"(?:^|[,;] |\b(?:only|just|it's|with) )(?P<name>{NAME}),? (?:is )?(?:an?|our|my) (?P<who>(?:[\w-]+ ){{0,2}}?{PETS})(?=$|[,.!?]|"
+    rf"(?:^|[,;] |\b(?:only|just|it's|with) )(?P<name>{NAME}),? (?:is )?(?:an?|our|"
+    rf"my) (?P<who>(?:[\w-]+ ){{0,2}}?{PETS})(?=$|[,.!?]|"
     rf" (?:and|but|who|from)\b)",
     re.IGNORECASE,
 )
 _OF_SOMEBODY = re.compile(
-    rf"\b(?P<owner>(?:(?:my|our) {WHO} )?(?P<of>{NAME})|her|his)(?P<s>'s|s)? (?P<who>{WHO}|boy|girl|partner|wee one),? (?:called |named )?(?P<name>{NAME})"
+    rf"\b(?P<owner>(?:(?:my|our) {WHO} )?(?P<of>{NAME})|her|his)(?P<s>'s|s)? (?P<who>{WHO}|boy|girl|partner|"
+    rf"wee one),? (?:called |named )?(?P<name>{NAME})"
     rf"(?=\W|$)",
     re.IGNORECASE,
 )
 _LIST = re.compile(
-    rf"\b(?:(?P<my>my|our|the) |(?:(?:I|we)(?:'ve| have)?(?: got| have)? )?(?P<number>{_NUMBER}) )?(?P<adj>{AGED} )?(?P<who>kids|children|"
-    r"boys|girls|sons|daughters|brothers|sisters|siblings|dogs|cats|horses|rabbits|hamsters|budgies|goats|ponies|kittens|puppies|"
-    r"grandkids|grandchildren|grandsons|granddaughters|nephews|nieces|aunts|uncles|cousins|best friends|friends|mates|roommates|"
+    rf"\b(?:(?P<my>my|our|the) |(?:(?:I|we)(?:'ve| have)?(?: got|"
+    rf" have)? )?(?P<number>{_NUMBER}) )?(?P<adj>{AGED} )?(?P<who>kids|children|"
+    r"boys|girls|sons|daughters|brothers|sisters|siblings|dogs|cats|horses|rabbits|hamsters|budgies|goats|ponies|kittens|"
+    r"puppies|"
+    r"grandkids|grandchildren|grandsons|granddaughters|nephews|nieces|aunts|uncles|cousins|best friends|friends|mates|"
+    r"roommates|"
     r"flatmates|housemates|twins|pets)(?:,? (?:(?:are |is )?(?:called|named)|are|is|names are)|,)? (?P<names>.+)",
     re.IGNORECASE,
 )
 _THEIR_NAMES = re.compile(r"\b(?:their names are|they(?:'re| are) called) (?P<names>.+)", re.IGNORECASE)
 _ITEM = re.compile(
-    rf"(?P<name>{NAME})(?:,? (?:(?:who |he |she )?(?:is |just |has )*(?:turned |is |aged )?)?(?P<age>\d{{1,2}})(?: years old| yrs old| years| yrs)?"
+    rf"(?P<name>{NAME})(?:,? (?:(?:who |he |she )?(?:is |just |has )*(?:turned |is |"
+    rf"aged )?)?(?P<age>\d{{1,2}})(?: years old| yrs old| years| yrs)?"
     rf"(?! ?(?:months|weeks|mo\b)))?(?=\W|$)",
     re.IGNORECASE,
 )
@@ -65,29 +79,37 @@ _SINGULAR = {
 _VAGUE = re.compile(r"(?:eldest|oldest|youngest|boys?|lad|girl|one|half|baby|family|child)\Z")
 """After these a word written small is rather what kind: “my oldest student”."""
 _AFTER = frozenset(
-    "in is and at from who will was has on with are for when since to but the that n because cos he she i my as over out up".split()  # noqa: SIM905
+    "in is and at from who will was has on with are for when since to but the that n because cos he she i my as over out "
+    "up".split()  # noqa: SIM905
 )
 _THIRD = frozenset(map(third, BASE))
 _OPENINGS = frozenset(("", "and", "just", "only", "yes", "yeah", "yep", "also", "plus"))
 _TITLED = re.compile(
-    r"\b(?P<name>(?:mr|mrs|ms|miss|dr)\.? [a-z][a-z'-]+),? (?P<who>next door|(?:from )?(?:across the (?:road|street)|upstairs|"
+    r"\b(?P<name>(?:mr|mrs|ms|miss|dr)\.? [a-z][a-z'-]+),? (?P<who>next door|(?:from )?(?:across the (?:road|street)|"
+    r"upstairs|"
     r"downstairs|over the road))\b",
     re.IGNORECASE,
 )
 _THEIR_PARENT = re.compile(rf"\bwith their (?P<who>mum|mom|mother|mam|dad|father),? (?P<name>{NAME})(?=\W|$)", re.IGNORECASE)
 _NAMING = re.compile(rf"\b(?:call|calling|called|name|naming|named) (?:her|him|it) (?P<name>{NAME})(?=\W|$)", re.IGNORECASE)
 _GETTING = re.compile(
-    rf"\b(?:get|getting|got|adopt|adopting|adopted|have|bought|buying|rescued|rescuing) an? (?:[\w-]+ ){{0,2}}?(?P<who>{PETS})\b", re.IGNORECASE
+    rf"\b(?:get|getting|got|adopt|adopting|adopted|have|bought|buying|rescued|"
+    rf"rescuing) an? (?:[\w-]+ ){{0,2}}?(?P<who>{PETS})\b",
+    re.IGNORECASE,
 )
 _GRANDPARENT = re.compile(r"\bgrand(?:father|dad|pa|ad|mother|ma|mum|parent)\b", re.IGNORECASE)
-_LITTLE = re.compile(rf"\b(?:little|wee|baby) (?P<name>{NAME}),? (?:who is |is |she's |he's )?(?=\d|[a-z]+ (?:months|weeks))", re.IGNORECASE)
+_LITTLE = re.compile(
+    rf"\b(?:little|wee|baby) (?P<name>{NAME}),? (?:who is |is |she's |he's )?(?=\d|[a-z]+ (?:months|weeks))", re.IGNORECASE
+)
 _SEEING = re.compile(
-    rf"\b(?:I am|I'm|I've been|I have been|started) (?:seeing|dating|going out with|married to|engaged to) (?:an? (?:guy|girl|man|"
+    rf"\b(?:I am|I'm|I've been|I have been|started) (?:seeing|dating|going out with|married to|engaged to) (?:an? (?:guy|"
+    rf"girl|man|"
     rf"woman|lad|lass|bloke) (?:called|named) )?(?P<name>{NAME})(?=\W|$)",
     re.IGNORECASE,
 )
 _EX = re.compile(
-    rf"\b(?:me (?:and|n|&) (?P<one>{NAME}) (?:broke|split)|(?P<two>{NAME}) and I (?:broke|split)|broke up with (?P<three>{NAME}))",
+    rf"\b(?:me (?:and|n|&) (?P<one>{NAME}) (?:broke|split)|(?P<two>{NAME}) and I (?:broke|split)|"
+    rf"\bmy ex,? (?P<three>{NAME})(?=,|[.!?]|$))",
     re.IGNORECASE,
 )
 
@@ -109,7 +131,14 @@ class Named:
 def named(sentence: str, *, plural: str = "") -> Iterator[Named]:
     """Yield whom the sentence introduces; `plural` is whom “they” may mean, such as “kids”."""
     yield from _listed(sentence, plural)
-    for pattern, sure in ((_ITS_MINE, True), (_PET, True), (_OF_SOMEBODY, False), (_A_NAMED, True), (_NAMED, False), (_BARE, False)):
+    for pattern, sure in (
+        (_ITS_MINE, True),
+        (_PET, True),
+        (_OF_SOMEBODY, False),
+        (_A_NAMED, True),
+        (_NAMED, False),
+        (_BARE, False),
+    ):
         for found in pattern.finditer(sentence):
             if one := _one(found, sure=sure):
                 yield one
@@ -203,14 +232,17 @@ def pet_named(message: str) -> Named | None:
 def alone_named(sentence: str, after: str) -> Named | None:
     """Return Maeve of “since maeve died.” and “my wife.”: a sentence that only says whose somebody just named is."""
     told = re.fullmatch(
-        rf"(?:she's |he's |that's |that is |she is |he is |she was |he was )?(?:my|our) (?P<who>{WHO})(?P<namesake>'?s name)?(?: too)?[.!]*",
+        rf"(?:she's |he's |that's |that is |she is |he is |she was |he was )?(?:my|"
+        rf"our) (?P<who>{WHO})(?P<namesake>'?s name)?(?: too)?[.!]*",
         after,
         re.IGNORECASE,
     )
     if not told:
         return None
     places = re.finditer(
-        rf"(?:(?<=^)|(?<=\bsince )|(?<=\bafter )|(?<=\bwhen )|(?<=\bwith )|(?<=\bmiss )|(?<=\band )|(?<=, )){NAME}(?=\W|$)", sentence, re.IGNORECASE
+        rf"(?:(?<=^)|(?<=\bsince )|(?<=\bafter )|(?<=\bwhen )|(?<=\bwith )|(?<=\bmiss )|(?<=\band )|(?<=, )){NAME}(?=\W|$)",
+        sentence,
+        re.IGNORECASE,
     )
     names = [name for found in places if (name := as_name(found[0], sure=found[0][0].isupper()))]
     return Named(names[-1], plain_role(told["who"]), 0, 0) if len(names) == 1 or (names and told["namesake"]) else None
@@ -233,6 +265,8 @@ def asked(question: str, answer: str) -> Named | None:
     if little and _GRANDPARENT.search(question) and (called := as_name(little["name"])):
         return Named(called, "grandchild", little.start(), little.end())
     who_is = re.search(rf"\b[Ww]ho(?:'s| is|s)(?: this)? (?P<name>{NAME})\?", question)
-    told = re.match(rf"(?:(?:oh|he's|she's|that's|haha|lol|ah|just),? )*(?:my|our|the) (?P<who>{WHO})(?=$|\W)(?!')", answer, re.IGNORECASE)
+    told = re.match(
+        rf"(?:(?:oh|he's|she's|that's|haha|lol|ah|just),? )*(?:my|our|the) (?P<who>{WHO})(?=$|\W)(?!')", answer, re.IGNORECASE
+    )
     name = as_name(who_is["name"], sure=True) if who_is and told else ""
     return Named(name, plain_role(told["who"]), told.start(), told.end()) if told and name else None

@@ -16,14 +16,17 @@ from lethe_app.brain.sentences import sentences
 from lethe_app.retrieval.words import cut, fold
 
 _UNREAL = re.compile(
-    r"(?:if|imagine|suppose|let's say|what if|pretend|once upon)\b|.*\b(?:in (?:my|the|a) (?:book|novel|story|game|film|movie|"
+    r"(?:if|imagine|suppose|let's say|what if|pretend|once upon)\b|.*\b(?:in (?:my|the|a) (?:book|novel|story|game|film|"
+    r"movie|"
     r"show|dream|series)|character|as if|jk)\b",
     re.IGNORECASE,
 )
 _ONLY = re.compile(r"(?:mother|father|wife|husband|partner|girlfriend|boyfriend|boss)\Z")
 _STRANGER = re.compile(
-    r"\b(?:an?|some|this|that|the|another) (?:[\w-]+ )?(?:guy|man|woman|lady|bloke|customer|patient|client|stranger|someone|doctor|"
-    r"nurse|teacher|fella|girl|boy|kid|dude|lad|lass|judge|driver|waiter|actor|singer|player|character|boat|ship|car|horse)\b|\b(?:someone|"
+    r"\b(?:an?|some|this|that|the|another) (?:[\w-]+ )?(?:guy|man|woman|lady|bloke|customer|patient|client|stranger|"
+    r"someone|doctor|"
+    r"nurse|teacher|fella|girl|boy|kid|dude|lad|lass|judge|driver|waiter|actor|singer|player|character|boat|ship|car|"
+    r"horse)\b|\b(?:someone|"
     r"somebody|a customer)\b",
     re.IGNORECASE,
 )
@@ -36,24 +39,31 @@ _CUT = re.compile(
     re.IGNORECASE,
 )
 _SAYING = re.compile(
-    r"\b(?:think|thinks|know|knows|say|says|said|that|if|when|what|how|where|why|who|hope|wish|told|than|like|as|believe|swear|guess|"
-    r"before|whether|because|cause|thought|everything|anything|all|the \w+|so|and|but|first time|last time|til|till|until|sure|love)$",
+    r"\b(?:think|thinks|know|knows|say|says|said|that|if|when|what|how|where|why|who|hope|wish|told|than|like|as|believe|"
+    r"swear|guess|"
+    r"before|whether|because|cause|thought|everything|anything|all|the \w+|so|and|but|first time|last time|til|till|until|"
+    r"sure|love)$",
     re.IGNORECASE,
 )
 _TELLING = re.compile(r"\b(?:told|tell|asked|ask|show|showed|says|said) \w+(?: that)?$", re.IGNORECASE)
 _BEGINS = re.compile(
-    rf"^(?:(?:and|but|so|yes|yeah|nah|no|well|oh|also|though|anyway|haha|lol|since|when|because|poor|little|big|my|our|the) )*"
-    rf"(?:(?P<pronoun>he|she)(?P<is>'s|'d|'ll)?|who(?P<who_is>'s)?|(?:my |our )?(?:{ROLES} )?(?P<name>[^\W\d_][\w-]*?)(?P<s>'s|s)?)(?= (?P<rest>.+)|$)",
+    rf"^(?:(?:and|but|so|yes|yeah|nah|no|well|oh|also|though|anyway|haha|lol|since|when|because|poor|little|big|my|our|"
+    rf"the) )*"
+    rf"(?:(?P<pronoun>he|she)(?P<is>'s|'d|'ll)?|who(?P<who_is>'s)?|(?:my |"
+    rf"our )?(?:{ROLES} )?(?P<name>[^\W\d_][\w-]*?)(?P<s>'s|s)?)(?= (?P<rest>.+)|$)",
     re.IGNORECASE,
 )
 _PLURAL = re.compile(
-    r"\b(?:my|our|the|two|three|four|five|2|3|4|5) (?P<who>kids|children|boys|girls|sons|daughters|brothers|sisters|dogs|cats|"
+    r"\b(?:my|our|the|two|three|four|five|2|3|4|5) (?P<who>kids|children|boys|girls|sons|daughters|brothers|sisters|dogs|"
+    r"cats|"
     r"grandkids|grandchildren|nephews|nieces|pets)\b",
     re.IGNORECASE,
 )
 _WHEN = re.compile(
-    r"^(?P<when>(?:(?:about |nearly |almost )?(?:\w+|a few|a couple of) (?:years?|months?|weeks?|days?) ago|last \w+|in (?:\d{4}|[a-z]+)|"
-    r"this \w+|on (?:the )?\d\w*(?: of)? \w+|yesterday)(?: (?:in|on) \w+)?)\b(?:,? (?:of |from )?(?P<of>cancer|a stroke|a heart "
+    r"^(?P<when>(?:(?:about |nearly |almost )?(?:\w+|a few|a couple of) (?:years?|months?|weeks?|days?) ago|last \w+|"
+    r"in (?:\d{4}|[a-z]+)|"
+    r"this \w+|on (?:the )?\d\w*(?: of)? \w+|yesterday)(?: (?:in|on) \w+)?)\b(?:,? (?:of |from )?(?P<of>cancer|a stroke|"
+    r"a heart "
     r"attack|covid|old age|pneumonia|heart failure|dementia))?",
     re.IGNORECASE,
 )
@@ -63,23 +73,29 @@ _DID = re.compile(r"\b(?:last|was|were|went|did|had|made|baked|yesterday|ago)\b"
 _ASKS_NAME = re.compile(r"\b(?:name|called)\b.*\?|\bwho\b.*\?", re.IGNORECASE)
 _DIED = re.compile(r"(?:died|passed away|passed)\Z")
 _HEADING = re.compile(
-    r"(?:.*\b(?:have|got|and|yes|yeah),? |.*, )?(?:(?:my|our|two|three|four|five|2|3|4|5) )?(?:\w+ )?(?:kids|children|boys|girls|sons|daughters|brothers|"
+    r"(?:.*\b(?:have|got|and|yes|yeah),? |.*, )?(?:(?:my|our|two|three|four|five|2|3|4|5) )?(?:\w+ )?(?:kids|children|"
+    r"boys|girls|sons|daughters|brothers|"
     r"sisters|siblings|dogs|cats|grandkids|grandchildren|pets|best friends)[.!]?",
     re.IGNORECASE,
 )
 _NAME_IS = re.compile(
-    rf"^(?:(?:and|oh|so|but) )?(?:(?P<whose>her|his|its|their)(?: full| real)? name(?:'s| is| was)|(?:(?P<who>he|she|it)(?:'s| is) )?(?:called|named|name of)) "
+    rf"^(?:(?:and|oh|so|but) )?(?:(?P<whose>her|his|its|their)(?: full| real)? name(?:'s| is| was)|(?:(?P<who>he|she|"
+    rf"it)(?:'s| is) )?(?:called|named|name of)) "
     rf"(?P<name>{NAME})(?=$|\W)",
     re.IGNORECASE,
 )
 _WITH = re.compile(
-    rf"\b(?:marrying|married|married to|seeing|dating|engaged to|lives? with|living with) (?:(?:an?|her|his) (?:guy|girl|man|woman|lad|lass|bloke|fella) "
+    rf"\b(?:marrying|married|married to|seeing|dating|engaged to|lives? with|living with) (?:(?:an?|her|his) (?:guy|girl|"
+    rf"man|woman|lad|lass|bloke|fella) "
     rf"(?:called|named) )(?P<name>{NAME})(?=$|\W)",
     re.IGNORECASE,
 )
 _LONGEST = 2000
 """Characters of a message that are read."""
-_THIRD_FIRST = re.compile(r"(?:works|lives|plays|studies|teaches|runs|owns|sings|drives|loves|hates|likes|speaks|makes|has|collects|paints|writes|bakes|used to|was born|moved)\b")
+_THIRD_FIRST = re.compile(
+    r"(?:works|lives|plays|studies|teaches|runs|owns|sings|drives|loves|hates|likes|speaks|makes|has|collects|paints|"
+    r"writes|bakes|used to|was born|moved)\b"
+)
 _NEARBY = 4
 """Messages for which “she” may mean somebody of the speaker's last one."""
 
@@ -124,8 +140,8 @@ class People:
         parts = _headings(sentences(line.text[:_LONGEST]))
         if place - self.place > _NEARBY:
             self.recent = []
-        named = [one for text in between for one in self._known_in(text)]
-        reading = _Message(self, line, [*self.recent, *named])
+        named = [one for text in between for one in self.known_in(text)]
+        reading = _Message(self, line, [*self.recent, *named], any(map(_UNNAMED.search, between)))
         found = reading.introduced(parts, between[-1] if between else "")
         yield from reading.names(found)
         yield from reading.answered(parts, between[-1] if between else "")
@@ -134,7 +150,7 @@ class People:
         self.place = place
         self.recent = list(reading.spoken)
 
-    def _known_in(self, text: str) -> list[Person]:
+    def known_in(self, text: str) -> list[Person]:
         words = {fold(word.removesuffix("'s")) for word in text.replace("’", "'").split()} | set(map(fold, cut(text)))
         return [person for key, person in self.known.items() if key in words]
 
@@ -144,6 +160,8 @@ class _Message:
     people: People
     line: Said
     before: list[Person]
+    is_theirs: bool = False
+    """The other has spoken of their own people, whom “she” may mean."""
     spoken: list[Person] = field(default_factory=list)
     subject: Person | None = None
     """Of whom the clause before told."""
@@ -172,7 +190,9 @@ class _Message:
     def _noted(self, here: Sequence[Named]) -> Iterator[tuple[Named, bool]]:
         taken: list[Named] = []
         for one in here:
-            if any(fold(one.name.split()[-1]) == fold(other.name.split()[-1]) for other in taken) or fold(one.name) == fold(self.line.name):
+            if any(fold(one.name.split()[-1]) == fold(other.name.split()[-1]) for other in taken) or fold(one.name) == fold(
+                self.line.name
+            ):
                 continue
             owner, _, role = one.who.rpartition("|")
             who = role
@@ -200,7 +220,9 @@ class _Message:
             names = [one.name for one in listed]
             whom = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
             count, _, many = listed[0].listed.rpartition(" ")
-            yield Told(f"I have {count} {many} called {whom}" if count else f"my {many} are called {whom}", f"{many} name", (), *names)
+            yield Told(
+                f"I have {count} {many} called {whom}" if count else f"my {many} are called {whom}", f"{many} name", (), *names
+            )
         for one in new:
             person = self.people.known[fold(one.name)]
             if not one.listed:
@@ -226,7 +248,11 @@ class _Message:
         """Yield what the sentence tells of those it names or means."""
         asks = sentence.endswith("?") or bool(_UNREAL.match(sentence))
         places = sorted(
-            (one for one, _new in here if one.end and not one.listed and not ("|" in one.who and _WITHIN.search(sentence[: one.start]))),
+            (
+                one
+                for one, _new in here
+                if one.end and not one.listed and not ("|" in one.who and _WITHIN.search(sentence[: one.start]))
+            ),
             key=lambda one: one.start,
         )
         starts = [0, *(one.end for one in places)]
@@ -326,21 +352,26 @@ class _Message:
     def meant(self, pronoun: str) -> Person | None:
         """Return the one whom the pronoun can only mean: of this message, of what was asked, of the message before."""
         for spoken in (self.spoken, self.before):
-            fitting = list({id(one): one for one in spoken if not one.who or pronoun in fits(one.who.rsplit("'s ", 1)[-1])}.values())
-            clear = [one for one in fitting if one.who and len(fits(one.who.rsplit("'s ", 1)[-1])) == 1]
+            fitting = list({id(one): one for one in spoken if not one.who or pronoun in _sex(one)}.values())
+            if len(fitting) == 1:
+                return fitting[0]
             if fitting:
-                if len(fitting) == 1:
-                    return fitting[0]
-                if len(clear) == 1 and clear[0] is spoken[-1]:
-                    return clear[0]
-                return spoken[-1] if spoken is self.spoken and spoken[-1] in fitting and len(clear) != 1 and spoken[-1].who else None
+                clear = [one for one in fitting if one.who and len(_sex(one)) == 1]
+                last = spoken[-1]
+                if len(clear) == 1:
+                    return last if clear[0] is last else None
+                return last if spoken is self.spoken and last in fitting and last.who else None
         return None
 
     def _is_certain(self, one: Person, text: str) -> bool:
         """Return whether somebody without a name is meant beyond doubt: by “my mum”, or as the only one of the message before."""
         if re.match(r"(?:\w+ )?(?:my|our)\b", text, re.IGNORECASE):
             return True
-        return [one] == self.before and not re.search(r"^(?:he|she)(?:'s| is| was) an? ", text, re.IGNORECASE)
+        return (
+            not self.is_theirs
+            and [one] == self.before
+            and not re.search(r"^(?:he|she)(?:'s| is| was) an? ", text, re.IGNORECASE)
+        )
 
     def _sexed(self, one: Person, text: str) -> None:
         """“He” makes a son of a child."""
@@ -356,7 +387,7 @@ class _Message:
 
     def _mention(self, text: str) -> None:
         """Note whom else a clause speaks of: “she” may mean them."""
-        for one in self.people._known_in(text):
+        for one in self.people.known_in(text):
             if one not in self.spoken:
                 self.spoken.append(one)
         for pattern in (_UNNAMED, _AN_UNNAMED):
@@ -367,6 +398,10 @@ class _Message:
                     self.spoken.append(named[0] if len({id(one) for one in named}) == 1 else Person("", who, self.line.id))
         if _STRANGER.search(text) and not re.search(r"(?:'s|is|was) an? ", text):
             self.spoken.append(Person("", "", self.line.id))
+
+
+def _sex(one: Person) -> frozenset[str]:
+    return fits(one.who.rsplit("'s ", 1)[-1])
 
 
 def _headings(parts: Sequence[str]) -> list[str]:
@@ -384,8 +419,10 @@ def _is_short(short: str, rest: str) -> bool:
     """Return whether “jaylens 9” is “Jaylen is 9”, unlike “jaylens bike”."""
     return bool(
         re.match(
-            r"(?:\d|an?\b|the\b|in\b|from\b|at\b|out\b|not\b|got\b|been\b|on\b|called\b|turning\b|getting\b|married\b|pregnant\b|single\b|"
-            r"allergic\b|moving\b|living\b|working\b|studying\b|expecting\b|dead\b|retired\b|nearly\b|only\b|just\b|about\b|due\b)",
+            r"(?:\d|an?\b|the\b|in\b|from\b|at\b|out\b|not\b|got\b|been\b|on\b|called\b|turning\b|getting\b|married\b|"
+            r"pregnant\b|single\b|"
+            r"allergic\b|moving\b|living\b|working\b|studying\b|expecting\b|dead\b|retired\b|nearly\b|only\b|just\b|"
+            r"about\b|due\b)",
             rest,
         )
     )
@@ -395,12 +432,13 @@ def _clauses(text: str, known: dict[str, Person]) -> Iterator[str]:
     """Cut before every new subject that is somebody known or a pronoun."""
     start = 0
     for found in _CUT.finditer(text):
-        if found["run"] is not None and (_SAYING.search(text[start : found.start()].strip()) or _TELLING.search(text[start : found.start()].strip()) or not text[start : found.start()].strip()):
+        before = text[start : found.start()].strip()
+        if found["run"] is not None and (not before or _SAYING.search(before) or _TELLING.search(before)):
             continue
         if found["name"] and fold(found["name"]) not in known and fold(found["name"].removesuffix("s")) not in known:
             continue
-        if piece := text[start : found.start()].strip():
-            yield piece
+        if before:
+            yield before
         start = found.end()
     if piece := text[start:].strip(" .!"):
         yield piece
@@ -410,10 +448,16 @@ def covers(text: str, other: str, names: Sequence[str]) -> bool:
     """Return whether a statement says all that the other says, but for the names."""
     said = set(map(fold, cut(text)))
     if " called " in other and all(set(map(fold, cut(name))) <= said for name in names):
-        who = plain_role(other.split(" called ")[0].removesuffix(" are").removesuffix(" is").split()[-1]).removesuffix("s")
-        known = who in {"child", "kid"} or any(word.startswith(who[:4]) for word in said)
+        last = other.split(" called ", maxsplit=1)[0].removesuffix(" are").removesuffix(" is").split()[-1]
+        whom = (last.removesuffix("s"), plain_role(last).removesuffix("s"))
+        known = "child" in whom or "kid" in whom or any(word.startswith(who[:4]) for word in said for who in whom)
         return known and not re.search(r"[a-z] \d", text)
     return set(map(fold, cut(other))) - set(map(fold, " ".join(names).split())) - _SILENT <= said
+
+
+def is_nameless(text: str, named: str, names: Sequence[str]) -> bool:
+    """Return whether a statement says what another says, but without the name."""
+    return not any(name in text for name in names) and covers(named, text, names)
 
 
 def is_run_on(text: str, names: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ from lethe_app.brain.first_person import alone, bare, subordinate, with_subject
 from lethe_app.brain.introductions import introduced, own_name
 from lethe_app.brain.kinds import ANIMALS, RELATIVES
 from lethe_app.brain.lasting import Rule, judge, judge_generally, plain
-from lethe_app.brain.people import People, covers, is_run_on
+from lethe_app.brain.people import People, covers, is_nameless, is_run_on
 from lethe_app.brain.pronouns import Spoken, mentioned, presented, spell_out
 from lethe_app.brain.said import Said
 from lethe_app.brain.sentences import clauses, sentences
@@ -122,7 +122,7 @@ class _Reading:
     def merge(self, statement: Statement, names: Sequence[str]) -> None:
         """Keep a statement about those called so, in place of what this message says of them in a worse way."""
         for key, one in [(key, one) for key, one in self.found.items() if one.messages[-1] == statement.messages[-1]]:
-            if is_run_on(one.text, names) or (" called " not in one.text and covers(statement.text, one.text, names)):
+            if is_run_on(one.text, names) or is_nameless(one.text, statement.text, names):
                 del self.found[key]
             elif covers(one.text, statement.text, names):
                 return

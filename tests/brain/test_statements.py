@@ -72,7 +72,7 @@ def test_one_sentence_may_state_several_things():
 @pytest.mark.parametrize(
     ("said", "known"),
     [
-        ("My sister Ana lives in Lisbon. She's a nurse.", "Tomas's sister is a nurse."),
+        ("My sister Ana lives in Lisbon. She's a nurse.", "Tomas's sister Ana is a nurse."),
         ("My grandmother lives in Lisbon. She's ninety-one.", "Tomas's grandmother is ninety-one."),
         ("I have a niece. Her name is Ingrid, by the way.", "Tomas's niece's name is Ingrid."),
         ("My nan lives in Lisbon. I visit her every other Sunday.", "Tomas visits their nan every other Sunday."),
