@@ -119,7 +119,8 @@ _ATTRIBUTES = tuple(
 _EVENT = re.compile(
     rf"(?:my|i (?:have got|have|am having|had|will have|got)(?: an?| my| the| another)?|the (?P<the>launch|naming) of my) "
     rf"(?P<what>(?:(?!is\b|are\b|got\b|an?\b|next\b|first\b|big\b|"
-    rf"new\b|important\b|last\b)[\w'-]+ ){{0,2}}?(?:{EVENTS}))s?\b(?<!plays)(?<!shows)(?<!races)(?<!tests)(?! (?:at least|with my))"
+    rf"new\b|important\b|last\b)[\w'-]+ ){{0,2}}?(?:{EVENTS}))s?\b(?<!plays)(?<!shows)(?<!races)(?<!tests)"
+    r"(?! (?:at least|with my))"
 )
 _PLANNED_EVENT = re.compile(
     r"i (?:am|will|want|plan|hope|signed|have signed|registered|entered|decided).*?\b(?P<what>(?:half[- ])?marathon|"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from lethe_app.brain.kinds import CONDITIONS, JOBS, STATES
 from lethe_app.brain.kin_words import as_name
+from lethe_app.brain.kinds import CONDITIONS, JOBS, STATES
 from lethe_app.brain.phrases import AGE
 from lethe_app.brain.sentences import strip
 
@@ -109,8 +109,10 @@ _LIVES = re.compile(
     r"near) )(?P<place>[a-z]{3,}(?: [a-z]{4,})?)\b(?=$|,| with| and| now)"
 )
 _NO_PLACE = frozenset(
-    "uni university college school hospital prison jail bed retail tech finance care nursing construction sales law".split()
-)  # noqa: SIM905
+    """
+    uni university college school hospital prison jail bed retail tech finance care nursing construction sales law
+    """.split()  # noqa: SIM905
+)
 
 
 def told_of(text: str, *, bare: bool = True) -> str:

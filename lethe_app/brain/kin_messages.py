@@ -147,7 +147,7 @@ class MessageReading:
     def _owner(self, owner: str) -> Person | None:
         if owner.lower() in {"her", "his"}:
             return self.meant("she" if owner.lower() == "her" else "he")
-        return self.people.known.get(fold(owner.split()[-1]))
+        return self.people.known.get(fold(owner.rsplit(maxsplit=1)[-1]))
 
     def names(self, found: dict[int, list[tuple[Named, bool]]]) -> Iterator[Told]:
         """Yield what those are called who are new; of two sons neither name replaces the other."""
@@ -200,30 +200,34 @@ class MessageReading:
                 if thirtieth := _THIRTIETH.match(sentence[start:end]):
                     turns = "turned" if _DID.search(sentence) else "is turning"
                     yield Told(f"{person.full} {turns} {thirtieth['age']}", f"{fold(person.name)} age", (), person.name)
-            is_own, is_first = True, True
-            for text in _clauses(sentence[start:end], self.people.known) if end > start else ():
-                yield from self._naming(text)
-                own = person if is_own else None
-                if not start and is_first and not own and _THIRD_FIRST.match(text):
-                    own = self.subject
-                one, rest, is_named = self._subject(text, own)
-                self._mention(text)
-                is_own = is_own and (one is person or text == "")
-                if one and not is_named and one is not person:
-                    self._sexed(one, text)
-                if one and one.who and not asks and (one.name or self._is_certain(one, text)):
-                    yield from self._told(one, rest, after, bare=is_first or is_named)
-                    self._of_theirs(one, text)
-                    self.subject = one
-                is_first = False
-                if one:
-                    self._speak_of(one)
-                if self.theirs:
-                    self._speak_of(self.theirs)
-                    self.theirs = None
+            if end > start:
+                yield from self._attributes(sentence[start:end], person, after, asks=asks, continues=not start)
         for one, _new in here:
             if one.listed or not one.end:
                 self._speak_of(self.people.known[fold(one.name)])
+
+    def _attributes(
+        self, part: str, person: Person | None, after: Sequence[str], *, asks: bool, continues: bool
+    ) -> Iterator[Told]:
+        """Yield what a part of a sentence tells; `person` is whom the words before it introduce."""
+        own, is_first = person, True
+        for text in _clauses(part, self.people.known):
+            yield from self._naming(text)
+            if continues and is_first and _THIRD_FIRST.match(text):
+                own = own or self.subject
+            one, rest, is_named = self._subject(text, own)
+            self._mention(text)
+            own = person if one is person else None
+            if one and not is_named and one is not person:
+                self._sexed(one, text)
+            if one and one.who and not asks and (one.name or self._is_certain(one, text)):
+                yield from self._told(one, rest, after, bare=is_first or is_named)
+                self._of_theirs(one, text)
+                self.subject = one
+            is_first = False
+            for spoken in filter(None, (one, self.theirs)):
+                self._speak_of(spoken)
+            self.theirs = None
 
     def _naming(self, text: str) -> Iterator[Told]:
         """Yield what somebody is called who was spoken of without a name: “her name is Loretta”."""
@@ -294,13 +298,13 @@ class MessageReading:
             if fitting:
                 clear = [one for one in fitting if one.who and len(pronouns_of(one)) == 1]
                 last = spoken[-1]
-                if len(clear) == 1:
-                    return last if clear[0] is last else None
+                if clear:
+                    return last if clear == [last] else None
                 return last if spoken is self.spoken and last in fitting and last.who else None
         return None
 
     def _is_certain(self, one: Person, text: str) -> bool:
-        """Return whether somebody without a name is meant beyond doubt: by “my mum”, or as the only one of the message before."""
+        """Return whether somebody without a name is meant beyond doubt: “my mum”, or the only one of the message before."""
         if re.match(r"(?:\w+ )?(?:my|our)\b", text, re.IGNORECASE):
             return True
         return (

@@ -112,28 +112,29 @@ _NO_NAME = frozenset(
         *WEEKDAYS,
         *MONTHS,
         *"""
-        i im ok okay yes yeah yep no nope nah so oh sorry thanks wow hey hi hello haha lol lmao god jesus christ well anyway and n
-        or but who whose that this it he she they we you my our me the a an is was are were will would can could does did do has
-        have had just also still then now never always too tho though btw from in on at of for with by to as like about after
-        before since when while until till cause because cos says said thinks thought went goes gone came comes got gets took
-        takes lives works plays loves hates likes wants needs made makes gave gives keeps kept left turned turns moved passed
-        died dead born called named married pregnant sick ill fine good bad old young new big little great nice lovely sweet
-        cute crazy amazing awesome cool happy sad mad angry tired busy home here there back away over out up down off today
-        tomorrow yesterday tonight yet again ever even only really very quite both all some any none one two three four five six
-        seven eight nine ten next last first second third not dont isnt aint wont cant her him his their them us ours mine yours
-        who what where why how which than more most much many few lot bit kind sort thing things stuff way day days week year
-        years old month months hour hours time times night nights morning evening school work job uni college house kitchen dog
-        dogs cat cats pet pets kid kids baby mum mom dad mother father sister brother son daughter wife husband friend boss food
-        birthday wedding party visit visiting visits calls calling text texts rings ringing phone phoned texted told tell tells
-        asked asks think know knows knew seems looks looked feels felt being been be am bought buys brought brings eats ate cooks
-        cooked sings snores snored barks barked ran runs stays stayed starts started stopped stops helps helped walked walks and/or
-        single divorced engaged retired separated widowed vegan vegetarian english irish scottish welsh british french german
-        spanish polish american australian canadian indian chinese japanese italian mr mrs ms miss dr prof sir lady king queen
-        story name names place town city country person people man woman guy girl boy everyone everybody someone somebody nobody
-        something everything nothing anything christmas easter god lord hell damn shit fuck fucking bloody literally honestly
-        basically actually apparently obviously probably maybe perhaps guess hope wish love hate like want need mind sure right
-        true yay ugh hmm um er ah aw aww omg wtf tbh ngl idk rn irl imo plus minus per via aka etc eg ie vs v w x xx xoxo brb afk gtg omw tmi smh imho ikr lmk nvm obvs def defo prob probs rly srsly ofc thx ty pls plz soz dunno thats
-        shes hes its theyre were ive id ill youre dats dis dat em im
+        i im ok okay yes yeah yep no nope nah so oh sorry thanks wow hey hi hello haha lol lmao god jesus christ well anyway
+        and n or but who whose that this it he she they we you my our me the a an is was are were will would can could does
+        did do has have had just also still then now never always too tho though btw from in on at of for with by to as like
+        about after before since when while until till cause because cos says said thinks thought went goes gone came comes
+        got gets took takes lives works plays loves hates likes wants needs made makes gave gives keeps kept left turned turns
+        moved passed died dead born called named married pregnant sick ill fine good bad old young new big little great nice
+        lovely sweet cute crazy amazing awesome cool happy sad mad angry tired busy home here there back away over out up down
+        off today tomorrow yesterday tonight yet again ever even only really very quite both all some any none one two three
+        four five six seven eight nine ten next last first second third not dont isnt aint wont cant her him his their them us
+        ours mine yours what where why how which than more most much many few lot bit kind sort thing things stuff way day
+        days week year years month months hour hours time times night nights morning evening school work job uni college house
+        kitchen dog dogs cat cats pet pets kid kids baby mum mom dad mother father sister brother son daughter wife husband
+        friend boss food name names birthday wedding party visit visiting visits calls calling text texts rings ringing phone
+        phoned texted told tell tells asked asks think know knows knew seems looks looked feels felt being been be am bought
+        buys brought brings eats ate cooks cooked sings snores snored barks barked ran runs stays stayed starts started
+        stopped stops helps helped walked walks single divorced engaged retired separated widowed vegan vegetarian english
+        irish scottish welsh british french german spanish polish american australian canadian indian chinese japanese italian
+        mr mrs ms miss dr prof sir lady king queen story place town city country person people man woman guy girl boy everyone
+        everybody someone somebody nobody something everything nothing anything christmas easter lord hell damn shit fuck
+        fucking bloody literally honestly basically actually apparently obviously probably maybe perhaps guess hope wish love
+        hate want need mind sure right true yay ugh hmm um er ah aw aww omg wtf tbh ngl idk rn irl imo plus minus per via aka
+        etc eg ie vs v w x xx xoxo brb afk gtg omw tmi smh imho ikr lmk nvm obvs def defo prob probs rly srsly ofc thx ty pls
+        plz soz dunno thats shes hes its theyre ive id youre dats dis dat em
         """.split(),  # noqa: SIM905 - a list of quoted words cannot be read
     )
 )
@@ -145,8 +146,9 @@ _LIKE_WORDS = frozenset(
 )
 """Names that look like an adverb or a past form."""
 _ALSO_WORDS = frozenset(
-    "will mark may grace faith dawn bill summer autumn april june august angel king hunter chase star miss art pearl "
-    "precious".split()  # noqa: SIM905
+    """
+    will mark may grace faith dawn bill summer autumn april june august angel king hunter chase star miss art pearl precious
+    """.split()  # noqa: SIM905
 )
 """Names that are an everyday word as well: with a capital, where nothing but a name can stand."""
 _BEFORE_NAME = frozenset(("big", "little", "wee", "old", "young", "baby", "lil"))

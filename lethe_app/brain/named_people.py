@@ -79,8 +79,9 @@ _SINGULAR = {
 _VAGUE = re.compile(r"(?:eldest|oldest|youngest|boys?|lad|girl|one|half|baby|family|child)\Z")
 """After these a word written small is rather what kind: “my oldest student”."""
 _AFTER = frozenset(
-    "in is and at from who will was has on with are for when since to but the that n because cos he she i my as over out "
-    "up".split()  # noqa: SIM905
+    """
+    in is and at from who will was has on with are for when since to but the that n because cos he she i my as over out up
+    """.split()  # noqa: SIM905
 )
 _THIRD = frozenset(map(third, BASE))
 _OPENINGS = frozenset(("", "and", "just", "only", "yes", "yeah", "yep", "also", "plus"))
@@ -159,7 +160,12 @@ def _one(found: re.Match[str], *, sure: bool) -> Named | None:
     is_small = not groups["name"][0].isupper()
     if is_small and not sure and (_VAGUE.search(who) or len(name) < 3 or not _goes_on(found.string[found.end() :])):
         return None
-    if "my" not in groups and "owner" not in groups and not (is_kin(who) and (sure or _is_lone(found))):
+    if (
+        found.re is not _ITS_MINE
+        and "my" not in groups
+        and "owner" not in groups
+        and not (is_kin(who) and (sure or _is_lone(found)))
+    ):
         return None
     role = plain_role(who)
     if owner := groups.get("owner"):
@@ -196,7 +202,8 @@ def _listed(sentence: str, plural: str) -> Iterator[Named]:
         return
     who = (found.groupdict().get("who") or plural).lower()
     single = _SINGULAR.get(who, who.removesuffix("s"))
-    place, items = found.start("names"), []
+    place = found.start("names")
+    items: list[tuple[str, re.Match[str]]] = []
     while item := _ITEM.match(sentence, place):
         name = as_name(item["name"])
         if not name or (items and re.fullmatch(ROLES, name, re.IGNORECASE)):
