@@ -151,6 +151,14 @@ def judge(clause: str) -> Rule | None:
     return None
 
 
+def is_complete(clause: str) -> bool:
+    """Return whether a clause can be read alone and states what it says."""
+    text = plain(clause)
+    return 7 <= len(text) <= 160 and not (
+        _HEDGED.search(text) or _OPEN_END.search(text) or _is_dangling(text, text.split(" ", 1)[0])
+    )
+
+
 def judge_generally(clause: str) -> Rule | None:
     """Return the rule for a clause that no pattern covers but that names enough to be worth keeping."""
     text = plain(clause)

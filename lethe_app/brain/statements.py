@@ -8,17 +8,17 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.brain import dating, endings, short_answers
+from lethe_app.brain import dating, endings, fragments, short_answers
 from lethe_app.brain.attributes import key_of, kind_of
 from lethe_app.brain.dialogue_acts import read_parts
 from lethe_app.brain.first_person import alone, bare, subordinate, with_subject
 from lethe_app.brain.introductions import introduced, own_name
 from lethe_app.brain.kinds import ANIMALS, RELATIVES
-from lethe_app.brain.lasting import Rule, judge, judge_generally, plain
+from lethe_app.brain.lasting import Rule, is_complete, judge, judge_generally, plain
 from lethe_app.brain.people import People, covers, is_nameless, is_run_on
 from lethe_app.brain.pronouns import Spoken, mentioned, presented, spell_out
 from lethe_app.brain.said import Said
-from lethe_app.brain.sentences import clauses, sentences
+from lethe_app.brain.sentences import clauses, sentences, strip
 from lethe_app.brain.spelling import tidy
 from lethe_app.brain.third_person import rewrite
 from lethe_app.domain.chat import Role
@@ -174,28 +174,36 @@ def _read(lines: Sequence[Said], *, general: bool) -> list[Statement]:
 
 def _of_line(reading: _Reading, lines: Sequence[Said], place: int, before: Sequence[Spoken]) -> list[Statement]:
     line = lines[place]
-    own = list(_of_message(reading, line, before))
+    asked = lines[place - 1].text if place and lines[place - 1].name != line.name else ""
+    own = list(_of_message(reading, line, before, asked))
     answered = _answered(lines, place)
     if answered and not any(answered.key and answered.key == statement.key for statement in own):
         own.insert(0, answered)
     return own
 
 
-def _of_message(reading: _Reading, line: Said, before: Sequence[Spoken]) -> Iterator[Statement]:
-    """Read a message sentence by sentence; `before` are those spoken of just before it."""
+def _of_message(reading: _Reading, line: Said, before: Sequence[Spoken], asked: str) -> Iterator[Statement]:
+    """Read a message sentence by sentence; `before` are those spoken of just before it, `asked` is what it replies to."""
     here = reading.spoken[line.name][1]
     text = line.text[:LONGEST_MESSAGE]
     exchanged = endings.exchange(tidy(text))
     if exchanged:
         yield from _stated(exchanged[0], Rule(re.compile("")), line, ends=exchanged[1:])
-    parts = sentences(text)
+    parts = [part for sentence in sentences(text) for part in fragments.split(sentence)]
     if parts and _GAME.match(parts[0]):
         return
+    who = fragments.asked_about(asked)
     for number, sentence in enumerate(parts):
         if _UNREAL.match(sentence) or _IRONIC.search(sentence):
             here.append(Spoken("", "she or he", line.id))
             continue
-        full = with_subject(_with_relation(reading, line.name, sentence))
+        supplied = ""
+        if line.role is Role.USER and who in {"", "you"}:
+            for fragment, key in fragments.stated(strip(sentence), asked=bool(who)):
+                yield from _stated(fragment, Rule(re.compile(""), key), line)
+            supplied = fragments.supply(sentence)
+        full = _with_relation(reading, line.name, supplied or sentence)
+        full = with_subject(full) if who in {"", "you"} else fragments.of_other(full, who)
         if full.endswith("?") or not _TELLING.search(full):
             here += mentioned(full, line.id)
             continue
@@ -205,7 +213,11 @@ def _of_message(reading: _Reading, line: Said, before: Sequence[Spoken]) -> Iter
             if one:
                 here.append(one)
             if not (exchanged and "instead" in full) and not _is_cut_off(part, full):
-                yield from _of_clause(reading, clause, line, *([one.source] if one and one.source != line.id else []))
+                told = list(_of_clause(reading, clause, line, *([one.source] if one and one.source != line.id else [])))
+                if not told and supplied and is_complete(clause):
+                    told = list(_stated(clause, Rule(re.compile("")), line))
+                yield from told
+                supplied = ""
         if number + 1 < len(parts) and (name := presented(sentence, parts[number + 1])):
             yield from _stated(name, Rule(re.compile(""), f"{name.split()[1]} name"), line)
 
