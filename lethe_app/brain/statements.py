@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.brain import dating, endings, fragments, short_answers
+from lethe_app.brain import dating, endings, everyday_answers, fragments, short_answers
 from lethe_app.brain.attributes import key_of, kind_of
 from lethe_app.brain.dialogue_acts import read_parts
 from lethe_app.brain.first_person import alone, bare, subordinate, with_subject
@@ -179,7 +179,26 @@ def _of_line(reading: _Reading, lines: Sequence[Said], place: int, before: Seque
     answered = _answered(lines, place)
     if answered and not any(answered.key and answered.key == statement.key for statement in own):
         own.insert(0, answered)
+    if not answered and line.role is Role.USER:
+        own += _completed(lines, place, own)
     return own
+
+
+def _completed(lines: Sequence[Said], place: int, own: Sequence[Statement]) -> Iterator[Statement]:
+    """Yield what an answer states together with its question, unless the message has said so in full."""
+    line = lines[place]
+    asked = next((other for other in reversed(lines[max(0, place - 3) : place]) if other.name != line.name), None)
+    if asked is None:
+        return
+    before = " ".join(other.text for other in lines[max(0, place - 5) : place] if other.name == line.name)
+    for clause, key in everyday_answers.complete(asked.text, line.text, before):
+        for made in _stated(clause, Rule(_BIRTHDAY, key), line, asked.id):
+            if not any(_same(made.text, one.text) or (key and one.key == key) for one in own):
+                yield made
+
+
+def _same(one: str, other: str) -> bool:
+    return set(cut(fold(one))) <= set(cut(fold(other)))
 
 
 def _of_message(reading: _Reading, line: Said, before: Sequence[Spoken], asked: str) -> Iterator[Statement]:
