@@ -20,8 +20,8 @@ _FILLED = re.compile(
 )
 _ASKS = re.compile(r"(?:what|where|who|when|how|which|do|are|have|did|any|got|is|been)\b", re.IGNORECASE)
 _INTO = re.compile(
-    r"^(?:(?:it's|it is|that's|that would be|mostly|mainly|usually|just|only|probably|called|named|well|i'm|i am|from|also|about|"
-    r"currently|always|pretty much|the|my name is|name is|call me|i like|i love|at|in)\s+)+",
+    r"^(?:(?:it's|it is|that's|that would be|mostly|mainly|usually|just|only|probably|called|named|well|from|also|about|"
+    r"currently|always|pretty much|the|my name is|name is|call me|at|in)\s+)+",
     re.IGNORECASE,
 )
 _TRAILING = re.compile(
@@ -73,6 +73,10 @@ _ONE_OWNED = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 
+_IS_CLAUSE = re.compile(r"(?:I(?:'\w+)?|we(?:'\w+)?|my|our|you|there(?:'s)?|this)\b", re.IGNORECASE)
+_MINE = re.compile(rf"\b(?:my|our|an?|one|two|three|four|the) (?:(?:old|little|big|older|younger|late|new) )?(?P<who>{FAMILY}|{KEPT}|nani|nonna|abuela)\b")
+_CALLED = re.compile(r"^(?:(?:it's|it is|he's|she's|they're|they are|(?:his|her|its|their) names? (?:is|are|was|were)|called|named|oh)\s+)+", re.IGNORECASE)
+
 
 def complete(question: str, answer: str, before: str = "") -> list[tuple[str, str]]:
     """Return what an answer and the question before it say together, as clauses in the first person with their keys.
@@ -115,8 +119,8 @@ def _filled(made: str | tuple[str, str], full: str, key: str, named: dict[str, s
     what = named.get("what", "")
     if "past" in named:
         named = {**named, "verb": _past(named["past"])}
-    text = full.format(answer=made, verb=named.get("verb", ""), rest=named.get("rest", ""), what=what, work=made)
-    return text, key.format(what=what)
+    text = full.format(name=named.get("name", ""), answer=made, verb=named.get("verb", ""), rest=named.get("rest", ""), what=what, work=made)
+    return text, key.format(what=what, answer=made)
 
 
 def _past(verb: str) -> str:
@@ -128,8 +132,16 @@ def _made(kind: str, pieces: list[str], whole: str, asked: str, before: str, nam
     first = pieces[0]
     if kind == asking.OWNED:
         return _of_owned(pieces, whole, asked)
+    if kind == asking.POLAR:
+        return _of_polar(whole, named)
+    if _IS_CLAUSE.match(first):
+        return []
     if kind == asking.CALLING:
         return _of_calling(pieces, is_own="what" not in named)
+    if kind == asking.WHO:
+        return _of_who(first, named["name"])
+    if kind == asking.THEIRS:
+        return _of_theirs(first, before)
     if kind == asking.SPAN:
         return _of_span(first, asked, before)
     if kind == asking.AGE:
@@ -226,12 +238,54 @@ def _of_owned(pieces: list[str], whole: str, asked: str) -> list[str | tuple[str
         return [f"{counted['count']} {those[0]}"] if those[0].endswith("s") or those[0] in {"children", "fish"} else []
     made: list[str | tuple[str, str]] = []
     for piece in pieces:
+        if len(piece.split()) > 9 or re.match(r"(?:I|we|my)\b", piece):
+            continue
         together = _ONE_OWNED.match(piece)
         parts = [piece] if together else re.split(r", (?:and )?| and (?=an?\b|my\b|\d|one\b|two\b|three\b)", piece)
         for part in parts:
             if (found := _ONE_OWNED.match(part)) and not _EVASIVE.search(found["kind"]):
                 made += [(clause.replace("I have ", f"I have {_article(found)}", 1), key) for clause, key in owned(found)]
     return made
+
+
+def _of_who(first: str, name: str) -> list[str | tuple[str, str]]:
+    """Return who somebody is to the speaker: “Who is Ger?” – “best friend”."""
+    found = re.match(rf"(?:he's |she's |that's |he is |she is |oh )*(?:just |only )*(?:my |our |an? |the )?(?P<who>(?:[a-z-]+ )?(?:{FAMILY}|{KEPT}|boss|neighbour|colleague|manager|flatmate))(?:$|,| from| at)", first, re.IGNORECASE)
+    if not found or found["who"].lower().endswith("friends"):
+        return []
+    who = found["who"].lower()
+    return [(f"my {who} is called {titled(name)}", f"{who} name")]
+
+
+def _of_theirs(first: str, before: str) -> list[str | tuple[str, str]]:
+    """Return the name of the one the speaker spoke of last."""
+    spoken = list(_MINE.finditer(before.lower()))
+    names = re.split(r",? (?:and|n|&) |, ", _bare_name(first))
+    if not spoken or any(not name.replace("'", "").replace("-", "").isalpha() or _NO_NAME.search(name) or _EVASIVE.search(name) for name in names):
+        return []
+    who = spoken[-1]["who"]
+    several = who.endswith("s") or who in {"children", "twins"}
+    if several is not (len(names) > 1):
+        return []
+    listed = " and ".join(filter(None, (", ".join(map(titled, names[:-1])), titled(names[-1]))))
+    return [(f"my {who} {'are' if several else 'is'} called {listed}", f"{who} name")]
+
+
+def _bare_name(first: str) -> str:
+    return _TRAILING.sub("", _CUT.sub("", _CALLED.sub("", first))).strip(" ,.")
+
+
+def _of_polar(whole: str, named: dict[str, str]) -> list[str | tuple[str, str]]:
+    """Return what “yes” or “no” to a question about the speaker says."""
+    answer = re.sub(r"^(?:oh|haha|lol|irl|well|um|god|lord)[, ]+", "", whole.lower())
+    does = named.get("does", "")
+    yes = re.match(r"(?:yes|yeah|yep|yup|yh|aye|i do|i am|very|terrified|badly)\b(?!.*\b(?:but|used to|not|once|sometimes|if|when|kinda|sort of)\b)", answer)
+    no = re.match(r"(?:no|nope|nah|never|not at all|i don't|i'm not)(?:\W+(?:thanks|never|really|ma'am|sir|not at all|i (?:do not|don't)))*\W*$", answer)
+    if yes:
+        return [does or named["what"]]
+    if no and "not really" not in answer:
+        return [(f"I don't {does}" if does else f"I'm not {named['what']}", "")]
+    return []
 
 
 def _article(found: re.Match[str]) -> str:
@@ -243,6 +297,8 @@ def _article(found: re.Match[str]) -> str:
 
 def _of_none(whole: str, those: list[str]) -> list[str | tuple[str, str]]:
     """Return that the speaker has none of those, never had one or is allergic to them."""
+    if those[0] in {"dad", "father", "mother", "mum", "mom", "parents", "family"}:
+        return []
     animals = [noun for noun in those if re.fullmatch(ANIMALS, noun)]
     allergic = [(f"I am allergic to {animals[0] if animals[0].endswith('s') else third(animals[0])}", "")] if animals and _ALLERGIC.search(whole.strip(" .!")) and "pet" not in animals[0] else []
     listed = " or ".join(those)

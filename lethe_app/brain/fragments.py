@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 
-from lethe_app.brain.kinds import ANIMALS, CONDITIONS, JOBS, RELATIVES, STATES
+from lethe_app.brain.kinds import ANIMALS, CONDITIONS, EVENTS, JOBS, RELATIVES, STATES
 from lethe_app.brain.phrases import OFTEN, TIME
 from lethe_app.brain.sentences import sentences, strip
-from lethe_app.brain.verbs import is_past
+from lethe_app.brain.verbs import BASE, is_past
+from lethe_app.retrieval.words import MONTHS
 
 COUNT = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d{1,2}|a couple of|several)"
 YEARS = (
@@ -19,7 +20,7 @@ YEARS = (
     r"(?:odd )?(?:years?|months?|decades)"
 )
 FAMILY = rf"(?:{RELATIVES}|boys?|girls?|lads?|mam|little ones?|grandbab(?:y|ies)|bestie)"
-KEPT = rf"(?:{ANIMALS}|pythons?|staff(?:y|ie)|husk(?:y|ies)|pugs?|beagles?|dachshunds?|whippets?|mutts?|tabb(?:y|ies))"
+KEPT = rf"(?:{ANIMALS}|pythons?|staff(?:y|ie)|husk(?:y|ies)|pugs?|beagles?|dachshunds?|whippets?|springers?|rottweilers?|dobermans?|alsatians?|schnauzers?|chihuahuas?|mutts?|tabb(?:y|ies))"
 _SILENT = r"(?:(?:just|only|recently|also|still|currently|actually|now|mostly|usually|mainly|finally|originally) )*"
 _WEAK = r"(?:been (?=to|in|on|a|abroad|married|able)|gone|smoked|drunk|drank|married|learn(?:ed|t)|had|owned|driven|flown|lived|left|played|tried|eaten|met|worked)(?= \w)"
 _NOBODY = r"(?!me\b|it\b|you|your|this\b|that\b|us\b|up\b|on\b|off\b|out\b|away\b|over\b|along\b|hard\b|well\b|out loud|better)"
@@ -30,7 +31,7 @@ _ADDED: tuple[tuple[str, str], ...] = (
     ("I ", r"used to (?:be|live|work|have|play|own|smoke|drink|teach|study|sing|dance|run|do|drive|collect|go)\b(?! (?:it|that)\b)"),
     ("I ", rf"(?:drive|teach|speak|volunteer|work|live) {_NOBODY}(?:in|at|as|for|with|near|nights|an?|the|my|from|on|(?-i:[A-Z])\w+)\b"),
     ("I ", r"(?:grew up|was born|was raised|lived|studied|trained|retired|dropped out|got divorced|got married) (?:in|at|near|as|to|on|of|from|last)\b"),
-    ("I was ", r"(?:born(?: and (?:raised|bred))?|raised|brought up) (?:in|near|on|at)\b"),
+    ("I was ", r"(?:born|raised|bred|brought up) (?:in|near|on|at)\b"),
     ("I ", rf"(?:started|finished|retired|moved|quit|left|met|lost|bought|sold|married|began|buried|adopted|broke) (?!it\b|that\b|this\b|him\b|her\b|them\b|me\b){_DATED}"),
     ("I ", r"was an? (?:[\w-]+ ){0,2}(?:" + JOBS + r"|[a-z]{3,}(?:er|or|ist|ian))\b(?! of)"),
     ("I've ", rf"never {_WEAK}\b(?! (?:so|better|worse|that|it|this|more)\b)"),
@@ -53,7 +54,7 @@ _OFTEN = re.compile(OFTEN, re.IGNORECASE)
 _YOUR_OWN = re.compile(rf"\byour ((?:[a-z]+ )?(?:{RELATIVES}|{ANIMALS}))\b(?!'s)", re.IGNORECASE)
 _YOU_DO = re.compile(r"\b(?:do|are|did|have|were|will|would|can|could) you\b", re.IGNORECASE)
 _OTHERS = re.compile(
-    rf"\b(?:he|she|they|him|her|them|his|their|it)\b|(?<=\w )(?!I\b)[A-Z][a-z]+|\bthe (?:\w+ )?(?:{RELATIVES}|{ANIMALS}|baby)\b"
+    rf"\b(?:he|she|they|him|her|them|his|their)\b|(?:\b(?:is|does|did|has|was|will|about|and|And)|'s) (?!I\b)[A-Z][a-z]+\b|\bthe (?:\w+ )?(?:{RELATIVES}|{ANIMALS}|baby)\b"
 )
 _DONE = re.compile(
     r"(?:died|passed away|left|moved|retired|lives|works|teaches|runs|drives|studies|plays|loves|hates|was an?|is an?|married|"
@@ -62,6 +63,9 @@ _DONE = re.compile(
 )
 _MOST_WORDS = 14
 _HAS_SUBJECT = re.compile(r"(?:I|my|he|she|it|they|we|you|that|this|there|the|his|her|our|their|what|how|why)\b", re.IGNORECASE)
+_BORN_AND = re.compile(r"^born (?:and|&|n) (?=(?:raised|bred|brought up)\b)", re.IGNORECASE)
+_CONTRADICTS = re.compile(r"(?:not|no|but|jk|lol|kidding|if|or|in my|as if|allegedly|maybe|i wish)\b", re.IGNORECASE)
+_IS_ONE = re.compile(rf"(?:I'm|I am) (?:(?:\w+ irl|\d\d|(?-i:[A-Z])\w+|[a-z]+)$|from )|\d\d$|{STATES}$", re.IGNORECASE)
 _NOT_SELF = re.compile(r"\b(?:you|your|yours|please|let's|someone|em)\b|\?|^(?:love|like|hate) (?:it|that|this|the way)\b", re.IGNORECASE)
 _SUBJECT = re.compile(rf"^(?P<who>I(?:'\w+)?\b|my (?:[\w-]+ ){{0,2}}?(?:{RELATIVES})(?: [A-Z]\w+)?(?= ))", re.IGNORECASE)
 _GOES_ON = re.compile(
@@ -70,12 +74,14 @@ _GOES_ON = re.compile(
     r"turned|lived|worked|trained|joined|met (?:my|his|her|him|them))\b)",
     re.IGNORECASE,
 )
-_HAS_NAME = r"(?:(?:,? (?:called|named)|,| -)? (?P<names>[A-Z]?[a-z'-]+(?:(?:, (?:and )?| and | & )[A-Z]?[a-z'-]+){0,5}))?"
+_HAS_NAME = r"(?:(?:,? (?:called|named)|,| -) (?P<names>[A-Z]?[a-z'-]+(?:(?:, (?:and )?| and | & )[A-Z]?[a-z'-]+){0,5}))?"
 _OWNED = re.compile(
     rf"^(?:just |only |we have |got )*(?P<what>(?P<count>{COUNT}) (?:(?!of\b|in\b|on\b|for\b|with\b)[\w-]+ ){{0,2}}?(?P<noun>{FAMILY}|{KEPT}))"
     rf"(?P<grown> (?:all )?(?:grown(?:[ -]up)?|adult))?{_HAS_NAME}$",
     re.IGNORECASE,
 )
+_IN_PLACE = re.compile(rf"^(?:just |only )*(?P<count>an?|one|my) (?P<what>(?:(?:big|little|older|younger|twin|baby|half) )*(?P<noun>{FAMILY})) (?P<name>[A-Za-z][a-z'-]+)(?: (?:who's |living |over |up |down |out )?(?P<at>in (?!law\b)[\w' ]+))?$", re.IGNORECASE)
+"""“a brother finbarr in boston”."""
 _NOT_NAMES = frozenset(
     """
     a an and the but so now both all who what here there one two my his her their in on at for with from of to grown up too
@@ -101,12 +107,28 @@ _SMALL = frozenset(("and", "of", "the", "in", "on", "near", "de", "da", "la", "u
 
 def split(sentence: str) -> list[str]:
     """Return “I drive a bus, started at 5” as two sentences of the same subject; any other as it is."""
+    if listed := _listed(sentence):
+        return listed
     subject = _SUBJECT.match(sentence)
     head, *rest = _GOES_ON.split(sentence)
     if not subject or not rest or sentence.endswith("?") or re.search(r"\bwho\b", head):
         return [sentence]
     who = "I" if subject["who"].upper().startswith("I") else subject["who"]
     return [f"{head}.", *(_of_subject(who, part) for part in rest)]
+
+
+def _listed(sentence: str) -> list[str]:
+    """Return “I'm 34, divorced, 2 kids” as a sentence for each of its parts; nothing if it is no such list."""
+    parts = [part.strip() for part in strip(sentence).split(",")]
+    if len(parts) < 2 or sentence.endswith("?") or not _IS_ONE.match(parts[0]):
+        return []
+    made = [f"{parts[0]}."]
+    for part in parts[1:]:
+        if re.fullmatch(rf"(?:\d\d(?: years old| yo)?|{STATES}|from (?-i:[A-Z])?[\w' ]+|an? (?:\w+ ){{0,2}}(?:{JOBS}|[a-z]{{3,}}(?:er|or|ist|ian)))", part, re.IGNORECASE) and len(part.split()) < 5:
+            made.append(f"I'm {part}.")
+        elif stated(part, asked=True) or supply(part):
+            made.append(f"{part}.")
+    return made if len(made) > 1 else []
 
 
 def _of_subject(who: str, part: str) -> str:
@@ -140,7 +162,7 @@ def of_other(sentence: str, who: str) -> str:
 
 def supply(sentence: str) -> str:
     """Return a sentence about oneself that lacks its subject with “I”, else nothing."""
-    bare = spelled(strip(sentence))
+    bare = _BORN_AND.sub("", spelled(strip(sentence)))
     if _HAS_SUBJECT.match(bare) or _NOT_SELF.search(sentence):
         return ""
     for before, pattern in _COMPLETED:
@@ -151,13 +173,63 @@ def supply(sentence: str) -> str:
     return ""
 
 
+_APPOSED = re.compile(
+    rf"^(?:just |only |with |little |and |also )*(?P<name>[A-Za-z][a-z'-]+),? (?:,|-)? ?(?:(?:that's|is) )?(?:my|our|a|an|the) "
+    rf"(?P<what>(?:(?!of\b|in\b)[\w-]+ ){{0,2}}?(?P<noun>{FAMILY}|{KEPT}))(?:,.*)?$",
+    re.IGNORECASE,
+)
+"""“biscuit, a springer”, “Virgil, our elderly dachshund”."""
+_DAY = (
+    r"(?:(?:on |next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day(?: (?:morning|afternoon|evening))?|tomorrow|next (?:week|month)|(?:on )?the "
+    r"\d{1,2}(?:st|nd|rd|th)(?: of [a-z]+)?|(?:on )?\d{1,2}(?:st|nd|rd|th)?(?: of)? "
+    rf"(?:{'|'.join(MONTHS)})|(?:on )?(?:{'|'.join(MONTHS)}) (?:the )?\d{{1,2}}(?:st|nd|rd|th)?)"
+)
+_EVENT_DUE = re.compile(
+    rf"^(?:got |my |the |an? |have )*(?P<what>(?:(?!on\b|for\b|is\b)[\w'-]+ ){{0,2}}?(?:{EVENTS}|physio|dentist|hospital appointment|op|doctors?|gp|vet|"
+    rf"biopsy|blood test|mri))(?: appt| appointment)?(?: (?:is|due|for (?P<whom>my [a-z ]+?)|for me|coming up))? (?P<day>{_DAY})(?: (?:at|in) .+)?(?:,.*)?$",
+    re.IGNORECASE,
+)
+
+
+def due(found: re.Match[str]) -> str:
+    """Return the appointment that “dentist tomorrow” names."""
+    what = found["what"].lower()
+    what = {"op": "operation", "physio": "physio appointment", "dentist": "dentist appointment", "gp": "doctor's appointment",
+            "doctor": "doctor's appointment", "doctors": "doctor's appointment", "vet": "vet's appointment"}.get(what, what)  # fmt: skip
+    day = found["day"] if re.match(r"(?:on|next|this|tomorrow)\b", found["day"], re.IGNORECASE) else f"on {found['day']}"
+    return f"I have {with_article(what)} {day}"
+
+
+def apposed(found: re.Match[str]) -> list[tuple[str, str]]:
+    """Return “biscuit, a springer” as whom the speaker has, by name."""
+    name, noun = found["name"], found["noun"].lower()
+    if name.lower() in _NOT_NAMES or name.lower() in BASE or is_past(name) or noun.endswith(("s", "children", "family")):
+        return []
+    if re.fullmatch(FAMILY, noun, re.IGNORECASE):
+        return [(f"my {found['what'].lower()} is called {titled(name)}", f"{noun} name")]
+    return [(f"I have {with_article(found['what'].lower())} called {titled(name)}", "")]
+
+
 def stated(piece: str, *, asked: bool) -> list[tuple[str, str]]:
     """Return what a noun phrase that is a whole sentence states, as clauses in the first person with their keys."""
     piece = spelled(piece)
     if _HAS_SUBJECT.match(piece) or len(piece.split()) > _MOST_WORDS:
         return []
+    head, comma, rest = piece.partition(", ")
+    return _of_phrase(piece, asked=asked) or (_of_phrase(head, asked=asked) if comma and not _CONTRADICTS.match(rest) else [])
+
+
+def _of_phrase(piece: str, *, asked: bool) -> list[tuple[str, str]]:
     if (found := _OWNED.match(piece)) and (asked or found["names"]):
         return owned(found)
+    if (found := _IN_PLACE.match(piece)) and found["name"].lower() not in _NOT_NAMES | BASE and not is_past(found["name"]):
+        who, name = found["what"].lower(), titled(found["name"])
+        lives = [(f"my {who} {name} lives {titled(found['at'])}", "")] if found["at"] else []
+        return [(f"my {who} is called {name}", f"{found['noun'].lower()} name"), *lives]
+    if found := _EVENT_DUE.match(piece):
+        return [(due(found), "")]
+    if (found := _APPOSED.match(piece)) and ("," in piece[: found.end("name") + 2]):
+        return apposed(found)
     if found := _WITHOUT.match(piece):
         return [(f"I have no {found['what'].lower()}", "")]
     if found := _MARRIED.match(piece):

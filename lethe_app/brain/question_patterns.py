@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from lethe_app.brain.kinds import ANIMALS, RELATIVES
 
-NAME, PLACE, CALLING, AGE, OWNED, LIKED, LISTED, PEOPLE, SITE, WHEN, SPAN = (
-    "name", "place", "calling", "age", "owned", "liked", "listed", "people", "site", "when", "span"
+NAME, PLACE, CALLING, AGE, OWNED, LIKED, LISTED, PEOPLE, SITE, WHEN, SPAN, WHO, POLAR, THEIRS = (
+    "name", "place", "calling", "age", "owned", "liked", "listed", "people", "site", "when", "span",
+    "who", "polar", "theirs"
 )  # fmt: skip
 _FREE = (
     r"(?:to relax|to unwind|for fun|on (?:your|a) days? off|on (?:the )?weekends?|at weekends|with your (?:evenings|weekends|"
@@ -46,6 +47,13 @@ QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
      r"may i ask your age)(?: now)?", AGE, "I am {answer}", "age"),
     (rf"(?:and |so |but )?(?:{_HAVE})?(?:any |an? |some |your |with )?{_WITHIN}(?:(?: or | and |, | & )(?:any |an? )?{_WITHIN})*(?: at home| waiting at home| "
      r"waiting for you| nearby| yourself| of your own| yet| in your life| at all| around)?", OWNED, "I have {answer}", ""),
+    (r"(?:and )?(?:who's|who is) (?P<name>[a-z][a-z]+)", WHO, "my {answer} is called {name}", "{answer} name"),
+    (r"(?:and |so )?(?:what's|what is|what was|what are|what were) (?:(?:his|her|its|their) names?|(?:he|she|it|they) called)|(?:and )?(?:does|do|did|has|have) "
+     r"(?:he|she|it|they) (?:have |got )?(?:an? )?names?|what do you call (?:him|her|it|them)", THEIRS, "my {answer}", ""),
+    (r"(?:and |so )?are you (?P<what>(?:afraid|scared|terrified|allergic|fluent|religious|married|single|divorced|retired|vegetarian|vegan|left-handed|"
+     r"an only child|a (?:student|nurse|teacher|morning person|cat person|dog person|reader))(?: (?:of|to|in) [a-z]+)?)", POLAR, "I am {answer}", ""),
+    (r"(?:and |so )?do you (?P<does>(?:live alone|work nights|speak [a-z]+|play (?:the )?[a-z]+|sing|cook|bake|garden|drive|smoke|drink|swim|dance|paint|ski|"
+     r"knit|believe in [a-z]+|eat meat|wear glasses|like [a-z]+))(?: at all| much| yourself)?", POLAR, "I {answer}", ""),
     (rf"(?:and |so )?who (?:waits for you at home|do you live with|lives with you|is at home with you|is in your family|"
      r"is waiting at home)|(?:and )?have you (?:any )?(?:children|kids|companions|pets|siblings)\b.*", OWNED, "I have {answer}", ""),
     (rf"(?:and |so )*what do you (?:like to |usually |normally |love to )?(?:do|get up to) {_FREE}|(?:and )?(?:any|what are your|"

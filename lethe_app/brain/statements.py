@@ -222,7 +222,8 @@ def _of_message(reading: _Reading, line: Said, before: Sequence[Spoken], asked: 
                 yield from _stated(fragment, Rule(re.compile(""), key), line)
             supplied = fragments.supply(sentence)
         full = _with_relation(reading, line.name, supplied or sentence)
-        full = with_subject(full) if who in {"", "you"} else fragments.of_other(full, who)
+        if line.role is Role.USER:
+            full = with_subject(full) if who in {"", "you"} else fragments.of_other(full, who)
         if full.endswith("?") or not _TELLING.search(full):
             here += mentioned(full, line.id)
             continue
