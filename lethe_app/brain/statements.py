@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.brain import dating, endings, everyday_answers, fragments, short_answers
+from lethe_app.brain import dating, endings, everyday_answers, fragments, noun_phrases, short_answers
 from lethe_app.brain.attributes import key_of, kind_of
 from lethe_app.brain.dialogue_acts import read_parts
 from lethe_app.brain.first_person import alone, bare, subordinate, with_subject
@@ -174,17 +174,17 @@ def _read(lines: Sequence[Said], *, general: bool) -> list[Statement]:
 
 def _of_line(reading: _Reading, lines: Sequence[Said], place: int, before: Sequence[Spoken]) -> list[Statement]:
     line = lines[place]
-    asked = lines[place - 1].text if place and lines[place - 1].name != line.name else ""
+    asked = lines[place - 1] if place and lines[place - 1].name != line.name else None
     own = list(_of_message(reading, line, before, asked))
     answered = _answered(lines, place)
     if answered and not any(answered.key and answered.key == statement.key for statement in own):
         own.insert(0, answered)
     if not answered and line.role is Role.USER:
-        own += _completed(lines, place, own)
+        own += _completed(reading, lines, place, own)
     return own
 
 
-def _completed(lines: Sequence[Said], place: int, own: Sequence[Statement]) -> Iterator[Statement]:
+def _completed(reading: _Reading, lines: Sequence[Said], place: int, own: Sequence[Statement]) -> Iterator[Statement]:
     """Yield what an answer states together with its question, unless the message has said so in full."""
     line = lines[place]
     asked = next((other for other in reversed(lines[max(0, place - 3) : place]) if other.name != line.name), None)
@@ -192,7 +192,7 @@ def _completed(lines: Sequence[Said], place: int, own: Sequence[Statement]) -> I
         return
     before = " ".join(other.text for other in lines[max(0, place - 5) : place] if other.name == line.name)
     for clause, key in everyday_answers.complete(asked.text, line.text, before):
-        for made in _stated(clause, Rule(_BIRTHDAY, key), line, asked.id):
+        for made in _stated(_with_relation(reading, line.name, clause), Rule(_BIRTHDAY, key), line, asked.id):
             if not any(_same(made.text, one.text) or (key and one.key == key) for one in own):
                 yield made
 
@@ -201,7 +201,7 @@ def _same(one: str, other: str) -> bool:
     return set(cut(fold(one))) <= set(cut(fold(other)))
 
 
-def _of_message(reading: _Reading, line: Said, before: Sequence[Spoken], asked: str) -> Iterator[Statement]:
+def _of_message(reading: _Reading, line: Said, before: Sequence[Spoken], asked: Said | None) -> Iterator[Statement]:
     """Read a message sentence by sentence; `before` are those spoken of just before it, `asked` is what it replies to."""
     here = reading.spoken[line.name][1]
     text = line.text[:LONGEST_MESSAGE]
@@ -211,19 +211,18 @@ def _of_message(reading: _Reading, line: Said, before: Sequence[Spoken], asked: 
     parts = [part for sentence in sentences(text) for part in fragments.split(sentence)]
     if parts and _GAME.match(parts[0]):
         return
-    who = fragments.asked_about(asked)
+    who = fragments.asked_about(asked.text) if asked else ""
+    is_own = line.role is Role.USER and who in {"", "you"}
     for number, sentence in enumerate(parts):
         if _UNREAL.match(sentence) or _IRONIC.search(sentence):
             here.append(Spoken("", "she or he", line.id))
             continue
-        supplied = ""
-        if line.role is Role.USER and who in {"", "you"}:
-            for fragment, key in fragments.stated(strip(sentence), asked=bool(who)):
-                yield from _stated(fragment, Rule(re.compile(""), key), line)
-            supplied = fragments.supply(sentence)
-        full = _with_relation(reading, line.name, supplied or sentence)
-        if line.role is Role.USER:
-            full = with_subject(full) if who in {"", "you"} else fragments.of_other(full, who)
+        if is_own:
+            for phrase, key in noun_phrases.stated(strip(sentence), asked=bool(who)):
+                yield from _stated(phrase, Rule(re.compile(""), key), line, *([asked.id] if asked and who else []))
+        supplied = fragments.supply(sentence) if is_own else ""
+        full = fragments.of_other(_with_relation(reading, line.name, supplied or sentence), who)
+        full = with_subject(full) if is_own else full
         if full.endswith("?") or not _TELLING.search(full):
             here += mentioned(full, line.id)
             continue
@@ -233,10 +232,9 @@ def _of_message(reading: _Reading, line: Said, before: Sequence[Spoken], asked: 
             if one:
                 here.append(one)
             if not (exchanged and "instead" in full) and not _is_cut_off(part, full):
-                told = list(_of_clause(reading, clause, line, *([one.source] if one and one.source != line.id else [])))
-                if not told and supplied and is_complete(clause):
-                    told = list(_stated(clause, Rule(re.compile("")), line))
-                yield from told
+                more = [one.source] if one and one.source != line.id else []
+                told = list(_of_clause(reading, clause, line, *more))
+                yield from told or (_stated(clause, Rule(re.compile("")), line) if supplied and is_complete(clause) else ())
                 supplied = ""
         if number + 1 < len(parts) and (name := presented(sentence, parts[number + 1])):
             yield from _stated(name, Rule(re.compile(""), f"{name.split()[1]} name"), line)
