@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from uuid import UUID
 
 from lethe_app.brain import question_patterns as asking
 from lethe_app.brain.answer_kinds import MINE, made
 from lethe_app.brain.noun_phrases import spelled
+from lethe_app.brain.said import Said
 from lethe_app.brain.sentences import sentences, strip
 
-_COMPILED = [(re.compile(rf"(?:{pattern})\Z", re.IGNORECASE), *rest) for pattern, *rest in asking.QUESTIONS]
+_COMPILED = [(re.compile(rf"(?:{pattern})\Z", re.IGNORECASE), kind, full, key) for pattern, kind, full, key in asking.QUESTIONS]
+_BACK = 3
+"""Messages back in which a question is still being answered."""
 _ASKED_LAST = 3
 """Sentences at the end of a message among which its questions are looked for."""
 _FILLED = re.compile(
@@ -34,6 +39,16 @@ _SEX = {
     "she": re.compile(r"(?:father|dad|son|brother|husband|boyfriend|nephew|uncle|boy|grandad|lad)$"),
 }
 """Whom the pronoun cannot mean."""
+
+
+def read(lines: Sequence[Said], place: int) -> list[tuple[UUID, str, str]]:
+    """Return what the message at a place states as an answer: the question's message, a clause and its key each."""
+    name = lines[place].name
+    asked = next((other for other in reversed(lines[max(0, place - _BACK) : place]) if other.name != name), None)
+    if asked is None:
+        return []
+    before = " ".join(other.text for other in lines[max(0, place - 5) : place] if other.name == name)
+    return [(asked.id, clause, key) for clause, key in complete(asked.text, lines[place].text, before)]
 
 
 def complete(question: str, answer: str, before: str = "") -> list[tuple[str, str]]:

@@ -65,7 +65,7 @@ _ADDED: tuple[tuple[str, str], ...] = (
         "I'm ",
         (
             r"(?:living|working|studying|training|staying|sharing|renting|teaching|learning|volunteering|saving|retraining) "
-            r"(?:in|at|as|for|with|near|to|an?|the|my|(?-i:[A-Z]))"
+            r"(?:in|at|as|for|with|near|to|an?|the (?!dream)|my|(?-i:[A-Z]))"
         ),
     ),
     (
@@ -137,7 +137,7 @@ def _listed(sentence: str) -> list[str]:
     for part in parts[1:]:
         if (
             re.fullmatch(
-                rf"(?:\d\d(?: years old| yo)?|{STATES}|from (?-i:[A-Z])?[\w' ]+|an? (?:\w+ ){{0,2}}(?:{JOBS}|[a-z]{{3,}}(?:er|or|"
+                rf"(?:\d\d(?: years old| yo)?|{STATES}|from [\w' ]+|an? (?:\w+ ){{0,2}}(?:{JOBS}|[a-z]{{3,}}(?:er|or|"
                 rf"ist|ian)))",
                 part,
                 re.IGNORECASE,

@@ -65,7 +65,7 @@ _FORMER = (
 )
 _NAMED_JOB = rf"(?P<job>{_FORMER}(?:[a-z]+ )?(?:{JOBS}|[a-z]{{3,}}(?:er|or|ist|ian)))"
 _LONG_JOB = re.compile(
-    rf"^(?:an? )?{_NAMED_JOB}(?: (?P<at>(?:at|for|in|with) [\w' &.-]+?))?,? (?:for )?(?P<span>{YEARS})(?: now)?(?: in [a-z]+)?$",
+    rf"^(?:an? )?{_NAMED_JOB}(?: (?P<at>(?:at|for|in|with) [\w' &.-]+?))?,? (?:for )?(?P<span>{YEARS})(?: now| in [a-z]+)?$",
     re.IGNORECASE,
 )
 _RETIRED = re.compile(

@@ -46,7 +46,7 @@ _WORKED = (
 QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
     (
         (
-            r"(?:what|how) (?:should|can|may|shall|do|must|might|am) i (?:to )?(?:call|address) you|who (?:are you|goes there|is this|"
+            r"(?:what|how) (?:should|can|may|shall|do|must|am) i (?:to )?(?:call|address) you|who (?:are you|goes there|is this|"
             r"is out there|am i (?:talking|speaking) (?:to|with))|and you are|(?:may|can) i (?:know|ask|have) your name|"
             r"do you have a name|what do (?:people|your friends|they) call you"
         ),
@@ -56,7 +56,7 @@ QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
     ),
     (
         (
-            r"where (?:do you live|are you (?:living|based|typing from|writing from|calling from|talking from)|are you two based|"
+            r"where (?:do you live|are you (?:living|based|typing from|writing from|calling from)|are you two based|"
             r"abouts (?:do you live|are you)|is home|do you call home|in the world are you)(?: at this hour| now)?|where's "
             r"home|where in [A-Z][\w ]+ (?:do you live|are you(?: based)?)|where exactly(?: do you live| are you)?|"
             r"whereabouts(?: do you live| are you(?: based)?)?"
@@ -199,13 +199,13 @@ QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
     (r"what (?:subject|subjects|age) do you teach", LISTED, "I teach {answer}", ""),
     (r"(?:and )?who do you (?P<verb>main|support|follow)", LISTED, "I {verb} {answer}", ""),
     (
-        r"(?:and )?who do you (?P<verb>play|live|work|sing|climb|train|walk|fish|run|travel|go|cycle|swim|dance) (?:there )?with",
+        r"(?:and )?who do you (?P<verb>play|live|work|sing|climb|train|walk|fish|run|travel|cycle|swim) (?:there )?with",
         PEOPLE,
         "I {verb} with {answer}",
         "",
     ),
     (
-        rf"(?:which|what) (?:one|{_WORKED})(?: is (?:it|that)| do you work (?:at|in|for))?|where do you work|who do you work for",
+        rf"(?:which|what) (?:one|{_WORKED})(?: is (?:it|that)| do you work (?:at|in|for))?|who do you work for",
         SITE,
         "I work {answer}",
         "employer",

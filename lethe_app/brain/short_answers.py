@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
 
 from lethe_app.brain.kinds import ANIMALS, EVENTS, JOBS, NOT_CALLINGS, RELATIVES
+from lethe_app.brain.said import Said
 from lethe_app.brain.sentences import sentences, strip
 from lethe_app.brain.spelling import tidy
 
@@ -236,3 +240,44 @@ def _meant(asked: str, before: str) -> str:
         what = found["what"].lower()
         return what if re.search(rf"\b(?:my|our|an?)(?: \w+)? {re.escape(what)}\b", told) else ""
     return ""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What a question of the other speaker and a short answer say together."""
+
+    clause: str
+    key: str
+    messages: tuple[UUID, ...]
+    """The messages it needs besides the answer: the question last."""
+
+
+def read(lines: Sequence[Said], place: int) -> Answered | None:
+    """Return what the message at a place states as a short answer to the one before it."""
+    line = lines[place]
+    if not place or lines[place - 1].name == line.name:
+        return None
+    asked = lines[place - 1]
+    before = " ".join(other.text for other in lines[max(0, place - 5) : place] if other.name == line.name)
+    full = complete(asked.text, line.text, before)
+    if not full:
+        told = [other for other in lines[max(0, place - 2) : place] if _asks_birthday(other, line)]
+        spoken = birthday(line.text) if told else None
+        if not spoken:
+            return None
+        full, asked = (spoken, "birthday"), told[-1]
+    earlier = _mentioned(full[1].removesuffix(" name"), lines[max(0, place - 5) : place], line.name, asked)
+    return Answered(*full, tuple(filter(None, (earlier, asked.id))))
+
+
+def _mentioned(who: str, lines: Sequence[Said], name: str, asked: Said) -> UUID | None:
+    """The message that says whom the question means, if the question does not."""
+    if not who or who in asked.text.lower():
+        return None
+    return next((line.id for line in reversed(lines) if line.name == name and who in line.text.lower()), None)
+
+
+def _asks_birthday(other: Said, line: Said) -> bool:
+    """Somebody asked for this speaker's birthday."""
+    whose = "my" if other.name == line.name else "your"
+    return bool(re.search(rf"\b{whose} birthday\b", other.text, re.IGNORECASE)) and other.text.rstrip().endswith("?")

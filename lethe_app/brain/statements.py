@@ -176,7 +176,8 @@ def _of_line(reading: _Reading, lines: Sequence[Said], place: int, before: Seque
     line = lines[place]
     asked = lines[place - 1] if place and lines[place - 1].name != line.name else None
     own = list(_of_message(reading, line, before, asked))
-    answered = _answered(lines, place)
+    spoken = short_answers.read(lines, place)
+    answered = next(_stated(spoken.clause, Rule(_BIRTHDAY, spoken.key), line, *spoken.messages), None) if spoken else None
     if answered and not any(answered.key and answered.key == statement.key for statement in own):
         own.insert(0, answered)
     if not answered and line.role is Role.USER:
@@ -187,18 +188,11 @@ def _of_line(reading: _Reading, lines: Sequence[Said], place: int, before: Seque
 def _completed(reading: _Reading, lines: Sequence[Said], place: int, own: Sequence[Statement]) -> Iterator[Statement]:
     """Yield what an answer states together with its question, unless the message has said so in full."""
     line = lines[place]
-    asked = next((other for other in reversed(lines[max(0, place - 3) : place]) if other.name != line.name), None)
-    if asked is None:
-        return
-    before = " ".join(other.text for other in lines[max(0, place - 5) : place] if other.name == line.name)
-    for clause, key in everyday_answers.complete(asked.text, line.text, before):
-        for made in _stated(_with_relation(reading, line.name, clause), Rule(_BIRTHDAY, key), line, asked.id):
-            if not any(_same(made.text, one.text) or (key and one.key == key) for one in own):
+    for asked, clause, key in everyday_answers.read(lines, place):
+        for made in _stated(_with_relation(reading, line.name, clause), Rule(_BIRTHDAY, key), line, asked):
+            words = set(cut(fold(made.text)))
+            if not any(words <= set(cut(fold(one.text))) or (key and one.key == key) for one in own):
                 yield made
-
-
-def _same(one: str, other: str) -> bool:
-    return set(cut(fold(one))) <= set(cut(fold(other)))
 
 
 def _of_message(reading: _Reading, line: Said, before: Sequence[Spoken], asked: Said | None) -> Iterator[Statement]:
@@ -217,12 +211,8 @@ def _of_message(reading: _Reading, line: Said, before: Sequence[Spoken], asked: 
         if _UNREAL.match(sentence) or _IRONIC.search(sentence):
             here.append(Spoken("", "she or he", line.id))
             continue
-        if is_own:
-            for phrase, key in noun_phrases.stated(strip(sentence), asked=bool(who)):
-                yield from _stated(phrase, Rule(re.compile(""), key), line, *([asked.id] if asked and who else []))
-        supplied = fragments.supply(sentence) if is_own else ""
-        full = fragments.of_other(_with_relation(reading, line.name, supplied or sentence), who)
-        full = with_subject(full) if is_own else full
+        yield from _of_phrase(sentence, line, asked if who else None) if is_own else ()
+        full, supplied = _in_full(_with_relation(reading, line.name, sentence), who if line.role is Role.USER else "other")
         if full.endswith("?") or not _TELLING.search(full):
             here += mentioned(full, line.id)
             continue
@@ -231,13 +221,26 @@ def _of_message(reading: _Reading, line: Said, before: Sequence[Spoken], asked: 
             here += mentioned(part, line.id)
             if one:
                 here.append(one)
+            more = [one.source] if one and one.source != line.id else []
             if not (exchanged and "instead" in full) and not _is_cut_off(part, full):
-                more = [one.source] if one and one.source != line.id else []
-                told = list(_of_clause(reading, clause, line, *more))
-                yield from told or (_stated(clause, Rule(re.compile("")), line) if supplied and is_complete(clause) else ())
-                supplied = ""
+                yield from _of_clause(reading, clause, line, *more, is_sure=supplied)
+                supplied = False
         if number + 1 < len(parts) and (name := presented(sentence, parts[number + 1])):
             yield from _stated(name, Rule(re.compile(""), f"{name.split()[1]} name"), line)
+
+
+def _of_phrase(sentence: str, line: Said, asked: Said | None) -> Iterator[Statement]:
+    """Yield what a noun phrase alone states; `asked` is the question it answers, if there is one."""
+    for phrase, key in noun_phrases.stated(strip(sentence), asked=asked is not None):
+        yield from _stated(phrase, Rule(re.compile(""), key), line, *([asked.id] if asked else []))
+
+
+def _in_full(sentence: str, who: str) -> tuple[str, bool]:
+    """Return a sentence with the subject it lacks, by whom the question before it is about; whether it surely states that."""
+    if who not in {"", "you"}:
+        return fragments.of_other(sentence, who), False
+    supplied = fragments.supply(sentence)
+    return with_subject(supplied or sentence), bool(supplied)
 
 
 def _with_relation(reading: _Reading, speaker: str, sentence: str) -> str:
@@ -254,7 +257,8 @@ def _is_cut_off(part: str, sentence: str) -> bool:
     return bool(_CONTRASTED.search(part) and _CONTRAST.match(after))
 
 
-def _of_clause(reading: _Reading, part: str, line: Said, *more: UUID) -> Iterator[Statement]:
+def _of_clause(reading: _Reading, part: str, line: Said, *more: UUID, is_sure: bool = False) -> Iterator[Statement]:
+    """Read a clause; one that `is_sure` to be a statement needs no rule if it can be read alone."""
     clause = bare(_HERE.sub("", alone(part)))
     if birthday := _BIRTHDAY.match(clause):
         yield from _stated(f"my birthday is on {_day(birthday, line.time)}", Rule(_BIRTHDAY, "birthday"), line)
@@ -265,6 +269,8 @@ def _of_clause(reading: _Reading, part: str, line: Said, *more: UUID) -> Iterato
         yield from _stated(clause, rule, line, *more)
     elif within := subordinate(clause):
         yield from _of_clause(reading, within, line, *more)
+    elif is_sure and is_complete(clause):
+        yield from _stated(clause, Rule(re.compile("")), line, *more)
 
 
 def _rule_of(reading: _Reading, clause: str) -> Rule | None:
@@ -303,35 +309,3 @@ def _in_passing(reading: _Reading, line: Said) -> Iterator[Statement]:
                 one.subject == line.name and re.search(rf"\b{re.escape(last)}\b", one.text) for one in reading.found.values()
             ):
                 yield from _stated(clause, judge(clause) or Rule(_BIRTHDAY, key), line)
-
-
-def _answered(lines: Sequence[Said], place: int) -> Statement | None:
-    """What a question of the other speaker and this short answer say together."""
-    line = lines[place]
-    if not place or lines[place - 1].name == line.name:
-        return None
-    asked = lines[place - 1]
-    before = " ".join(other.text for other in lines[max(0, place - 5) : place] if other.name == line.name)
-    full = short_answers.complete(asked.text, line.text, before)
-    if not full:
-        told = [other for other in lines[max(0, place - 2) : place] if _asks_birthday(other, line)]
-        spoken = short_answers.birthday(line.text) if told else None
-        if not spoken:
-            return None
-        full, asked = (spoken, "birthday"), told[-1]
-    earlier = (_mentioned(full[1].removesuffix(" name"), lines[max(0, place - 5) : place], line.name, asked),)
-    rule = Rule(_BIRTHDAY, full[1])
-    return next(_stated(full[0], rule, line, *filter(None, earlier), asked.id), None)
-
-
-def _mentioned(who: str, lines: Sequence[Said], name: str, asked: Said) -> UUID | None:
-    """The message that says whom the question means, if the question does not."""
-    if not who or who in asked.text.lower():
-        return None
-    return next((line.id for line in reversed(lines) if line.name == name and who in line.text.lower()), None)
-
-
-def _asks_birthday(other: Said, line: Said) -> bool:
-    """Somebody asked for this speaker's birthday."""
-    whose = "my" if other.name == line.name else "your"
-    return bool(re.search(rf"\b{whose} birthday\b", other.text, re.IGNORECASE)) and other.text.rstrip().endswith("?")

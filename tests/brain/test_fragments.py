@@ -1,0 +1,92 @@
+"""What people leave out of a statement about themselves, alone and as an answer."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+
+from lethe_app.brain.said import Said
+from lethe_app.brain.statements import extract
+from lethe_app.domain.chat import Role
+
+WHEN = datetime(2026, 3, 4, 20, tzinfo=UTC)
+
+
+def learnt(*texts: str) -> list[str]:
+    """Return what the last message tells; the messages alternate and end with the user's."""
+    roles = [Role.USER if place % 2 == 0 else Role.ASSISTANT for place in range(len(texts))][::-1]
+    lines = [
+        Said(uuid4(), role, "Ana" if role is Role.USER else "Nora", text, WHEN) for role, text in zip(roles, texts, strict=True)
+    ]
+    return [one.text for one in extract(lines) if lines[-1].id in one.messages]
+
+
+@pytest.mark.parametrize(
+    ("message", "fact"),
+    [
+        ("am 47", "Ana is 47."),
+        ("never smoked in my life", "Ana has never smoked in their life."),
+        ("raised in dundalk", "Ana was raised in dundalk."),
+        ("31 years married", "Ana has been married for 31 years."),
+        ("nurse, 12 yrs", "Ana has been a nurse for 12 years."),
+        ("three kids, tom, ines and joe", "Ana has three kids called Tom, Ines and Joe."),
+        ("18 years with the post office", "Ana has spent 18 years with the post office."),
+        ("dad of two", "Ana is a dad of two."),
+        ("dodgy knee", "Ana has a dodgy knee."),
+        ("dentist tomorrow", "Ana has a dentist appointment on 5 March 2026."),
+        ("pepper, our old whippet, snores", "Ana has an old whippet called Pepper."),
+    ],
+)
+def test_a_statement_without_its_subject_is_completed(message: str, fact: str) -> None:
+    assert fact in learnt("Hello there.", message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "sounds good",
+        "love it",
+        "drive carefully",
+        "work hard",
+        "teach me something",
+        "play me a song",
+        "never mind",
+        "two friends came",
+    ],
+)
+def test_orders_and_reactions_are_no_statements(message: str) -> None:
+    assert learnt("Hello there.", message) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "fact"),
+    [
+        ("*sits down* And what do you do for a living?", "plumber", "Ana is a plumber."),
+        ("Where are you based?", "galway", "Ana lives in Galway."),
+        ("Any pets?", "tortoise", "Ana has a tortoise."),
+        ("Any cats?", "nope never had one, allergic", "Ana has never had cats."),
+        ("Any cats?", "nope never had one, allergic", "Ana is allergic to cats."),
+        ("Do you have kids?", "yep, 3 of them", "Ana has 3 kids."),
+        ("Family?", "wife. two boys grown up", "Ana has two grown-up boys."),
+        ("What are you learning these days?", "banjo", "Ana is learning banjo."),
+        ("When did you retire?", "2014", "Ana retired in 2014."),
+        ("Are you afraid of heights, by the way? I ought to have asked.", "yes!", "Ana is afraid of heights."),
+        ("Which bakery?", "greggs", "Ana works at Greggs."),
+    ],
+)
+def test_an_answer_is_read_with_its_question(question: str, answer: str, fact: str) -> None:
+    assert fact in learnt(question, answer)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [("What do you play?", "nothing"), ("How is Beth?", "moved to leeds in june"), ("How old is Aoife?", "31")],
+)
+def test_an_evasion_or_an_answer_about_somebody_else_says_nothing_of_the_speaker(question: str, answer: str) -> None:
+    assert not any(one.startswith("Ana ") for one in learnt(question, answer))
+
+
+def test_he_is_the_one_spoken_of_last() -> None:
+    assert learnt("Hi.", "i have a son", "What does he do?", "plumber in leeds") == ["Ana's son is a plumber in Leeds."]
