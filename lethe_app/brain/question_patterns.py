@@ -46,7 +46,7 @@ _WORKED = (
 QUESTIONS: tuple[tuple[str, str, str, str], ...] = (
     (
         (
-            r"(?:what|how) (?:should|can|may|shall|do|must|am) i (?:to )?(?:call|address) you|who (?:are you|goes there|is this|"
+            r"(?:what|how) (?:should|can|may|shall|do|must|am) i (?:to )?(?:call|address) you|who (?:are you|goes there|"
             r"is out there|am i (?:talking|speaking) (?:to|with))|and you are|(?:may|can) i (?:know|ask|have) your name|"
             r"do you have a name|what do (?:people|your friends|they) call you"
         ),
