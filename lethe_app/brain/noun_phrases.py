@@ -51,9 +51,10 @@ _WITHOUT = re.compile(
     re.IGNORECASE,
 )
 _SPENT = re.compile(
-    rf"^(?P<span>{YEARS})(?: (?:in|this|next|come) [a-z]+(?= (?:with|at|for)\b))?,? (?P<how>(?:with|at|as|for|in|on|"
-    rf"driving|teaching|nursing|working) (?!total|all|now|a row|may\b|(?:january|february|march|april|june|july|august|"
-    rf"september|october|november|december)\b).+)$",
+    rf"^(?!(?:next|last|this|that|every|each|the|same)\b)(?P<span>{YEARS})"
+    r"(?: (?:in|this|next|come) [a-z]+(?= (?:with|at|for)\b))?,? (?P<how>(?:with|at|as|for|in|on|"
+    r"driving|teaching|nursing|working) (?!total|all|now|a row|may\b|(?:january|february|march|april|june|july|august|"
+    r"september|october|november|december)\b).+)$",
     re.IGNORECASE,
 )
 _MARRIED = re.compile(

@@ -40,7 +40,7 @@ def texts(*messages: str) -> list[str]:
         ("my bestie tamsin cut my hair", "Orla's best friend is called Tamsin."),
         ("my landlady mrs okafor is kind", "Orla's landlady is called Mrs Okafor."),
         ("mrs byrne next door bangs on the wall", "Orla's neighbour is called Mrs Byrne."),
-        ("only hamlet, our whippet", "Orla's dog is a whippet called Hamlet."),
+        ("only hamlet, our whippet", "Orla has a whippet called Hamlet."),
         ("a brother cormac in perth", "Orla's brother is called Cormac."),
         ("best friend. tilda, we met at school", "Orla's best friend is called Tilda."),
         ("i cook since pavel died. my husband.", "Orla's husband is called Pavel."),
