@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.facts import FactKind
 from lethe_app.services.fact_extraction import Absence, NoFacts
-from lethe_app.ui.words import counted
+from lethe_app.ui.words import counted, minutes_in_words
 
 
 def kind_in_words(kind: FactKind) -> str:
@@ -36,7 +36,7 @@ def absence_in_words(absence: Absence) -> str:
             "No conversation has ended yet. Facts are taken from a conversation when it ends: {silence} after the last message,"
             " or when you start a new one.",
         )
-        return words.format(silence=_silence(absence.minutes))
+        return words.format(silence=minutes_in_words(absence.minutes))
     if absence.reason is NoFacts.NOTHING_ARCHIVED:
         return tr("NoFacts", "No conversation has ended yet. Facts are taken from a conversation when you start a new one.")
     return counted(
@@ -45,9 +45,3 @@ def absence_in_words(absence: Absence) -> str:
         tr("NoFacts", "Nothing lasting was found in the {n} conversations that have ended."),
     )
 
-
-def _silence(minutes: int) -> str:
-    tr = QCoreApplication.translate
-    if minutes % 60 == 0:
-        return counted(minutes // 60, tr("NoFacts", "{n} hour"), tr("NoFacts", "{n} hours"))
-    return counted(minutes, tr("NoFacts", "{n} minute"), tr("NoFacts", "{n} minutes"))

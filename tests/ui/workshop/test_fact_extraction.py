@@ -54,7 +54,7 @@ def listed(page: FactPage) -> set[str]:
 @pytest.mark.parametrize(
     ("lines", "archived", "settings", "words"),
     [
-        (NUTS, False, {}, "when it ends: 4 hours after the last message, or when you start a new one."),
+        (NUTS, False, {}, "when it ends: 60 minutes after the last message, or when you start a new one."),
         (NUTS, False, {"rotation_minutes": 90}, "90 minutes after the last message"),
         (NUTS, False, {"rotation_minutes": 0}, "Facts are taken from a conversation when you start a new one."),
         (SMALL_TALK, True, {}, "Nothing lasting was found in the conversation that has ended."),
