@@ -110,9 +110,9 @@ async def test_what_was_looked_up_meanwhile_is_told_at_the_return_with_its_sourc
         talk = await hold(house, *TALK, at=clock())
         await employ(house, ActiveResearchTask(house.away.registry.get("active_research").task._gathering))
         leave(house, clock)
-        clock.go_on(hours=9)
 
         await house.away.look()
+        clock.go_on(hours=9)
         run = await newest(house)
         (memory,) = await research_of(house)
         played = await say(house, talk, "I am back.")
