@@ -113,7 +113,7 @@ def read_parts(lines: Sequence[Said]) -> list[MessageParts]:
     Whether something is played is judged by the user's messages alone. In doubt a statement of everyday life is plain, and
     what only a story can hold is in character.
     """
-    return [MessageParts(_joined(found, Meaning.PLAIN), _joined(found, Meaning.IN_CHARACTER)) for found in read_pieces(lines)]
+    return [joined(found) for found in read_pieces(lines)]
 
 
 def read_pieces(lines: Sequence[Said]) -> list[list[Piece]]:
@@ -121,6 +121,11 @@ def read_pieces(lines: Sequence[Said]) -> list[list[Piece]]:
     counts = [len(WORD.findall(line.text[:MOST_READ])) for line in lines if line.role is Role.USER]
     reading = _Reading(usual=int(median(counts)) if counts else 0)
     return [_read(line, reading) for line in lines]
+
+
+def joined(pieces: Sequence[Piece]) -> MessageParts:
+    """Return the pieces of one message put together by how they are meant."""
+    return MessageParts(_joined(pieces, Meaning.PLAIN), _joined(pieces, Meaning.IN_CHARACTER))
 
 
 def _read(line: Said, reading: _Reading) -> list[Piece]:

@@ -14,6 +14,14 @@ from lethe_app.retrieval.words import WORD, fold
 
 NEARLY_ALL = 0.75
 """Share of a fact's content words that must stand in a sentence about what has ended."""
+LEAST_COMPARED = 2
+"""Content words of a fact that another may tell to have changed."""
+_CHANGED = re.compile(
+    r"\b(?:now|instead|any ?more|no longer|moved (?:it )?(?:to|from)|pushed|postponed|rescheduled|cancel?led|called (?:it )?off|"
+    r"changed|switched|stopped|quit|sold|broke up|split|used to|(?:was|were) (?:gonna|going to|supposed to|meant to)|turned|"
+    r"gave (?:it )?up|not happening|no more|instead of|rather than|decided)\b",
+    re.IGNORECASE,
+)
 _SINGLE = re.compile(
     r"\b(?:wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|mother|mum|mom|mama|father|dad|papa|best friend)\b"
 )
@@ -99,6 +107,17 @@ def is_ended_by(old: ExtractedFact, ended: str, new: ExtractedFact) -> bool:
     known, gone = _carrying(old), _carrying(sentence)
     shared = len(known & gone)
     return shared > 0 and (shared >= NEARLY_ALL * len(known) or (gone <= known and 2 <= len(gone) >= len(known) / 2))
+
+
+def tells_change(new: ExtractedFact, old: ExtractedFact) -> bool:
+    """Return whether a fact tells that what a known one says has changed: “my test is on the 20th now, it got pushed from the 13th”.
+
+    Only facts without an attribute are compared so, for those with one have rivals by key.
+    """
+    if new.key or (old.key and old.kind is not FactKind.PLAN) or not _CHANGED.search(new.fact) or not is_same_subject(new, old):
+        return False
+    known, said = _carrying(old), _carrying(new)
+    return len(known) >= LEAST_COMPARED and len(known & said) >= NEARLY_ALL * len(known)
 
 
 def twins(fact: ExtractedFact, known: Iterable[ExtractedFact]) -> list[ExtractedFact]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
-from lethe_app.brain.fact_comparison import contradicts, extends, is_ended_by
+from lethe_app.brain.fact_comparison import contradicts, extends, is_ended_by, tells_change
 from lethe_app.brain.gist import digest
 from lethe_app.brain.ledger import gives_way
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
@@ -50,7 +50,11 @@ def replace_outdated(
     if later is not None:
         after |= _superseded(stands, after.get(later.guid, later))
     else:
-        ended = [fact for fact in others if is_news and any(is_ended_by(fact, sentence, new) for sentence in ends)]
+        ended = [
+            fact
+            for fact in others
+            if is_news and (tells_change(new, fact) or any(is_ended_by(fact, sentence, new) for sentence in ends))
+        ]
         for old in {fact.guid: fact for fact in (*rivals, *ended)}.values():
             if gives_way(old, stands) and old.last_seen <= stands.last_seen:
                 after |= _superseded(old, after.get(stands.guid, stands))

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.brain import dating, endings, everyday_answers, fragments, noun_phrases, short_answers
+from lethe_app.brain import dating, endings, everyday_answers, fragments, noun_phrases, short_answers, told_facts
 from lethe_app.brain.attributes import key_of, kind_of
-from lethe_app.brain.dialogue_acts import read_parts
+from lethe_app.brain.dialogue_acts import Piece, joined, read_pieces
 from lethe_app.brain.first_person import alone, bare, subordinate, with_subject
+from lethe_app.brain.gist import content_words
 from lethe_app.brain.introductions import introduced, own_name
 from lethe_app.brain.kinds import ANIMALS, RELATIVES
 from lethe_app.brain.lasting import Rule, is_complete, judge, judge_generally, plain
@@ -140,13 +141,33 @@ def extract(lines: Sequence[Said]) -> list[Statement]:
     English only: other languages yield nothing. Questions, hedges, moods of the moment and whatever cannot be read without its
     neighbours are passed over. What is said in character is read by itself and marked `in_story`.
     """
-    parts = read_parts(lines)
+    pieces = read_pieces(lines)
+    parts = list(map(joined, pieces))
     places = {line.id: place for place, line in enumerate(lines)}
     stated = _read([replace(line, text=part.plain) for line, part in zip(lines, parts, strict=True)], general=True)
     in_character = [replace(line, text=part.in_character) for line, part in zip(lines, parts, strict=True) if part.in_character]
     played = _read(in_character, general=False)
-    every = [*stated, *(replace(one, in_story=True) for one in played)]
+    told = _in_own_words(lines, pieces, stated)
+    every = [*told, *(replace(one, in_story=True) for one in played)]
     return sorted(every, key=lambda one: places[one.messages[0]])
+
+
+def _in_own_words(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]], stated: Sequence[Statement]) -> list[Statement]:
+    """Return the statements with what users tell beyond them; one without a key that says less than their words gives way."""
+    by_message: dict[UUID, list[Statement]] = {}
+    for statement in stated:
+        by_message.setdefault(statement.messages[-1], []).append(statement)
+    for place, line in enumerate(lines):
+        if line.role is not Role.USER:
+            continue
+        here = by_message.get(line.id, [])
+        asked = lines[place - 1] if place and lines[place - 1].name != line.name else None
+        for told in told_facts.find(line, pieces[place], asked, [one.text for one in here]):
+            words = content_words(told.text)
+            here = [one for one in here if one.key or not content_words(one.text) <= words]
+            here.append(Statement(told.text, line.name, told.messages, line.time, kind=told.kind))
+        by_message[line.id] = here
+    return [statement for some in by_message.values() for statement in some]
 
 
 def _read(lines: Sequence[Said], *, general: bool) -> list[Statement]:

@@ -1,0 +1,60 @@
+"""Classifies sentences of the user: how surely they state something worth keeping for months, and of which kind that is.
+
+Linear weights over `fact_sentences.features`, fitted by `tests/bench/fact_sentences.py` on labelled chats.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lethe_app.brain.fact_sentences import question_words
+from lethe_app.domain.facts import FactKind
+from lethe_app.paths import shipped_root
+
+BIAS = ""
+"""Name of the feature that every sentence has."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What each feature counts for."""
+
+    keep: Mapping[str, float]
+    """For being worth keeping."""
+    kinds: Mapping[FactKind, Mapping[str, float]]
+    """For being of each kind."""
+
+
+def probability(features: Iterable[str]) -> float:
+    """Return how surely a sentence states something worth keeping, from 0 to 1."""
+    return 1 / (1 + math.exp(-_sum(_weights().keep, features)))
+
+
+def kind(features: Iterable[str]) -> FactKind:
+    """Return the likeliest kind of what a sentence states."""
+    there = list(features)
+    return max(_weights().kinds.items(), key=lambda one: _sum(one[1], there))[0]
+
+
+def knows_question(question: str) -> bool:
+    """Return whether people are asked such a thing by personas: each word that matters stood in a question of the labelled chats.
+
+    What a persona makes up about somebody does not.
+    """
+    return all(feature in _weights().keep for feature in question_words(question))
+
+
+def _sum(weights: Mapping[str, float], features: Iterable[str]) -> float:
+    return weights[BIAS] + sum(weights.get(feature, 0.0) for feature in features)
+
+
+@lru_cache(maxsize=1)
+def _weights() -> Weights:
+    read = json.loads((shipped_root() / "resources" / "facts" / "weights.json").read_text(encoding="utf-8"))
+    columns = [FactKind(name) for name in read["kinds"]]
+    kinds = {one: {feature: row[place + 1] for feature, row in read["weights"].items()} for place, one in enumerate(columns)}
+    return Weights({feature: row[0] for feature, row in read["weights"].items()}, kinds)
