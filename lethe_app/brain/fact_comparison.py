@@ -17,8 +17,8 @@ NEARLY_ALL = 0.75
 LEAST_COMPARED = 2
 """Content words of a fact that another may tell to have changed."""
 _CHANGED = re.compile(
-    r"\b(?:now|instead|any ?more|no longer|moved (?:it )?(?:to|from)|pushed|postponed|rescheduled|cancel?led|called (?:it )?off|"
-    r"changed|switched|stopped|quit|sold|broke up|split|used to|(?:was|were) (?:gonna|going to|supposed to|meant to)|turned|"
+    r"\b(?:now|instead|any ?more|no longer|moved (?:it )?(?:to|from)|pushed|postponed|rescheduled|cancel?led|"
+    r"called (?:it )?off|changed|switched|stopped|quit|sold|broke up|split|used to|(?:was|were) (?:gonna|going to|supposed to|meant to)|turned|"
     r"gave (?:it )?up|not happening|no more|instead of|rather than|decided)\b",
     re.IGNORECASE,
 )
@@ -109,8 +109,16 @@ def is_ended_by(old: ExtractedFact, ended: str, new: ExtractedFact) -> bool:
     return shared > 0 and (shared >= NEARLY_ALL * len(known) or (gone <= known and 2 <= len(gone) >= len(known) / 2))
 
 
+def names_only_one(one: ExtractedFact, other: ExtractedFact) -> bool:
+    """Return whether just one of two facts tells what somebody is called: “his brother is called Ben” says nothing of Ben's job.
+
+    Embedders put the two near each other for the sake of the name.
+    """
+    return _is_name(one) != _is_name(other)
+
+
 def tells_change(new: ExtractedFact, old: ExtractedFact) -> bool:
-    """Return whether a fact tells that what a known one says has changed: “my test is on the 20th now, it got pushed from the 13th”.
+    """Return whether a fact tells that what a known one says has changed: “my test is on the 20th now, not on the 13th”.
 
     Only facts without an attribute are compared so, for those with one have rivals by key.
     """
@@ -144,6 +152,10 @@ def is_said_otherwise(fact: ExtractedFact, others: Iterable[ExtractedFact]) -> b
         if fewer and 2 * len(shared) >= fewer:
             return True
     return False
+
+
+def _is_name(fact: ExtractedFact) -> bool:
+    return fact.key.rsplit(" ", 1)[-1] == "name"
 
 
 def _carrying(fact: ExtractedFact) -> frozenset[str]:

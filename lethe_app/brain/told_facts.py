@@ -50,12 +50,13 @@ _DENIAL = re.compile(r"^(?:no|nah|nope|not really)\b[\s,.!-]+(?=(?:I|I'm|I've|my
 _POINTS = re.compile(
     r"\b(?:he|she|they|him|her|them|his|their|theirs|hers|he's|she's|they're|he'll|she'll|he'd|she'd)\b|"
     r"^(?:it|its|it's|that|that's|this|those|these|there|both|one|which|who|where|not|same|only|just|since|until|till|for|"
-    r"with|in|at|on|to|from)\b|\b(?:it|that|this|those|them|there)$",
+    r"with|in|at|on|to|from)\b|\bit(?!'s| is| was| has| will| would)\b|\b(?:that|this|those|there)$",
     re.IGNORECASE,
 )
 """May refer to what was said before."""
 _DUMMY = re.compile(
-    r"^(?:it's|its|it is|it was|that's|there's|there is|there are|this is) (?:my|a|an|the|our|been|so|too|in|on|at|\d)\b",
+    r"^(?:it's|its|it is|it was|that's|this is) (?:my|a|an|the|our|been|so|too|in|on|at|\d)\b|"
+    r"^(?:there's|there is|there are|there was|there were) \w",
     re.IGNORECASE,
 )
 _PERSON_OR_THING = re.compile(r"\b(?:my|our|an?|the|some|two|three|\d+) [\w'-]{2,}|(?<!^)(?<![.!?] )\b[A-Z][a-z]+")
@@ -63,7 +64,7 @@ _FIRST_PERSON = re.compile(r"^(?:I|I'm|I've|I'd|I'll|my)\b", re.IGNORECASE)
 _ELLIPSIS = re.compile(r"^I(?:'m|'ve| am| do| did| have| will| can| was| would)?(?: not| too)?(?:[,.!;]|$)", re.IGNORECASE)
 _OTHERS = re.compile(r"\b(?:you|your|yours|yourself|we|us|our|ours|ourselves|this|these|here)\b", re.IGNORECASE)
 _SUBJECT = re.compile(
-    r"\b(?:I|I'm|I've|I'd|I'll|my|we|we're|we've|our|she|he|they|it|there|he's|she's|it's|they're|there's)\b", re.IGNORECASE
+    r"\b(?:I|I'm|I've|I'd|I'll|my|we|we're|we've|our|she|he|they|he's|she's|it's|they're|there's)\b|^(?:it|there)\b", re.IGNORECASE
 )
 _SHORT = 6
 """Words of a sentence without a subject up to which it is taken for the rest of the one before."""

@@ -11,7 +11,7 @@ from functools import lru_cache
 from uuid import UUID
 
 from lethe_app.brain import ledger
-from lethe_app.brain.fact_comparison import is_said_otherwise, may_meet, restates, twins
+from lethe_app.brain.fact_comparison import is_said_otherwise, may_meet, names_only_one, restates, twins
 from lethe_app.brain.fact_updates import Withdrawal, replace_outdated
 from lethe_app.brain.gist import digest
 from lethe_app.brain.ledger import Nearness, Relation
@@ -260,7 +260,7 @@ class Knowing:
             return ledger.settle(shorter, [(told, 0.0)], Relation.SAME)
         found = ledger.rival(near)
         relation = None
-        if found is not None and 0 < found[1] <= limits.update:
+        if found is not None and 0 < found[1] <= limits.update and not names_only_one(found[0], fact):
             relation = await judge(found[0].fact, fact.fact) if judge is not None else None
             relation = relation or AS_JUDGED[wording.relation(found[0].fact, fact.fact, found[1], limits)]
         return ledger.settle(fact, near, relation, Nearness(limits.duplicate, limits.update))

@@ -57,6 +57,8 @@ from tests.bench.report import arguments, show
 HERE = Path(__file__).parent
 DATA = (HERE / "facts.jsonl", *sorted(HERE.glob("people_*.jsonl")))
 NEGATION = re.compile(r"\b(?:not|never|no(?! longer)|none|without)\b|n't\b", re.IGNORECASE)
+QUOTED = "said: “"
+SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")
 ROUNDS = 20
 ROOT = Path(__file__).parent.parent.parent
 MODEL_TALKS = 5
@@ -112,10 +114,17 @@ class Score:
 
 def says(text: str, label: Label) -> bool:
     """Does the sentence state what the label asks for?"""
-    there = words_of(text)
     wanted = [alternatives.split("|") for alternatives in (*label.words, label.subject)]
     denies = bool(NEGATION.search(" ".join(label.words).replace("|", " ")))
-    return denies == bool(NEGATION.search(text)) and all(any(words_of(one) <= there for one in group) for group in wanted)
+    there = words_of(text if denies else affirmed(text))
+    return denies <= bool(NEGATION.search(text)) and all(any(words_of(one) <= there for one in group) for group in wanted)
+
+
+def affirmed(fact: str) -> str:
+    """The fact without the sentences that deny something; of a quotation who said it stays."""
+    said, _mark, quoted = fact.partition(QUOTED)
+    kept = [sentence for sentence in SENTENCE.findall(quoted or fact) if not NEGATION.search(sentence)]
+    return f"{said if quoted else ''} {' '.join(kept)}"
 
 
 def _fits(fact: Produced, label: Label) -> bool:
