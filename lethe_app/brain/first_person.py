@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from lethe_app.brain.general_words import ACHIEVED
 from lethe_app.brain.kinds import ANIMALS, EVENTS, JOBS, RELATIVES
 from lethe_app.brain.verbs import is_past
 
@@ -36,8 +35,17 @@ _BEGINS = frozenset(
     received sold spent started stopped took tried turned went worked
     """.split()  # noqa: SIM905 - a list of quoted words cannot be read
 )
+_ACHIEVED = frozenset(
+    """
+    achieved adopted applied attended baked booked bought built celebrated climbed composed created designed developed
+    discovered donated earned enrolled finished founded hiked hosted hurt injured launched learned learnt organised
+    organized painted performed planted recorded renovated rented scored signed sprained survived toured trained traveled
+    travelled twisted visited volunteered watched won wrote
+    """.split()  # noqa: SIM905
+)
+"""Past forms of what one remembers having done."""
 _BEGUN = re.compile(
-    rf"^(?:(?:just|finally|recently|also|still|currently|actually) )?(?:{'|'.join(sorted(_BEGINS | ACHIEVED))})(?= [\w'])",
+    rf"^(?:(?:just|finally|recently|also|still|currently|actually) )?(?:{'|'.join(sorted(_BEGINS | _ACHIEVED))})(?= [\w'])",
     re.IGNORECASE,
 )
 """Past forms with which people begin a message about themselves without “I”."""

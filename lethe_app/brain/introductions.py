@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lethe_app.brain.general_words import EMPTY
 from lethe_app.brain.kinds import ANIMALS, JOBS, NOT_CALLINGS, RELATIVES, STATES
 from lethe_app.retrieval.when import WEEKDAYS
 from lethe_app.retrieval.words import MONTHS, fold
@@ -102,6 +101,44 @@ _AS_ONCE = re.compile(
     r"\b(?:kid|child|boy|girl|teenager|beginner|toddler|youngster|fan|lover|reminder|matter|rule)\b", re.IGNORECASE
 )
 
+_EMPTY = frozenset(
+    """
+    able about absolutely acceptance accomplishment across activity adventure affection again ago ahead aim all almost along
+    also always amazing amount another any anybody anyone appreciation approaches around assistance atmosphere atmospheres
+    attempt attention autumn awareness away awesome awful back bad balance battle beautiful beauty because been being
+    benefit best better big bit bits blast bond book books boost both break breakthrough breath brief brilliant bunch calm
+    can career-high cause causes certain challenge challenges challenging chance change changes chat comfort common
+    compassion compliments confidence confident connection connections control cool couple courage crazy creative creativity
+    cute daily day days deal decent decision dedication deep deeper determination difference different difficult down dream
+    dreams due during each ease easy effect effort efforts eight emotion emotions encouragement end energy enough entire
+    epic error especially even event events ever every everybody everyone example excellent excited exciting experience
+    experiences extra face fantastic far fear feel feeling feelings few finding fine five focus folks for forward four free
+    fresh friendly from full fun funny further future gains game games general genuine give glad glimpse go goal goals going
+    good gorgeous grateful gratitude great growth guy guys half happiness happy hard have healthy heart help here high hit
+    hobbies hobby hooked hope hopes hour hours huge hurdle hurdles idea ideas image impact important impression incredible
+    information inner insight insights inspiration inspiring instead intense interest interesting involved issue issues it
+    job journey journeys joy just key kind kindness kinds knowledge last late laugh least less lesson lessons life like
+    little loads long look lot lots love lovely luck lucky main major make many matter me meaning meaningful memories memory
+    mess message milestone mind mindset minute minutes mistake moment moments money mood more morning most motivation much
+    must near necessary need negative never new news next nice night nine nothing now obstacle obstacles off often old once
+    one only open opportunity optimism option options other others out outlook outside over own pain part parts passion
+    passions past path peace people perfect perseverance person personal perspective photo photos pic pics picture pictures
+    piece place places plan plans platform platforms plenty point positive positivity possibilities possible power powerful
+    present pretty pride problem problems process progress purpose pushing question quick quiet quite rather ready real
+    really reason recent recently regular relaxing remarkable reminder resilience respect rest restaurant result results
+    right rough rush sad same satisfying scary second seem self self-care sense series serious setback setbacks seven
+    several shape short shot shots side similar simple since situation situations six skills small smile snacks so soft some
+    somebody someone something sometimes somewhere soon sort space special spot spring start state stay step steps still
+    stop story strange strength stress strong stronger struggle struggles stuff success such summer super support sure surge
+    surprise sweet talent talk techniques ten term terrible than thanks that the then there thing things think third thought
+    thoughts three time times tip tips today together token tonight tons too top total totally touch tough trial trouble
+    true trust truth try trying turn turnaround twenty twist two types unique up use usual valuable values very vibe vibes
+    video view views voice walk way ways week weekend weird well what whatever whole wild will win wins winter wish with
+    within without wonder wonderful word words work world worry worse worst worth wow wrong year years yesterday yet young
+    """.split()  # noqa: SIM905 - a list of quoted words cannot be read
+)
+"""Words that name nothing of their own."""
+
 
 def own_name(message: str) -> str:
     """Return the name by which somebody introduces themselves: “hi, I'm Marie”, “im tom, 34”."""
@@ -142,7 +179,7 @@ def _occupations(sentence: str) -> Iterator[tuple[str, str]]:
     if job and not _AS_ONCE.search(job["what"]) and job["what"].split()[-1].lower() not in NOT_CALLINGS:
         yield f"I'm {job['what'].lower()}", ""
     for found in _COURSE.finditer(sentence):
-        if found["of"] not in EMPTY and not found["of"].endswith(("ing's", "ly")):
+        if found["of"] not in _EMPTY and not found["of"].endswith(("ing's", "ly")):
             does = "am in a" if found["kind"] in {"club", "choir", "support group"} else "take"
             yield f"I {does} {found['what'] if does == 'am in a' else _article(found['what'])}", ""
 

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lethe_app.brain import general_rules
 from lethe_app.brain.everyday_rules import EVERYDAY
 from lethe_app.brain.kinds import ANIMALS, JOBS, NOT_CALLINGS
 from lethe_app.brain.life_rules import LIFE
@@ -94,7 +93,6 @@ _SHORT = (
     (r"'d(?= (?:really |also )?(?:love|like)\b)", " would"),
 )
 _TIMED = re.compile(TIME)
-_ANYTHING = re.compile("")
 
 
 def _compiled(rules: tuple[tuple[str, str], ...]) -> tuple[Rule, ...]:
@@ -149,27 +147,6 @@ def judge(clause: str) -> Rule | None:
             key = "" if text.startswith(("i worked", "i have worked")) else rule.key.format(**groups)
             return Rule(rule.pattern, key, rule.event or (bool(_TIMED.search(text)) and rule.key not in {"birthday", "origin"}))
     return None
-
-
-def is_complete(clause: str) -> bool:
-    """Return whether a clause can be read alone and states what it says."""
-    text = plain(clause)
-    return 7 <= len(text) <= 160 and not (
-        _HEDGED.search(text) or _OPEN_END.search(text) or _is_dangling(text, text.split(" ", 1)[0])
-    )
-
-
-def judge_generally(clause: str) -> Rule | None:
-    """Return the rule for a clause that no pattern covers but that names enough to be worth keeping."""
-    text = plain(clause)
-    if (
-        _OPEN_END.search(text)
-        or _NO_OBJECT.search(text)
-        or _is_figurative(clause, text)
-        or not general_rules.passes(clause, text)
-    ):
-        return None
-    return Rule(_ANYTHING, event=bool(_TIMED.search(text)))
 
 
 def _is_figurative(clause: str, text: str) -> bool:

@@ -6,9 +6,7 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from lethe_app.brain.run_on import clauses_of
 from lethe_app.brain.spelling import tidy
-from lethe_app.brain.varieties import standard
 from lethe_app.brain.verbs import BASE, NOUNS_TOO, is_adverb, is_past, third
 from lethe_app.retrieval.words import MONTHS
 
@@ -122,7 +120,7 @@ _KEPT = re.compile(
 @lru_cache(maxsize=256)  # a line is read for itself, as an answer and as a question
 def sentences(message: str) -> tuple[str, ...]:
     """What was said, sentence by sentence with its end mark, without actions, quotations, code and pictures."""
-    text = _BOLD.sub(r"\1", standard(tidy(message)))
+    text = _BOLD.sub(r"\1", tidy(message))
     text = _UNSAID.sub("\n", text)
     text = _TITLE.sub(r"\g<before> \g<title>", text)
     text = _WORK.sub(r"\g<title>", text)
@@ -134,7 +132,7 @@ def sentences(message: str) -> tuple[str, ...]:
             parts[-1] += " " + part
         else:
             parts.append(part)
-    return tuple(clause for part in parts for clause in clauses_of(part))
+    return tuple(parts)
 
 
 def clauses(sentence: str) -> list[str]:

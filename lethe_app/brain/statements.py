@@ -8,18 +8,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.brain import dating, endings, everyday_answers, fragments, noun_phrases, short_answers, told_facts
+from lethe_app.brain import dating, endings, everyday_answers, fragments, short_answers, told_facts
 from lethe_app.brain.attributes import key_of, kind_of
 from lethe_app.brain.dialogue_acts import Piece, joined, read_pieces
 from lethe_app.brain.first_person import alone, bare, subordinate, with_subject
 from lethe_app.brain.gist import content_words
 from lethe_app.brain.introductions import introduced, own_name
 from lethe_app.brain.kinds import ANIMALS, RELATIVES
-from lethe_app.brain.lasting import Rule, is_complete, judge, judge_generally, plain
+from lethe_app.brain.lasting import Rule, judge, plain
 from lethe_app.brain.people import People, covers, is_nameless, is_run_on
 from lethe_app.brain.pronouns import Spoken, mentioned, presented, spell_out
 from lethe_app.brain.said import Said
-from lethe_app.brain.sentences import clauses, sentences, strip
+from lethe_app.brain.sentences import clauses, sentences
 from lethe_app.brain.spelling import tidy
 from lethe_app.brain.third_person import rewrite
 from lethe_app.domain.chat import Role
@@ -98,8 +98,8 @@ class Statement:
 class _Reading:
     """What one pass over the lines knows so far."""
 
-    general: bool
-    """Also clauses that no pattern covers count."""
+    is_played: bool
+    """The lines are said in character."""
     found: dict[str, Statement] = field(default_factory=dict)
     spoken: dict[str, tuple[int, list[Spoken]]] = field(default_factory=dict)
     """Whom each speaker spoke of in their last message, and its place."""
@@ -144,9 +144,9 @@ def extract(lines: Sequence[Said]) -> list[Statement]:
     pieces = read_pieces(lines)
     parts = list(map(joined, pieces))
     places = {line.id: place for place, line in enumerate(lines)}
-    stated = _read([replace(line, text=part.plain) for line, part in zip(lines, parts, strict=True)], general=True)
+    stated = _read([replace(line, text=part.plain) for line, part in zip(lines, parts, strict=True)], is_played=False)
     in_character = [replace(line, text=part.in_character) for line, part in zip(lines, parts, strict=True) if part.in_character]
-    played = _read(in_character, general=False)
+    played = _read(in_character, is_played=True)
     told = _in_own_words(lines, pieces, stated)
     every = [*told, *(replace(one, in_story=True) for one in played)]
     return sorted(every, key=lambda one: places[one.messages[0]])
@@ -170,8 +170,8 @@ def _in_own_words(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]], stat
     return [statement for some in by_message.values() for statement in some]
 
 
-def _read(lines: Sequence[Said], *, general: bool) -> list[Statement]:
-    reading = _Reading(general)
+def _read(lines: Sequence[Said], *, is_played: bool) -> list[Statement]:
+    reading = _Reading(is_played)
     for place, line in enumerate(lines):
         since, before = reading.spoken.get(line.name, (max(-1, place - 2), []))
         if place - since > _NEARBY:
@@ -187,7 +187,7 @@ def _read(lines: Sequence[Said], *, general: bool) -> list[Statement]:
             rule = Rule(_BIRTHDAY, one.key, event=bool((known := judge(one.clause)) and known.event))
             for statement in _stated(one.clause, rule, line, *one.sources):
                 reading.merge(statement, one.names)
-        if general:
+        if not is_played:
             for statement in _in_passing(reading, line):
                 reading.add(statement)
     return list(reading.found.values())
@@ -227,13 +227,11 @@ def _of_message(reading: _Reading, line: Said, before: Sequence[Spoken], asked: 
     if parts and _GAME.match(parts[0]):
         return
     who = fragments.asked_about(asked.text) if asked else ""
-    is_own = line.role is Role.USER and who in {"", "you"}
     for number, sentence in enumerate(parts):
         if _UNREAL.match(sentence) or _IRONIC.search(sentence):
             here.append(Spoken("", "she or he", line.id))
             continue
-        yield from _of_phrase(sentence, line, asked if who else None) if is_own else ()
-        full, supplied = _in_full(_with_relation(reading, line.name, sentence), who if line.role is Role.USER else "other")
+        full = _in_full(_with_relation(reading, line.name, sentence), who if line.role is Role.USER else "other")
         if full.endswith("?") or not _TELLING.search(full):
             here += mentioned(full, line.id)
             continue
@@ -244,24 +242,14 @@ def _of_message(reading: _Reading, line: Said, before: Sequence[Spoken], asked: 
                 here.append(one)
             more = [one.source] if one and one.source != line.id else []
             if not (exchanged and "instead" in full) and not _is_cut_off(part, full):
-                yield from _of_clause(reading, clause, line, *more, is_sure=supplied)
-                supplied = False
+                yield from _of_clause(reading, clause, line, *more)
         if number + 1 < len(parts) and (name := presented(sentence, parts[number + 1])):
             yield from _stated(name, Rule(re.compile(""), f"{name.split()[1]} name"), line)
 
 
-def _of_phrase(sentence: str, line: Said, asked: Said | None) -> Iterator[Statement]:
-    """Yield what a noun phrase alone states; `asked` is the question it answers, if there is one."""
-    for phrase, key in noun_phrases.stated(strip(sentence), asked=asked is not None):
-        yield from _stated(phrase, Rule(re.compile(""), key), line, *([asked.id] if asked else []))
-
-
-def _in_full(sentence: str, who: str) -> tuple[str, bool]:
-    """Return a sentence with the subject it lacks, by whom the question before it is about; whether it surely states that."""
-    if who not in {"", "you"}:
-        return fragments.of_other(sentence, who), False
-    supplied = fragments.supply(sentence)
-    return with_subject(supplied or sentence), bool(supplied)
+def _in_full(sentence: str, who: str) -> str:
+    """Return a sentence with the subject it lacks, by whom the question before it is about."""
+    return with_subject(sentence) if who in {"", "you"} else fragments.of_other(sentence, who)
 
 
 def _with_relation(reading: _Reading, speaker: str, sentence: str) -> str:
@@ -278,24 +266,17 @@ def _is_cut_off(part: str, sentence: str) -> bool:
     return bool(_CONTRASTED.search(part) and _CONTRAST.match(after))
 
 
-def _of_clause(reading: _Reading, part: str, line: Said, *more: UUID, is_sure: bool = False) -> Iterator[Statement]:
-    """Read a clause; one that `is_sure` to be a statement needs no rule if it can be read alone."""
+def _of_clause(reading: _Reading, part: str, line: Said, *more: UUID) -> Iterator[Statement]:
     clause = bare(_HERE.sub("", alone(part)))
     if birthday := _BIRTHDAY.match(clause):
         yield from _stated(f"my birthday is on {_day(birthday, line.time)}", Rule(_BIRTHDAY, "birthday"), line)
-    elif rule := _rule_of(reading, clause):
+    elif rule := judge(clause):
         if rule.key == "job" and (work := _WORK.match(clause)):
             here = reading.spoken[line.name][1]
             here.append(Spoken(f"as {work['what']}" if work["what"] else work["how"], "work", line.id))
         yield from _stated(clause, rule, line, *more)
     elif within := subordinate(clause):
         yield from _of_clause(reading, within, line, *more)
-    elif is_sure and is_complete(clause):
-        yield from _stated(clause, Rule(re.compile("")), line, *more)
-
-
-def _rule_of(reading: _Reading, clause: str) -> Rule | None:
-    return judge(clause) or (judge_generally(clause) if reading.general else None)
 
 
 def _day(found: re.Match[str], said: datetime) -> str:
