@@ -1,6 +1,6 @@
 """Classifies sentences of the user: how surely they state something worth keeping for months, and of which kind that is.
 
-Linear weights over `fact_sentences.features`, fitted by `tests/bench/fact_sentences.py` on labelled chats.
+Linear weights over `fact_sentences.features`, fitted by `tests/bench/fit_facts.py` on labelled chats.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def kind(features: Iterable[str]) -> FactKind:
 
 
 def knows_question(question: str) -> bool:
-    """Return whether people are asked such a thing by personas: each word that matters stood in a question of the labelled chats.
+    """Return whether personas ask such things: each word that matters stood in a question of the labelled chats.
 
-    What a persona makes up about somebody does not.
+    Words of what a persona makes up about somebody did not.
     """
     return all(feature in _weights().keep for feature in question_words(question))
 

@@ -18,8 +18,8 @@ LEAST_COMPARED = 2
 """Content words of a fact that another may tell to have changed."""
 _CHANGED = re.compile(
     r"\b(?:now|instead|any ?more|no longer|moved (?:it )?(?:to|from)|pushed|postponed|rescheduled|cancel?led|"
-    r"called (?:it )?off|changed|switched|stopped|quit|sold|broke up|split|used to|(?:was|were) (?:gonna|going to|supposed to|meant to)|turned|"
-    r"gave (?:it )?up|not happening|no more|instead of|rather than|decided)\b",
+    r"called (?:it )?off|changed|switched|stopped|quit|sold|broke up|split|used to|"
+    r"(?:was|were) (?:gonna|going to|supposed to|meant to)|turned|gave (?:it )?up|not happening|no more|instead of|rather than|decided)\b",
     re.IGNORECASE,
 )
 _SINGLE = re.compile(
@@ -110,7 +110,7 @@ def is_ended_by(old: ExtractedFact, ended: str, new: ExtractedFact) -> bool:
 
 
 def names_only_one(one: ExtractedFact, other: ExtractedFact) -> bool:
-    """Return whether just one of two facts tells what somebody is called: “his brother is called Ben” says nothing of Ben's job.
+    """Return whether just one of two facts tells what somebody is called: “her son is called Ben” says nothing of Ben's job.
 
     Embedders put the two near each other for the sake of the name.
     """

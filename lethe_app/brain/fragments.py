@@ -19,6 +19,10 @@ _DONE = re.compile(
     re.IGNORECASE,
 )
 _IS_ONE = re.compile(rf"(?:I'm|I am) (?:(?:\w+ irl|\d\d|(?-i:[A-Z])\w+|[a-z]+)$|from )|\d\d$|{STATES}$", re.IGNORECASE)
+_IS_STATE = re.compile(
+    rf"(?:\d\d(?: years old| yo)?|{STATES}|from [\w' ]+|an? (?:\w+ ){{0,2}}(?:{JOBS}|[a-z]{{3,}}(?:er|or|ist|ian)))",
+    re.IGNORECASE,
+)
 _SUBJECT = re.compile(rf"^(?P<who>I(?:'\w+)?\b|my (?:[\w-]+ ){{0,2}}?(?:{RELATIVES})(?: [A-Z]\w+)?(?= ))", re.IGNORECASE)
 _GOES_ON = re.compile(
     r", (?=(?:(?:just|only|also|still|recently|then) )?(?:started|moved|retired|dropped out|grew up|died|left|quit|lost|sold|"
@@ -47,18 +51,7 @@ def _listed(sentence: str) -> list[str]:
     parts = [part.strip() for part in strip(sentence).split(",")]
     if len(parts) < 2 or sentence.endswith("?") or not _IS_ONE.match(parts[0]) or parts[-1].startswith("and "):
         return []
-    made = [f"{parts[0]}."]
-    for part in parts[1:]:
-        if (
-            re.fullmatch(
-                rf"(?:\d\d(?: years old| yo)?|{STATES}|from [\w' ]+|an? (?:\w+ ){{0,2}}(?:{JOBS}|[a-z]{{3,}}(?:er|or|"
-                rf"ist|ian)))",
-                part,
-                re.IGNORECASE,
-            )
-            and len(part.split()) < 5
-        ):
-            made.append(f"I'm {part}.")
+    made = [f"{parts[0]}.", *(f"I'm {part}." for part in parts[1:] if _IS_STATE.fullmatch(part) and len(part.split()) < 5)]
     return made if len(made) > 1 else []
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from lethe_app.brain.kinds import ANIMALS, CONDITIONS, JOBS, RELATIVES
+from lethe_app.brain.kinds import ANIMALS, RELATIVES
 from lethe_app.brain.verbs import is_past
-from lethe_app.retrieval.words import MONTHS
 
 Clauses = list[tuple[str, str]]
 """Clauses in the first person with their keys."""
@@ -20,14 +19,6 @@ KEPT = (
     rf"(?:{ANIMALS}|pythons?|staff(?:y|ie)|husk(?:y|ies)|pugs?|beagles?|dachshunds?|whippets?|springers?|rottweilers?|"
     rf"dobermans?|alsatians?|schnauzers?|chihuahuas?|mutts?|tabb(?:y|ies))"
 )
-_MOST_WORDS = 14
-_HAS_NAME = r"(?:(?:,? (?:called|named)|,| -) (?P<names>[A-Z]?[a-z'-]+(?:(?:, (?:and )?| and | & )[A-Z]?[a-z'-]+){0,5}))?"
-_OWNED = re.compile(
-    rf"^(?:just |only |we have |got )*(?P<what>(?P<count>{COUNT}) (?:(?!of\b|in\b|on\b|for\b|with\b)[\w-]+ "
-    rf"){{0,2}}?(?P<noun>{FAMILY}|{KEPT}))"
-    rf"(?P<grown> (?:all )?(?:grown(?:[ -]up)?|adult))?{_HAS_NAME}$",
-    re.IGNORECASE,
-)
 _NOT_NAMES = frozenset(
     """
     a an and the but so now both all who what here there one two my his her their in on at for with from of to grown up too
@@ -35,26 +26,10 @@ _NOT_NAMES = frozenset(
     mostly only just together nearby today tomorrow later yet still lol haha thank god thankfully sadly please
     """.split()  # noqa: SIM905 - a list of quoted words cannot be read
 )
-_RETIRED = re.compile(
-    r"^(?P<what>(?:retired|ex|former)[- ](?:[a-z]+ )?(?:" + JOBS + r"|[a-z]{3,}(?:er|or|ist|ian)))(?:,.*)?$", re.IGNORECASE
-)
-_ILL = re.compile(
-    rf"^(?:got )?(?P<what>(?:an? )?(?:(?:bad|dodgy|dicky|gammy|weak|type (?:1|2|one|two)) )(?:back|knees?|hips?|"
-    rf"shoulders?|heart|ankles?|diabetes)|type (?:1|2|one|two) diabetic|{CONDITIONS})(?: since .+)?$",
-    re.IGNORECASE,
-)
 _YEARS_SHORT = re.compile(r"\byr(?P<several>s?)\b\.?", re.IGNORECASE)
 _WITH = re.compile(r"\bw/?(?= (?:my|his|her|the|an?|[A-Z]|\w+))")
 _SMALL = frozenset(
     ("and", "of", "the", "in", "on", "near", "de", "da", "la", "upon", "by", "a", "an", "with", "at", "for", "as", "to")
-)
-
-
-_DAY = (
-    r"(?:(?:on |next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day(?: (?:morning|afternoon|evening))?|tomorrow|"
-    r"next (?:week|month)|(?:on )?the "
-    r"\d{1,2}(?:st|nd|rd|th)(?: of [a-z]+)?|(?:on )?\d{1,2}(?:st|nd|rd|th)?(?: of)? "
-    rf"(?:{'|'.join(MONTHS)})|(?:on )?(?:{'|'.join(MONTHS)}) (?:the )?\d{{1,2}}(?:st|nd|rd|th)?)"
 )
 
 
