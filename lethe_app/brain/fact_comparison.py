@@ -19,7 +19,8 @@ LEAST_COMPARED = 2
 _CHANGED = re.compile(
     r"\b(?:now|instead|any ?more|no longer|moved (?:it )?(?:to|from)|pushed|postponed|rescheduled|cancel?led|"
     r"called (?:it )?off|changed|switched|stopped|quit|sold|broke up|split|used to|"
-    r"(?:was|were) (?:gonna|going to|supposed to|meant to)|turned|gave (?:it )?up|not happening|no more|instead of|rather than|decided)\b",
+    r"(?:was|were) (?:gonna|going to|supposed to|meant to)|turned|"
+    r"gave (?:it )?up|not happening|no more|instead of|rather than|decided)\b",
     re.IGNORECASE,
 )
 _SINGLE = re.compile(
