@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -40,12 +40,12 @@ def kind(features: Iterable[str]) -> FactKind:
     return max(_weights().kinds.items(), key=lambda one: _sum(one[1], there))[0]
 
 
-def knows_question(question: str) -> bool:
-    """Return whether personas ask such things: each word that matters stood in a question of the labelled chats.
+def knows_question(question: str, said: Collection[str] = ()) -> bool:
+    """Return whether personas ask such things: each word that matters is `said` or stood in a question of the labelled chats.
 
     Words of what a persona makes up about somebody did not.
     """
-    return all(feature in _weights().keep for feature in question_words(question))
+    return all(feature in _weights().keep or word in said for word, feature in question_words(question).items())
 
 
 def _sum(weights: Mapping[str, float], features: Iterable[str]) -> float:

@@ -12,6 +12,7 @@ from lethe_app.brain.stems import stem
 from lethe_app.retrieval.when import WEEKDAYS
 from lethe_app.retrieval.words import MONTHS, STOP_WORDS
 
+MOST_WORDS = 60
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+")
 _CLASSES = {
     "kin": re.compile(rf"\b(?:{RELATIVES})\b", re.IGNORECASE),
@@ -64,18 +65,23 @@ def features(sentence: str, question: str = "", place: int = 0) -> set[str]:
     return found
 
 
-def question_words(question: str) -> set[str]:
-    """Return the features of the words that a question is about."""
-    return {f"asked about {word}" for word in _words(tidy(question)) if word not in STOP_WORDS}
+def question_words(question: str) -> dict[str, str]:
+    """Return the stems of the words that a question is about, with their features."""
+    return {word: f"asked about {word}" for word in words_of(question) if word not in STOP_WORDS}
 
 
 def _question_features(question: str, *, short: bool) -> set[str]:
-    words = _words(tidy(question))
-    found = {"answers", f"asked {' '.join(words[:1])}", f"asked {' '.join(words[:2])}"} | question_words(question)
+    words = words_of(question)
+    found = {"answers", f"asked {' '.join(words[:1])}", f"asked {' '.join(words[:2])}"} | {*question_words(question).values()}
     if {"you", "your"} & set(words):
         found.add("asked you")
     return found | ({f"{each} shortly" for each in found} if short else set())
 
 
+def words_of(sentence: str) -> list[str]:
+    """Return the stems of at most `MOST_WORDS` words of a sentence; a number counts as 0."""
+    return _words(tidy(sentence))
+
+
 def _words(text: str) -> list[str]:
-    return ["0" if word.isdigit() else stem(word.lower()) for word in _WORD.findall(text)][:60]
+    return ["0" if word.isdigit() else stem(word.lower()) for word in _WORD.findall(text)[:MOST_WORDS]]

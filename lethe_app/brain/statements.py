@@ -11,6 +11,7 @@ from uuid import UUID
 from lethe_app.brain import dating, endings, everyday_answers, fragments, short_answers, told_facts
 from lethe_app.brain.attributes import key_of, kind_of
 from lethe_app.brain.dialogue_acts import Piece, joined, read_pieces
+from lethe_app.brain.fact_sentences import words_of
 from lethe_app.brain.first_person import alone, bare, subordinate, with_subject
 from lethe_app.brain.gist import content_words
 from lethe_app.brain.introductions import introduced, own_name
@@ -157,12 +158,14 @@ def _in_own_words(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]], stat
     by_message: dict[UUID, list[Statement]] = {}
     for statement in stated:
         by_message.setdefault(statement.messages[-1], []).append(statement)
+    said: set[str] = set()
     for place, line in enumerate(lines):
         if line.role is not Role.USER:
             continue
+        said.update(words_of(line.text))
         here = by_message.get(line.id, [])
         asked = lines[place - 1] if place and lines[place - 1].name != line.name else None
-        for told in told_facts.find(line, pieces[place], asked, [one.text for one in here]):
+        for told in told_facts.find(line, pieces[place], asked, [one.text for one in here], said):
             words = content_words(told.text)
             here = [one for one in here if one.key or not content_words(one.text) <= words]
             here.append(Statement(told.text, line.name, told.messages, line.time, kind=told.kind))

@@ -7,7 +7,7 @@ person; any other is quoted, with the sentence or the question it refers to.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -27,6 +27,8 @@ TELLS_SOMETHING = 0.12
 """Probability below which a sentence is a mere reaction, to which no other refers."""
 NEW = 0.3
 """Share of the content words of a sentence that no statement of its message has, from which it is kept beside them."""
+CLEAR = 3
+"""Content words from which a sentence tells something though nobody knows what it refers to."""
 LONGEST = 400
 """Characters of a quotation."""
 MOST_BEFORE = 3
@@ -61,7 +63,11 @@ _DUMMY = re.compile(
 )
 _PERSON_OR_THING = re.compile(r"\b(?:my|our|an?|the|some|two|three|\d+) [\w'-]{2,}|(?<!^)(?<![.!?] )\b[A-Z][a-z]+")
 _FIRST_PERSON = re.compile(r"^(?:I|I'm|I've|I'd|I'll|my)\b", re.IGNORECASE)
-_ELLIPSIS = re.compile(r"^I(?:'m|'ve| am| do| did| have| will| can| was| would)?(?: not| too)?(?:[,.!;]|$)", re.IGNORECASE)
+_ELLIPSIS = re.compile(
+    r"^I(?:'m|'ve| am| do| did| have| will| can| was| would)?(?: not| too)?(?:[,.!;]|$)|"
+    r"^I (?:do|did|have)(?: not)? (?:on|in|at|last|yesterday|already|once|for|since|until|so)\b",
+    re.IGNORECASE,
+)
 _OTHERS = re.compile(r"\b(?:you|your|yours|yourself|we|us|our|ours|ourselves|this|these|here)\b", re.IGNORECASE)
 _SUBJECT = re.compile(
     r"\b(?:I|I'm|I've|I'd|I'll|my|we|we're|we've|our|she|he|they|he's|she's|it's|they're|there's)\b|^(?:it|there)\b",
@@ -96,10 +102,16 @@ class _Sentence:
         return self.probability >= WORTH_KEEPING
 
 
-def find(line: Said, pieces: Sequence[Piece], asked: Said | None, stated: Iterable[str]) -> Iterator[Told]:
-    """Yield what a message of the user tells beyond what rules have `stated` of it; `asked` is the message it replies to."""
+def find(
+    line: Said, pieces: Sequence[Piece], asked: Said | None, stated: Iterable[str], said: Collection[str] = ()
+) -> Iterator[Told]:
+    """Yield what a message of the user tells beyond what rules have `stated` of it.
+
+    `asked` is the message it replies to. Its question is quoted only if personas ask such things or its words are among the
+    `said` content words of the user: nothing that a persona makes up gets into a fact.
+    """
     question = question_of(asked.text) if asked else ""
-    is_plain = fact_classifier.knows_question(question)
+    is_plain = fact_classifier.knows_question(question, said)
     known = frozenset[str]().union(*map(content_words, stated), content_words(line.name))
     plain = [piece.text for piece in pieces if piece.meaning is Meaning.PLAIN]
     sentences = [_judged(text, question if place == 0 else "", place) for place, text in enumerate(plain)]
@@ -108,10 +120,12 @@ def find(line: Said, pieces: Sequence[Piece], asked: Said | None, stated: Iterab
         if not words or len(words - known) < NEW * len(words):
             continue
         kind = next(one.kind for one in group if one.is_kept)
+        answers = asked is not None and start == 0 and is_plain and _needs(question, group[0])
+        if not answers and _refers(group[0]) and len(words) < CLEAR:
+            continue
         if len(group) == 1 and (told := _in_third_person(group[0].tidied, line)):
             yield Told(told, (line.id,), kind)
             continue
-        answers = asked is not None and start == 0 and is_plain and _needs(question, group[0])
         quotation = f"{line.name} said: “{_quoted(group, line)}”"
         if answers:
             quotation = f"Asked “{question}”, {quotation}"
