@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from lethe_app.brain.kin_words import plainly
 
@@ -60,6 +61,7 @@ _SMALL_I = re.compile(r"(?<![\w'.-])i(?=$|[\s,!.]|'(?:m|ve|d|ll)\b)")
 _IS = re.compile(r"(?<=\bname)'s\b|(?<=\bbirthday)'s\b|'s(?= (?:called|named)\b)")
 
 
+@lru_cache(maxsize=1024)  # every reader of a message begins with it
 def tidy(text: str) -> str:
     """One kind of apostrophe and quotation mark, and the spelling of chats set right: “im” → “I'm”, “i” → “I”."""
     plain = _ACUTE.sub("'", text).replace("’", "'").replace("‘", "'").replace("“", '"').replace("”", '"').replace("…", "... ")

@@ -93,7 +93,7 @@ class _Sentence:
     text: str
     tidied: str
     """Spelt as rules read it, without what introduces or ends it."""
-    kind: FactKind
+    features: frozenset[str]
     probability: float
     """Of being worth keeping."""
 
@@ -119,7 +119,7 @@ def find(
         words = frozenset[str]().union(*(content_words(one.tidied) for one in group if one.is_kept))
         if not words or len(words - known) < NEW * len(words):
             continue
-        kind = next(one.kind for one in group if one.is_kept)
+        kind = fact_classifier.kind(next(one.features for one in group if one.is_kept))
         answers = asked is not None and start == 0 and is_plain and _needs(question, group[0])
         if not answers and _refers(group[0]) and len(words) < CLEAR:
             continue
@@ -140,10 +140,10 @@ def question_of(message: str) -> str:
 
 
 def _judged(text: str, question: str, place: int) -> _Sentence:
-    described = features(text, question, place)
+    described = frozenset(features(text, question, place))
     is_asked = text.rstrip("\"”’') ").endswith("?")
     probability = 0.0 if is_asked else fact_classifier.probability(described)
-    return _Sentence(text, _TAIL.sub("", _LEAD.sub("", tidy(text))), fact_classifier.kind(described), probability)
+    return _Sentence(text, _TAIL.sub("", _LEAD.sub("", tidy(text))), described, probability)
 
 
 def _groups(sentences: Sequence[_Sentence]) -> Iterator[tuple[int, list[_Sentence]]]:
