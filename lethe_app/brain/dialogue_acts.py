@@ -24,7 +24,7 @@ QUIET = 3
 LONG_ACTION = 4
 """Words of an action from which the rest of its message may be played as well."""
 _OUT_OF_CHARACTER = re.compile(
-    r"\(\((?P<double>.+?)\)\)|[\[({]+\s*ooc\b[\s:,–-]*(?P<marked>[^\])}]+)[\])}]+|^\s*(?:ooc\s*[:–-]|//)\s*(?P<line>[^\n]+)",
+    r"(?<!\()\(\((?P<double>.+?)\)\)|[\[({]+\s*ooc\b[\s:,–-]*(?P<marked>[^\])}]+)[\])}]+|^\s*(?:ooc\s*[:–-]|//)\s*(?P<line>[^\n]+)",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
 _BRACKETED = re.compile(r"(?:^|(?<=[\s*]))[(\[](?P<inside>[^()\[\]\n]{12,400})[)\]](?=\s|$|\*)")

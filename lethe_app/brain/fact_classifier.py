@@ -40,12 +40,12 @@ def kind(features: Iterable[str]) -> FactKind:
     return max(_weights().kinds.items(), key=lambda one: _sum(one[1], there))[0]
 
 
-def knows_question(question: str, said: Collection[str] = ()) -> bool:
-    """Return whether personas ask such things: each word that matters is `said` or stood in a question of the labelled chats.
+def knows_question(question: str, heard: Collection[str] = ()) -> bool:
+    """Return whether personas ask such things: each word that matters is `heard` or stood in a question of the labelled chats.
 
-    Words of what a persona makes up about somebody did not.
+    Words of what a persona makes up about somebody did neither.
     """
-    return all(feature in _weights().keep or word in said for word, feature in question_words(question).items())
+    return all(feature in _weights().keep or feature in heard for feature in question_words(question))
 
 
 def _sum(weights: Mapping[str, float], features: Iterable[str]) -> float:

@@ -11,7 +11,7 @@ from uuid import UUID
 from lethe_app.brain import dating, endings, everyday_answers, fragments, short_answers, told_facts
 from lethe_app.brain.attributes import key_of, kind_of
 from lethe_app.brain.dialogue_acts import Piece, joined, read_pieces
-from lethe_app.brain.fact_sentences import words_of
+from lethe_app.brain.fact_sentences import question_words
 from lethe_app.brain.first_person import alone, bare, subordinate, with_subject
 from lethe_app.brain.gist import content_words
 from lethe_app.brain.introductions import introduced, own_name
@@ -155,22 +155,24 @@ def extract(lines: Sequence[Said]) -> list[Statement]:
 
 def _in_own_words(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]], stated: Sequence[Statement]) -> list[Statement]:
     """Return the statements with what users tell beyond them; one without a key that says less than their words gives way."""
-    by_message: dict[UUID, list[Statement]] = {}
-    for statement in stated:
-        by_message.setdefault(statement.messages[-1], []).append(statement)
-    said: set[str] = set()
+    held = {one.text: one for one in stated}
+    heard = question_words(" ".join({line.name for line in lines}))
     for place, line in enumerate(lines):
         if line.role is not Role.USER:
             continue
-        said.update(words_of(line.text))
-        here = by_message.get(line.id, [])
+        here = [one for one in held.values() if line.id in one.messages]
         asked = lines[place - 1] if place and lines[place - 1].name != line.name else None
-        for told in told_facts.find(line, pieces[place], asked, [one.text for one in here], said):
+        for told in told_facts.find(line, pieces[place], asked, [one.text for one in here], heard):
             words = content_words(told.text)
-            here = [one for one in here if one.key or not content_words(one.text) <= words]
-            here.append(Statement(told.text, line.name, told.messages, line.time, kind=told.kind))
-        by_message[line.id] = here
-    return [statement for some in by_message.values() for statement in some]
+            for one in here:
+                if not one.key and content_words(one.text) <= words:
+                    held.pop(one.text, None)
+            before = held.get(told.text)
+            messages = tuple(dict.fromkeys((*(before.messages if before else ()), *told.messages)))
+            time, kind = (before.time, before.kind) if before else (line.time, told.kind)
+            held[told.text] = Statement(told.text, line.name, messages, time, kind=kind)
+        heard = heard.union(*(question_words(piece.text) for piece in pieces[place]))
+    return list(held.values())
 
 
 def _read(lines: Sequence[Said], *, is_played: bool) -> list[Statement]:

@@ -14,12 +14,17 @@ from uuid import UUID
 from lethe_app.brain import dating, fact_classifier
 from lethe_app.brain.dialogue_acts import Meaning, Piece
 from lethe_app.brain.fact_sentences import features
+from lethe_app.brain.fragments import asked_about
 from lethe_app.brain.gist import content_words
+from lethe_app.brain.phrases import OFTEN
 from lethe_app.brain.quotable import parts, split_sentences
 from lethe_app.brain.said import Said
 from lethe_app.brain.spelling import tidy
 from lethe_app.brain.third_person import rewrite
+from lethe_app.brain.verbs import is_past
 from lethe_app.domain.facts import FactKind
+from lethe_app.retrieval.when import WEEKDAYS
+from lethe_app.retrieval.words import MONTHS, WORD
 
 WORTH_KEEPING = 0.5
 """Probability from which a sentence is kept."""
@@ -30,7 +35,7 @@ NEW = 0.3
 CLEAR = 3
 """Content words from which a sentence tells something though nobody knows what it refers to."""
 LONGEST = 400
-"""Characters of a quotation."""
+"""Characters of what is kept of a message at a time."""
 MOST_BEFORE = 3
 """Sentences before one among which the one that it refers to is looked for."""
 LONGEST_QUESTION = 16
@@ -62,6 +67,14 @@ _DUMMY = re.compile(
     re.IGNORECASE,
 )
 _PERSON_OR_THING = re.compile(r"\b(?:my|our|an?|the|some|two|three|\d+) [\w'-]{2,}|(?<!^)(?<![.!?] )\b[A-Z][a-z]+")
+_WHEN = re.compile(
+    r"^(?:(?:last|next|this|every|on|in|at|by) (?:[\w']+ ){0,5}?(?:\d+(?:st|nd|rd|th)?|mornings?|afternoons?|evenings?|nights?|"
+    r"days?|weeks?|weekends?|months?|years?|summer|winter|autumn|fall|spring|christmas|xmas|easter|"
+    rf"(?:{'|'.join(WEEKDAYS)})s?|{'|'.join(MONTHS)})|yesterday|today|tomorrow|tonight|recently|currently|now|sometimes|"
+    r"usually),? (?=(?:I|I'm|I've|I'd|I'll|my)\b)",
+    re.IGNORECASE,
+)
+"""“Last Friday I …”"""
 _FIRST_PERSON = re.compile(r"^(?:I|I'm|I've|I'd|I'll|my)\b", re.IGNORECASE)
 _ELLIPSIS = re.compile(
     r"^I(?:'m|'ve| am| do| did| have| will| can| was| would)?(?: not| too)?(?:[,.!;]|$)|"
@@ -75,6 +88,30 @@ _SUBJECT = re.compile(
 )
 _SHORT = 6
 """Words of a sentence without a subject up to which it is taken for the rest of the one before."""
+_AFFIRMATION = re.compile(
+    r"\b(?:yes|yeah|yea|yep|yup|ya|aye|no|nope|nah|sure|definitely|absolutely|totally|of course|certainly|indeed|true|"
+    r"correct|exactly|right|not really|a bit|i guess)\b",
+    re.IGNORECASE,
+)
+_ASKS_WHAT = re.compile(r"\b(?:what|who|whom|whose|which|when|where|why|how)\b", re.IGNORECASE)
+"""A question to which yes and no are no answers."""
+_IMAGINED = re.compile(
+    r"\W*(?:(?:and|but|so|ok|okay|now)\W+)*(?:if (?:you|we|I)|imagine|suppose|pretend|what if|let's say|"
+    r"would you rather(?! not))\b",
+    re.IGNORECASE,
+)
+"""A question whose answer is made up."""
+_EVASION = re.compile(
+    r"(?:(?:I|i'm|i am|i've|well|honestly|still|just|really|actually|have|got|there's)[ ,]+)*(?:(?:do not|don't) (?:really )?"
+    r"(?:know|remember|recall|care|mind)|dunno|idk|no idea|no clue|not (?:too |quite |really )?sure|(?:can't|cannot) (?:say|"
+    r"tell|remember|recall)|won't (?:say|tell)|not telling(?: you)?|rather not say|haven't decided|(?:you )?guess|secret|"
+    r"(?:it )?depends|forgot|no comment|none of your business)(?:[ ,]+(?:yet|really|tbh|honestly|actually|any ?more|either|"
+    r"sorry|to be honest|though|again|exactly|at all|right now))*\W*",
+    re.IGNORECASE,
+)
+"""An answer that says nothing."""
+_OFTEN = re.compile(rf"{OFTEN}|\b(?:when|whenever|every|each|always|usually)\b", re.IGNORECASE)
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _QUOTES = str.maketrans({"“": "'", "”": "'", '"': "'"})
 
 
@@ -103,33 +140,34 @@ class _Sentence:
 
 
 def find(
-    line: Said, pieces: Sequence[Piece], asked: Said | None, stated: Iterable[str], said: Collection[str] = ()
+    line: Said, pieces: Sequence[Piece], asked: Said | None, stated: Iterable[str], heard: Collection[str] = ()
 ) -> Iterator[Told]:
     """Yield what a message of the user tells beyond what rules have `stated` of it.
 
-    `asked` is the message it replies to. Its question is quoted only if personas ask such things or its words are among the
-    `said` content words of the user: nothing that a persona makes up gets into a fact.
+    `asked` is the message it replies to, `heard` the `fact_sentences.question_words` of what the user has said before.
     """
     question = question_of(asked.text) if asked else ""
-    is_plain = fact_classifier.knows_question(question, said)
+    is_plain = fact_classifier.knows_question(question, heard)
     known = frozenset[str]().union(*map(content_words, stated), content_words(line.name))
     plain = [piece.text for piece in pieces if piece.meaning is Meaning.PLAIN]
     sentences = [_judged(text, question if place == 0 else "", place) for place, text in enumerate(plain)]
+    first = next((place for place, one in enumerate(sentences) if content_words(one.tidied)), 0)
     for start, group in _groups(sentences):
-        words = frozenset[str]().union(*(content_words(one.tidied) for one in group if one.is_kept))
-        if not words or len(words - known) < NEW * len(words):
+        if start == 0 and _IMAGINED.match(question):
             continue
-        kind = fact_classifier.kind(next(one.features for one in group if one.is_kept))
-        answers = asked is not None and start == 0 and is_plain and _needs(question, group[0])
-        if not answers and _refers(group[0]) and len(words) < CLEAR:
+        answered = asked if asked and start <= first and _needs(question, group[0]) else None
+        if not _says_more(group, question if answered else "", known, line):
             continue
-        if len(group) == 1 and (told := _in_third_person(group[0].tidied, line)):
+        if answered and not is_plain:
+            if _lacks_subject(group[0]) and asked_about(question) not in {"", "you"}:
+                continue  # “moved to leeds” of a sister
+            answered = None
+        kind = next(one.kind for one in group if one.is_kept)
+        if len(group) == 1 and (told := _in_third_person(group[0], line)):
             yield Told(told, (line.id,), kind)
-            continue
-        quotation = f"{line.name} said: “{_quoted(group, line)}”"
-        if answers:
-            quotation = f"Asked “{question}”, {quotation}"
-        yield Told(quotation, (*((asked.id,) if asked and answers else ()), line.id), kind)
+        else:
+            sources = (answered.id, line.id) if answered else (line.id,)
+            yield Told(_quoted(group, line, question if answered else ""), sources, kind)
 
 
 def question_of(message: str) -> str:
@@ -140,10 +178,22 @@ def question_of(message: str) -> str:
 
 
 def _judged(text: str, question: str, place: int) -> _Sentence:
-    described = frozenset(features(text, question, place))
-    is_asked = text.rstrip("\"”’') ").endswith("?")
-    probability = 0.0 if is_asked else fact_classifier.probability(described)
-    return _Sentence(text, _TAIL.sub("", _LEAD.sub("", tidy(text))), described, probability)
+    described = features(text, question, place)
+    tidied = _TAIL.sub("", _LEAD.sub("", tidy(text)))
+    says_nothing = text.rstrip("\"”’') ").endswith("?") or _EVASION.fullmatch(tidied)
+    probability = 0.0 if says_nothing else fact_classifier.probability(described)
+    return _Sentence(text, tidied, fact_classifier.kind(described), probability)
+
+
+def _says_more(group: Sequence[_Sentence], question: str, known: frozenset[str], line: Said) -> bool:
+    """Return whether enough of what is kept of a group is not `known`; for a mere yes or no to a question, of the question."""
+    kept = [one.tidied for one in group if one.is_kept]
+    words = frozenset[str]().union(*(content_words(_resolved(text, line)) for text in kept))
+    if question and not content_words(_AFFIRMATION.sub(" ", " ".join(kept))):
+        words = frozenset() if _ASKS_WHAT.search(question) else content_words(question)
+    elif not question and (len(words) == 1 or all(map(str.isdigit, words))) and not any(map(_SUBJECT.search, kept)):
+        return False
+    return bool(words) and len(words - known) >= NEW * len(words)
 
 
 def _groups(sentences: Sequence[_Sentence]) -> Iterator[tuple[int, list[_Sentence]]]:
@@ -165,42 +215,74 @@ def _groups(sentences: Sequence[_Sentence]) -> Iterator[tuple[int, list[_Sentenc
 
 
 def _referred(sentences: Sequence[_Sentence], place: int) -> list[int]:
-    """Return the place of a sentence behind those that it refers to, of which mere reactions are left out."""
+    """Return the place of a sentence behind those that it refers to.
+
+    Mere reactions are left out, unless there is nothing else that it can refer to.
+    """
     first = [place]
     for earlier in range(place - 1, max(-1, place - 1 - MOST_BEFORE), -1):
         if not _refers(sentences[first[0]]):
             break
         if sentences[earlier].probability >= TELLS_SOMETHING:
             first.insert(0, earlier)
+    if len(first) == 1 and place and _refers(sentences[place]) and content_words(sentences[place - 1].tidied):
+        first.insert(0, place - 1)
     return first
 
 
 def _refers(sentence: _Sentence) -> bool:
     """Return whether a sentence cannot be understood without the one before."""
-    text = sentence.tidied
+    text = _WHEN.sub("", sentence.tidied)
     if not _SUBJECT.search(text):
         return len(text.split()) <= _SHORT
     found = _POINTS.search(text)
     return bool(found) and not _DUMMY.match(text) and not _PERSON_OR_THING.search(text[: found.start()] if found else "")
 
 
-def _in_third_person(text: str, line: Said) -> str:
+def _in_third_person(sentence: _Sentence, line: Said) -> str:
     """Return a sentence in the first person that stands alone with its speaker's name; empty if it cannot be told so."""
-    bare = _DENIAL.sub("", text)
-    if not _FIRST_PERSON.match(bare) or _OTHERS.search(bare) or _ELLIPSIS.match(bare) or '"' in bare or "?" in bare:
+    dated = _resolved(_DENIAL.sub("", sentence.tidied), line, is_plan=sentence.kind is FactKind.PLAN)
+    bare = _WHEN.sub("", dated)
+    if len(dated) > LONGEST:
         return ""
-    return rewrite(dating.resolve(bare, line.time.date()), line.name, "") or ""
+    if not _FIRST_PERSON.match(bare) or _OTHERS.search(dated) or _ELLIPSIS.match(bare) or '"' in dated or "?" in dated:
+        return ""
+    return "" if dating.MOVING.search(dated) else rewrite(dated, line.name, "") or ""
 
 
 def _needs(question: str, answer: _Sentence) -> bool:
     """Return whether an answer says little without its question."""
-    is_short = bool(question) and len(question.split()) <= LONGEST_QUESTION
-    return is_short and (_refers(answer) or not _SUBJECT.search(answer.tidied) or bool(_ELLIPSIS.match(answer.tidied)))
+    asks = len(question.split()) > 1 or bool(_ASKS_WHAT.search(question))
+    is_short = len(question.split()) <= LONGEST_QUESTION
+    return asks and is_short and (_refers(answer) or not _SUBJECT.search(answer.tidied) or bool(_ELLIPSIS.match(answer.tidied)))
 
 
-def _quoted(group: Sequence[_Sentence], line: Said) -> str:
-    text = _bare(" ".join(one.text for one in group))
-    return dating.resolve(_TAIL.sub("", _LEAD.sub("", text)), line.time.date())[:LONGEST]
+def _lacks_subject(sentence: _Sentence) -> bool:
+    """Return whether a sentence tells what somebody did without saying who."""
+    first = sentence.tidied.split(" ", 1)[0]
+    return not _SUBJECT.search(sentence.tidied) and (is_past(first) or first.lower().endswith("ing"))
+
+
+def _quoted(group: Sequence[_Sentence], line: Said, question: str) -> str:
+    """Return sentences word for word, with the day they were said if that tells what their words of time mean."""
+    dated = [_resolved(_bare(one.text), line, is_plan=one.kind is FactKind.PLAN) for one in group]
+    whole = " ".join(dated)
+    bare = _TAIL.sub("", _LEAD.sub("", whole))
+    said = (bare if WORD.search(bare) else whole)[:LONGEST]
+    when = f" on {dating.spell(line.time.date())}" if dating.MOVING.search(said) else ""
+    asked = f"Asked “{question}”, " if question else ""
+    return f"{asked}{line.name} said{when}: “{said}”"
+
+
+def _resolved(text: str, line: Said, *, is_plan: bool = False) -> str:
+    """Return a text with its relative dates spelled out, and those of a plan with their year."""
+    today = line.time.date()
+    dated = dating.resolve(text, today)
+    if not is_plan or _OFTEN.search(text):
+        return dated
+    planned = dating.resolve(text, today, event=True)
+    is_over = any(int(year) < today.year for year in {*_YEAR.findall(planned)} - {*_YEAR.findall(dated)})
+    return dated if is_over else planned
 
 
 def _bare(text: str) -> str:

@@ -24,23 +24,17 @@ def learnt(*texts: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("message", "fact"),
+    ("message", "facts"),
     [
-        ("am 47", "Ana is 47."),
-        ("never smoked in my life", "Ana has never smoked in their life."),
-        ("raised in dundalk", "Ana was raised in dundalk."),
-        ("31 years married", "Ana has been married for 31 years."),
-        ("nurse, 12 yrs", "Ana has been a nurse for 12 years."),
-        ("three kids, tom, ines and joe", "Ana has three kids called Tom, Ines and Joe."),
-        ("18 years with the post office", "Ana has spent 18 years with the post office."),
-        ("dad of two", "Ana is a dad of two."),
-        ("dodgy knee", "Ana has a dodgy knee."),
-        ("dentist tomorrow", "Ana has a dentist appointment on 5 March 2026."),
-        ("pepper, our old whippet, snores", "Ana has an old whippet called Pepper."),
+        ("31 years married", ["Ana said: “31 years married”"]),
+        ("nurse, 12 yrs", ["Ana said: “nurse, 12 yrs”"]),
+        ("18 years with the post office", ["Ana said: “18 years with the post office”"]),
+        ("three kids, tom, ines and joe", ["Ana has three kids called Tom, Ines and Joe."]),
+        ("pepper, our old whippet, snores", ["Ana's dog is a whippet called Pepper.", "Ana's dog Pepper snores."]),
     ],
 )
-def test_a_statement_without_its_subject_is_completed(message: str, fact: str) -> None:
-    assert fact in learnt("Hello there.", message)
+def test_a_statement_without_its_subject_is_quoted_unless_it_names_somebody(message: str, facts: list[str]) -> None:
+    assert learnt("Hello there.", message) == facts
 
 
 @pytest.mark.parametrize(
@@ -66,8 +60,7 @@ def test_orders_and_reactions_are_no_statements(message: str) -> None:
         ("*sits down* And what do you do for a living?", "plumber", "Ana is a plumber."),
         ("Where are you based?", "galway", "Ana lives in Galway."),
         ("Any pets?", "tortoise", "Ana has a tortoise."),
-        ("Any cats?", "nope never had one, allergic", "Ana has never had cats."),
-        ("Any cats?", "nope never had one, allergic", "Ana is allergic to cats."),
+        ("Any cats?", "nope never had one, allergic", "Asked “Any cats?”, Ana said: “nope never had one, allergic”"),
         ("Do you have kids?", "yep, 3 of them", "Ana has 3 kids."),
         ("Family?", "wife. two boys grown up", "Ana has two grown-up boys."),
         ("What are you learning these days?", "banjo", "Ana is learning banjo."),

@@ -40,7 +40,7 @@ def texts(*messages: str) -> list[str]:
         ("my bestie tamsin cut my hair", "Orla's best friend is called Tamsin."),
         ("my landlady mrs okafor is kind", "Orla's landlady is called Mrs Okafor."),
         ("mrs byrne next door bangs on the wall", "Orla's neighbour is called Mrs Byrne."),
-        ("only hamlet, our whippet", "Orla has a whippet called Hamlet."),
+        ("only hamlet, our whippet", "Orla's dog is a whippet called Hamlet."),
         ("a brother cormac in perth", "Orla's brother is called Cormac."),
         ("best friend. tilda, we met at school", "Orla's best friend is called Tilda."),
         ("i cook since pavel died. my husband.", "Orla's husband is called Pavel."),
@@ -95,16 +95,22 @@ def test_what_is_told_of_them_is_kept_with_their_name(messages: tuple[str, ...],
 
 
 @pytest.mark.parametrize(
-    "messages",
+    ("messages", "known"),
     [
-        ("my sister tamsin and my aunt grete came. she is a nurse",),
-        ("petra, thats my daughter", "is she a nurse?"),
-        ("petra, thats my daughter", "imagine petra was a nurse"),
-        ("petra, thats my daughter. some woman rang. shes a nurse",),
+        (
+            ("my sister tamsin and my aunt grete came. she is a nurse",),
+            ["Orla said: “my sister tamsin and my aunt grete came. she is a nurse”"],
+        ),
+        (("petra, thats my daughter", "is she a nurse?"), []),
+        (("petra, thats my daughter", "imagine petra was a nurse"), []),
+        (
+            ("petra, thats my daughter. some woman rang. shes a nurse",),
+            ["Orla said: “petra, thats my daughter. some woman rang. shes a nurse”"],
+        ),
     ],
 )
-def test_nothing_is_told_of_them_where_it_is_asked_imagined_or_anybodys(messages: tuple[str, ...]):
-    assert not [text for text in texts(*messages) if "nurse" in text]
+def test_nothing_is_told_of_them_where_it_is_asked_imagined_or_anybodys(messages: tuple[str, ...], known: list[str]):
+    assert [text for text in texts(*messages) if "nurse" in text] == known
 
 
 def test_what_others_are_is_never_the_speakers_own():

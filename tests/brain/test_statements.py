@@ -44,7 +44,6 @@ def texts(*lines: Said) -> list[str]:
         ("I've lived in Germany for eleven years", "Tomas has lived in Germany for eleven years."),
         ("We're getting married in June!", "Tomas is getting married in June 2025."),
         ("It's my birthday today!", "Tomas's birthday is on 11 March."),
-        ("My husband Lars baked a cake.", "Tomas's husband is called Lars."),
         ("Last weekend I climbed Ben Nevis", "Tomas climbed Ben Nevis on the weekend of 8 March 2025."),
         ("We've been engaged since 2020", "Tomas has been engaged since 2020."),
         ("everyone calls me Tommy", "Everyone calls Tomas Tommy."),
@@ -81,7 +80,7 @@ def test_one_sentence_may_state_several_things():
             "Tomas's grandfather was a lighthouse keeper on Skye.",
         ),
         ("My little brother's 17.", "Tomas's little brother is 17."),
-        ("It was my aunt's house. She was a seamstress, the best in Braga.", "Tomas's aunt was a seamstress."),
+        ("It was my aunt's house. She was a seamstress.", "Tomas's aunt was a seamstress."),
         ("My brother's girlfriend paints. She's from Brazil.", "Tomas's brother's girlfriend is from Brazil."),
         ("I'm restoring a dinghy. She's called Petronella.", "Tomas's dinghy is called Petronella."),
         ("I have a dinghy. The launch is on the fourteenth of June.", "The launch of Tomas's dinghy is on 14 June 2025."),
@@ -96,24 +95,25 @@ def test_a_pronoun_stands_for_the_only_one_it_can_mean(said: str, known: str):
 
 
 @pytest.mark.parametrize(
-    "said",
+    ("said", "known"),
     [
-        "My sister and my aunt are late. She's a nurse.",
-        "My sister's husband is late. My cousin is late. She's a nurse.",
-        "I told Anna about my sister. She's a nurse.",
-        "My boss called my sister. She's a nurse.",
-        "Imagine my sister as a queen. She's a nurse.",
-        "I saw the queen. She's a nurse.",
-        "My brother called. She's a nurse.",
-        "My wife and my ex met. We split up in February.",
-        "We split up in February.",
-        "The launch is on the fourteenth of June.",
-        "Sorry, my dog. Sorry, a long story.",
-        "I started in March two years ago.",
+        ("My sister and my aunt are late. She's a nurse.", ["Tomas said: “My sister and my aunt are late. She's a nurse.”"]),
+        (
+            "My sister's husband is late. My cousin is late. She's a nurse.",
+            ["Tomas said: “My cousin is late. She's a nurse.”"],
+        ),
+        ("I told Anna about my sister. She's a nurse.", ["Tomas said: “I told Anna about my sister. She's a nurse.”"]),
+        ("My boss called my sister. She's a nurse.", ["Tomas said: “My boss called my sister. She's a nurse.”"]),
+        ("Imagine my sister as a queen. She's a nurse.", []),
+        ("I saw the queen. She's a nurse.", ["Tomas said: “I saw the queen. She's a nurse.”"]),
+        ("My brother called. She's a nurse.", ["Tomas said: “My brother called. She's a nurse.”"]),
+        ("My wife and my ex met. We split up in February.", ["Tomas said: “We split up in February.”"]),
+        ("The launch is on the fourteenth of June.", ["Tomas said: “The launch is on 14 June 2025.”"]),
+        ("Sorry, my dog. Sorry, a long story.", []),
     ],
 )
-def test_a_pronoun_that_may_mean_several_or_nobody_is_left_alone(said: str):
-    assert [text for text in texts(user(said)) if not text.startswith("Tomas has a ")] == []
+def test_a_pronoun_that_may_mean_several_or_nobody_stays_in_the_users_own_words(said: str, known: list[str]):
+    assert [text for text in texts(user(said)) if not text.startswith("Tomas has a ")] == known
 
 
 def test_she_may_have_been_named_in_the_message_before():
@@ -160,8 +160,8 @@ def test_dates_that_move_are_spelled_out(said: str, known: str):
 
 
 @pytest.mark.parametrize("said", ["My exam is tomorrow, on Friday.", "I have an exam this weekend, on Tuesday."])
-def test_a_date_that_contradicts_itself_makes_no_fact(said: str):
-    assert texts(user(said)) == []
+def test_a_date_that_contradicts_itself_is_quoted_with_the_day_it_was_said(said: str):
+    assert texts(user(said)) == [f"Tomas said on 11 March 2025: “{said}”"]
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,9 @@ def test_his_name_is_understood_where_only_one_was_spoken_of():
     brother = user("My brother is a pilot.")
 
     assert "Tomas's brother is called Emil." in texts(brother, persona("What's his name?"), user("Emil"))
-    assert texts(user("I'm here."), persona("What's his name?"), user("Emil")) == []
+    assert texts(user("I'm here."), persona("What's his name?"), user("Emil")) == [
+        "Asked “What's his name?”, Tomas said: “Emil”"
+    ]
 
 
 def test_the_persona_is_a_subject_too():
@@ -267,7 +269,7 @@ def test_every_statement_is_grounded_in_its_messages():
 @given(st.lists(st.text(), max_size=4))
 def test_any_conversation_can_be_read(said: list[str]):
     for statement in extract([user(text) if place % 2 else persona(text) for place, text in enumerate(said)]):
-        assert statement.text.endswith(".")
+        assert statement.text.endswith((".", "”"))
         assert statement.subject in statement.text
 
 
@@ -328,7 +330,6 @@ def test_short_answers_say_what_was_asked_for_or_nothing(question: str, answer: 
 @pytest.mark.parametrize(
     "said",
     [
-        "I've never had a cat before but I have one now",
         "I enjoy playing it occasionally",
         "I like shooting people",
         "Oh sure, I just love getting up at five",
@@ -343,8 +344,21 @@ def test_short_answers_say_what_was_asked_for_or_nothing(question: str, answer: 
         "I had three calls before noon",
     ],
 )
-def test_contrasts_moods_irony_and_trifles_are_no_facts(said: str):
+def test_moods_irony_and_trifles_are_no_facts(said: str):
     assert texts(user(said)) == []
+
+
+def test_both_sides_of_a_contrast_are_one_fact():
+    assert texts(user("I've never had a cat before but I have one now")) == [
+        "Tomas has never had a cat before but they have one now."
+    ]
+
+
+def test_a_sentence_tells_more_than_the_name_in_it():
+    assert texts(user("My husband Lars baked a cake.")) == [
+        "Tomas's husband is called Lars.",
+        "Tomas's husband Lars baked a cake.",
+    ]
 
 
 def test_a_name_known_from_before_is_whose_it_is():
@@ -355,6 +369,5 @@ def test_a_name_known_from_before_is_whose_it_is():
 
 def test_both_deeds_of_a_day_have_its_date():
     assert texts(user("Last Friday I entered a chess tournament and won a trophy")) == [
-        "Tomas entered a chess tournament on 7 March 2025.",
-        "Tomas won a trophy on 7 March 2025.",
+        "On 7 March 2025 Tomas entered a chess tournament and won a trophy."
     ]
