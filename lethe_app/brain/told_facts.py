@@ -76,11 +76,12 @@ _WHEN = re.compile(
 )
 """“Last Friday I …”"""
 _FIRST_PERSON = re.compile(r"^(?:I|I'm|I've|I'd|I'll|my)\b", re.IGNORECASE)
-_ELLIPSIS = re.compile(
-    r"^I(?:'m|'ve| am| do| did| have| will| can| was| would)?(?: not| too)?(?:[,.!;]|$)|"
-    r"^I (?:do|did|have)(?: not)? (?:on|in|at|last|yesterday|already|once|for|since|until|so)\b",
+_ELLIPSIS = re.compile(r"^I(?:'m|'ve| am| do| did| have| will| can| was| would)?(?: not| too)?(?:[,.!;]|$)", re.IGNORECASE)
+_FRAGMENT = re.compile(
+    r"^my (?:[\w'-]+ ){0,3}?[\w'-]+(?:, (?:he|she|they|it|he's|she's|they're|it's|his|her|their|I|we|who|which)\b|\W*$)",
     re.IGNORECASE,
 )
+"""“My grandad, he was a cook”: an answer, but no sentence."""
 _OTHERS = re.compile(r"\b(?:you|your|yours|yourself|we|us|our|ours|ourselves|this|these|here)\b", re.IGNORECASE)
 _SUBJECT = re.compile(
     r"\b(?:I|I'm|I've|I'd|I'll|my|we|we're|we've|our|she|he|they|he's|she's|it's|they're|there's)\b|^(?:it|there)\b",
@@ -159,8 +160,8 @@ def find(
         if not _says_more(group, question if answered else "", known, line):
             continue
         if answered and not is_plain:
-            if _lacks_subject(group[0]) and asked_about(question) not in {"", "you"}:
-                continue  # “moved to leeds” of a sister
+            if _is_lost(group[0], question):
+                continue
             answered = None
         kind = next(one.kind for one in group if one.is_kept)
         if len(group) == 1 and (told := _in_third_person(group[0], line)):
@@ -245,7 +246,9 @@ def _in_third_person(sentence: _Sentence, line: Said) -> str:
     bare = _WHEN.sub("", dated)
     if len(dated) > LONGEST:
         return ""
-    if not _FIRST_PERSON.match(bare) or _OTHERS.search(dated) or _ELLIPSIS.match(bare) or '"' in dated or "?" in dated:
+    if not _FIRST_PERSON.match(bare) or _OTHERS.search(dated) or '"' in dated or "?" in dated:
+        return ""
+    if _ELLIPSIS.match(bare) or _FRAGMENT.match(bare):
         return ""
     return "" if dating.MOVING.search(dated) else rewrite(dated, line.name, "") or ""
 
@@ -254,13 +257,16 @@ def _needs(question: str, answer: _Sentence) -> bool:
     """Return whether an answer says little without its question."""
     asks = len(question.split()) > 1 or bool(_ASKS_WHAT.search(question))
     is_short = len(question.split()) <= LONGEST_QUESTION
-    return asks and is_short and (_refers(answer) or not _SUBJECT.search(answer.tidied) or bool(_ELLIPSIS.match(answer.tidied)))
+    text = answer.tidied
+    is_part = not _SUBJECT.search(text) or bool(_ELLIPSIS.match(text) or _FRAGMENT.match(text))
+    return asks and is_short and (is_part or _refers(answer))
 
 
-def _lacks_subject(sentence: _Sentence) -> bool:
-    """Return whether a sentence tells what somebody did without saying who."""
-    first = sentence.tidied.split(" ", 1)[0]
-    return not _SUBJECT.search(sentence.tidied) and (is_past(first) or first.lower().endswith("ing"))
+def _is_lost(answer: _Sentence, question: str) -> bool:
+    """Return whether an answer would be taken for the speaker's life without its question: “moved to leeds” of a sister."""
+    first = answer.tidied.split(" ", 1)[0].lower()
+    says_deed = not _SUBJECT.search(answer.tidied) and (is_past(first) or first.endswith("ing"))
+    return says_deed and asked_about(question) not in {"", "you"}
 
 
 def _quoted(group: Sequence[_Sentence], line: Said, question: str) -> str:

@@ -1,0 +1,67 @@
+"""A fact is compared with a known one: whether it tells that this has changed, and whether the two may say the same at all."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from lethe_app.brain.fact_comparison import names_only_one, tells_change
+from lethe_app.domain.facts import ExtractedFact, FactKind
+
+MONDAY = datetime(2026, 11, 23, 20, tzinfo=UTC)
+
+
+def fact(text: str, key: str = "", kind: FactKind = FactKind.OTHER, subject: str = "Tomas") -> ExtractedFact:
+    return ExtractedFact(fact=text, key=key, kind=kind, subject=subject, first_seen=MONDAY, last_seen=MONDAY)
+
+
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        ("Tomas is going to Rome.", "Tomas said: “We're going to Athens instead of Rome.”"),
+        ("Tomas's driving test is on the 13th.", "Tomas said: “my driving test is on the 20th now, got pushed from the 13th”"),
+        ("Tomas is taking the night train to Vienna.", "Tomas said: “no night train to Vienna any more, we fly”"),
+        ("Tomas said: “the choir meets on Tuesdays”", "Tomas said: “the choir used to meet on Tuesdays, they meet on Fridays”"),
+        ("Tomas is selling the boat in spring.", "Tomas decided against selling the boat in spring."),
+    ],
+)
+def test_a_sentence_tells_that_a_known_fact_has_changed(known: str, new: str):
+    assert tells_change(fact(new), fact(known))
+
+
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        ("Tomas's driving test is on the 13th.", "Tomas said: “I passed my driving test on the 13th”"),
+        ("Tomas is going to Rome.", "Tomas is going to a wedding in Athens now."),
+        ("Tomas's cello belonged to his uncle.", "Tomas said: “my uncle has moved to Ghent now”"),
+        ("Tomas sings.", "Tomas said: “I sing the tenor part now instead of the bass”"),
+    ],
+)
+def test_what_adds_to_a_known_fact_or_is_about_something_else_tells_no_change(known: str, new: str):
+    assert not tells_change(fact(new), fact(known))
+
+
+def test_facts_with_an_attribute_change_by_their_key_unless_they_are_plans():
+    new = fact("Tomas said: “not Rome with the choir, we're going to Athens instead”")
+
+    assert not tells_change(fact("Tomas moved to Rome with the choir.", "home"), fact("Tomas lives in Rome.", "home"))
+    assert not tells_change(new, fact("Tomas is in a choir in Rome.", "choir"))
+    assert tells_change(new, fact("Tomas is in Rome with the choir.", "trip", FactKind.PLAN))
+
+
+def test_what_somebody_else_says_changes_nothing():
+    known, said = fact("Tomas is going to Rome."), "Mira said: “We're going to Athens instead of Rome.”"
+
+    assert not tells_change(fact(said, subject="Mira"), known)
+
+
+def test_a_name_and_what_is_told_of_its_bearer_are_never_the_same():
+    name = fact("Tomas's brother is called Ben.", "brother name", FactKind.PEOPLE)
+    job = fact("Tomas's brother Ben works in construction.", "ben job", FactKind.PEOPLE)
+
+    assert names_only_one(name, job)
+    assert names_only_one(job, name)
+    assert not names_only_one(name, fact("Tomas's brother's name is Ben.", "brother name", FactKind.PEOPLE))
+    assert not names_only_one(job, fact("Tomas said: “ben is in construction”"))

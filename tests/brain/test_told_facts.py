@@ -1,0 +1,258 @@
+"""What users tell is kept in their own words where no rule has put all of it into a statement."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lethe_app.brain.said import Said
+from lethe_app.brain.statements import Statement, extract
+from lethe_app.brain.told_facts import LONGEST
+from lethe_app.domain.chat import Role
+from lethe_app.domain.facts import FactKind
+
+TUESDAY = datetime(2026, 3, 10, 20, tzinfo=UTC)
+
+
+def talk(*messages: str) -> list[Said]:
+    """What Joan says, message by message; “P: ” begins a line of the persona."""
+    return [
+        Said(uuid4(), Role.ASSISTANT, "Nora", text.removeprefix("P: "), TUESDAY + place * timedelta(minutes=1))
+        if text.startswith("P: ")
+        else Said(uuid4(), Role.USER, "Joan", text, TUESDAY + place * timedelta(minutes=1))
+        for place, text in enumerate(messages)
+    ]
+
+
+def told(*messages: str) -> list[Statement]:
+    return extract(talk(*messages))
+
+
+def texts(*messages: str) -> list[str]:
+    return [statement.text for statement in told(*messages)]
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        (
+            "i've been doing pottery on thursdays since the divorce",
+            "Joan has been doing pottery on thursdays since the divorce.",
+        ),
+        ("I've just handed in my thesis on bog plants", "Joan has handed in their thesis on bog plants."),
+        ("no, I never learned to drive because of my epilepsy", "Joan never learned to drive because of their epilepsy."),
+        ("My dad is getting hip surgery tomorrow", "Joan's dad is getting hip surgery on 11 March 2026."),
+        (
+            "Last Friday I entered a chess tournament and won a trophy",
+            "On 6 March 2026 Joan entered a chess tournament and won a trophy.",
+        ),
+    ],
+)
+def test_a_sentence_in_the_first_person_is_told_in_the_third(said: str, fact: str):
+    assert texts(said) == [fact]
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        (
+            "our landlord is putting the rent up by 200 euros in March",
+            "Joan said: “our landlord is putting the rent up by 200 euros in March”",
+        ),
+        ("18 years with the post office", "Joan said: “18 years with the post office”"),
+        ("He left when I was six.", "Joan said: “He left when I was six.”"),
+        (
+            "oh btw the twins start school in Ghent on Monday lol",
+            "Joan said: “the twins start school in Ghent on 16 March 2026”",
+        ),
+    ],
+)
+def test_any_other_sentence_is_quoted_without_what_introduces_or_ends_it(said: str, fact: str):
+    assert texts(said) == [fact]
+
+
+def test_a_sentence_is_quoted_with_the_one_that_it_refers_to():
+    assert texts("my mum rang. haha. she's having the operation on the 20th") == [
+        "Joan said: “my mum rang. she's having the operation on 20 March 2026”"
+    ]
+
+
+def test_quotation_marks_of_the_user_do_not_end_the_quotation():
+    assert texts("we named our boat “Lark” and keep it in Ghent") == [
+        "Joan said: “we named our boat 'Lark' and keep it in Ghent”"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What do you do for work?", "night shifts at the sorting office in Leith"),
+        ("Where did you grow up?", "on a barge, mostly around Ghent"),
+        ("Who taught you to cook?", "my grandad, he was a ship's cook"),
+    ],
+)
+def test_an_answer_is_quoted_with_its_question_and_comes_from_both_messages(question: str, answer: str):
+    lines = talk(f"P: *smiles* Nice! {question}", answer)
+
+    (statement,) = extract(lines)
+
+    assert statement.text == f"Asked “{question}”, Joan said: “{answer}”"
+    assert statement.messages == (lines[0].id, lines[1].id)
+
+
+def test_an_answer_that_says_all_comes_without_its_question():
+    lines = talk("P: What do you do on Thursdays?", "i've been doing pottery on thursdays since the divorce")
+
+    (statement,) = extract(lines)
+
+    assert statement.text == "Joan has been doing pottery on thursdays since the divorce."
+    assert statement.messages == (lines[1].id,)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Remember when we climbed Mount Zorbulax?",
+        "Did the Velmora festival with your cousin Quentin change you?",
+        "And since the curse of the glass heron, have you slept?",
+    ],
+)
+@pytest.mark.parametrize("answer", ["yes, in 2019 with two friends from Leith", "Yes, I went with my sister in 2019", "it did"])
+def test_what_the_persona_makes_up_in_its_question_is_in_no_fact(question: str, answer: str):
+    known = " ".join(texts(f"P: {question}", answer)).lower()
+
+    assert not [word for word in ("zorbulax", "velmora", "quentin", "cousin", "heron", "curse") if word in known]
+
+
+def test_a_name_in_a_question_is_quoted_once_the_user_has_used_it():
+    asked = "Asked “How is Marek?”, Joan said: “moved to leeds in june”"
+
+    assert asked in texts("my brother Marek plays the tuba", "P: How is Marek?", "moved to leeds in june")
+    assert texts("P: How is Marek?", "moved to leeds in june") == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "do you like jazz?",
+        "what's it like being you?",
+        "lol nice",
+        "What a day!",
+        "That's so sweet of you",
+        "thanks, you're the best",
+        "ok lets go",
+        "I'm at work right now lol",
+        "the bus was late again",
+        "hmm I don't know yet",
+        "*I draw my sword and step into the tavern*",
+        "imagine I lived in a castle with twelve dogs",
+        "I've got a yacht in Monaco. just kidding",
+        "she wrote: “I moved to Ghent and married a baker”",
+        "42",
+        "🎉🎉🎉",
+        "",
+    ],
+)
+def test_questions_reactions_and_what_is_not_meant_are_left_out(said: str):
+    assert texts(said) == []
+
+
+@pytest.mark.parametrize(
+    "answer", ["I don't know yet", "idk", "not sure tbh", "I'd rather not say", "Guess!", "no idea, sorry"]
+)
+def test_an_evasion_is_no_answer(answer: str):
+    assert texts("P: What do you do for work?", answer) == []
+
+
+def test_the_answer_to_an_imagined_question_is_made_up():
+    assert texts("P: If you were a baker in Ghent, what would you sell?", "mostly rye bread and three kinds of cake") == []
+
+
+def test_yes_repeats_no_statement_of_the_rules():
+    assert texts("P: Are you married?", "yep") == ["Joan is married."]
+    assert texts("P: Do you smoke?", "yep") == ["Joan smokes."]
+
+
+def test_a_rule_and_the_users_own_words_do_not_say_the_same_twice():
+    assert texts("My exam is on friday") == ["Joan's exam is on 13 March 2026."]
+    assert texts("We moved to Leeds three years ago.") == ["Joan moved to Leeds in 2023."]
+
+
+def test_a_statement_without_an_attribute_gives_way_to_the_words_that_say_more():
+    assert texts("I'm scared of dentists and of the smell of hospitals since my operation in Ghent") == [
+        "Joan is scared of dentists and of the smell of hospitals since their operation in Ghent."
+    ]
+
+
+def test_what_is_told_twice_is_one_fact_with_both_messages():
+    lines = talk(
+        "our landlord is putting the rent up by 200 euros", "P: Oh no.", "our landlord is putting the rent up by 200 euros"
+    )
+
+    (statement,) = extract(lines)
+
+    assert statement.messages == (lines[0].id, lines[2].id)
+
+
+def test_each_sentence_of_a_quotation_has_its_own_date():
+    (fact,) = texts("our cat went missing yesterday. she came home from the woods this morning with a limp")
+
+    assert fact == (
+        "Joan said: “our cat went missing on 9 March 2026. she came home from the woods on the morning of 10 March 2026 "
+        "with a limp”"
+    )
+
+
+def test_a_plan_has_its_year():
+    assert texts("we're flying to Lisbon in May with my parents") == [
+        "Joan said: “we're flying to Lisbon in May 2026 with my parents”"
+    ]
+    assert texts("in May we always go camping with the cousins from Bristol") == [
+        "Joan said: “in May we always go camping with the cousins from Bristol”"
+    ]
+
+
+def test_words_of_time_that_cannot_be_resolved_come_with_the_day_they_were_said():
+    assert texts("My exam is tomorrow, on Friday.") == ["Joan said on 10 March 2026: “My exam is tomorrow, on Friday.”"]
+
+
+def test_a_fact_has_its_kind():
+    (work,) = told("P: What do you do for work?", "night shifts at the sorting office in Leith")
+    (plan,) = told("we're flying to Lisbon in May with my parents")
+
+    assert (work.kind, plan.kind) == (FactKind.WORK, FactKind.PLAN)
+
+
+def test_what_the_persona_says_is_never_kept_as_a_quotation():
+    assert texts("P: our landlord is putting the rent up by 200 euros in March") == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "my sister moved to ghent with her three kids and " * 80,
+        "I'm just really " * 250,
+        "(" * 4000,
+        "yeah, well, so, and " * 200,
+        "on the morning of the first " * 140 + "I left",
+        "“" * 2000 + "\"'" * 1000,
+        "😀 " * 2000 + "I moved",
+    ],
+)
+def test_a_long_or_hostile_line_is_read_and_no_quotation_is_longer_than_allowed(said: str):
+    for fact in texts(f"P: {said}?", said):
+        quoted = fact.partition("said: “")[2].removesuffix("”")
+        assert len(quoted or fact) <= LONGEST + len("Joan has their ")
+
+
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_whatever_is_written_every_fact_is_one_line_about_its_speaker(question: str, answer: str):
+    for statement in told(f"P: {question}", answer):
+        assert "\n" not in statement.text
+        assert {"Joan", "Nora"} & set(
+            statement.text.replace("'s", " ").replace(",", " ").split()
+        ) or not statement.text.isascii()
