@@ -29,7 +29,11 @@ _ANY_TIME = re.compile(
     re.IGNORECASE,
 )
 """Without any of these there is no date to spell out."""
-_FUTURE = re.compile(r"(?:\b(?:will|going to|plan\w*|getting|moving)|'ll|'m \w+ing|\bam \w+ing|\bis \w+ing)\b", re.IGNORECASE)
+_FUTURE = re.compile(
+    r"(?:\b(?:will|going to|plan\w*|getting|moving)|'ll|'m \w+ing|\bam \w+ing|\bis \w+ing)\b|"
+    rf"(?:\b(?:is|are)|'s)(?: (?:now|still|actually))? (?:on|in) (?:the )?(?:\d|(?:{_DAY}|{_MONTH})\b)",
+    re.IGNORECASE,
+)
 
 
 def resolve(sentence: str, today: date, *, event: bool = False) -> str:

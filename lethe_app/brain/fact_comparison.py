@@ -125,8 +125,16 @@ def tells_change(new: ExtractedFact, old: ExtractedFact) -> bool:
     """
     if new.key or (old.key and old.kind is not FactKind.PLAN) or not _CHANGED.search(new.fact) or not is_same_subject(new, old):
         return False
+    if not set(new.source_messages).isdisjoint(old.source_messages):
+        return False
     known, said = _carrying(old), _carrying(new)
     return len(known) >= LEAST_COMPARED and len(known & said) >= NEARLY_ALL * len(known)
+
+
+def is_told_within(fact: ExtractedFact, other: ExtractedFact) -> bool:
+    """Return whether another fact without an attribute says it too, in more words of the same message."""
+    is_from_same = not set(fact.source_messages).isdisjoint(other.source_messages)
+    return is_from_same and not other.key and _carrying(fact) <= _carrying(other)
 
 
 def twins(fact: ExtractedFact, known: Iterable[ExtractedFact]) -> list[ExtractedFact]:

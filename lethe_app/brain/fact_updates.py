@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
-from lethe_app.brain.fact_comparison import contradicts, extends, is_ended_by, tells_change
+from lethe_app.brain.fact_comparison import contradicts, extends, is_ended_by, is_told_within, tells_change
 from lethe_app.brain.gist import digest
 from lethe_app.brain.ledger import gives_way
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
@@ -55,7 +55,9 @@ def replace_outdated(
             for fact in others
             if is_news and (tells_change(new, fact) or any(is_ended_by(fact, sentence, new) for sentence in ends))
         ]
-        for old in {fact.guid: fact for fact in (*rivals, *ended)}.values():
+        gone = {fact.guid: fact for fact in (*rivals, *ended)}
+        gone |= {fact.guid: fact for fact in others if _falls_with(fact, gone.values(), new)}
+        for old in gone.values():
             if gives_way(old, stands) and old.last_seen <= stands.last_seen:
                 after |= _superseded(old, after.get(stands.guid, stands))
     return [fact for guid, fact in after.items() if before.get(guid) != fact]
@@ -90,6 +92,12 @@ def withdraw(
         else:
             found.changed.append(_without(fact, session, here))
     return found
+
+
+def _falls_with(fact: ExtractedFact, gone: Iterable[ExtractedFact], new: ExtractedFact) -> bool:
+    """Return whether a fact says what is outdated in more words, as “lives in Porto and sings” says “lives in Porto”."""
+    is_older = set(fact.source_messages).isdisjoint(new.source_messages)
+    return is_older and any(is_told_within(old, fact) for old in gone)
 
 
 def _carries(record: ExtractedFact, new: ExtractedFact, before: dict[UUID, ExtractedFact]) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.fact_comparison import names_only_one, tells_change
+from lethe_app.brain.fact_comparison import is_told_within, names_only_one, tells_change
 from lethe_app.domain.facts import ExtractedFact, FactKind
 
 MONDAY = datetime(2026, 11, 23, 20, tzinfo=UTC)
@@ -55,6 +56,24 @@ def test_what_somebody_else_says_changes_nothing():
     known, said = fact("Tomas is going to Rome."), "Mira said: “We're going to Athens instead of Rome.”"
 
     assert not tells_change(fact(said, subject="Mira"), known)
+
+
+def test_two_facts_of_one_message_tell_no_change_of_each_other():
+    message = uuid4()
+    known, new = fact("Tomas is going to Rome."), fact("Tomas said: “We're going to Athens instead of Rome.”")
+
+    assert not tells_change(*(one.model_copy(update={"source_messages": [message]}) for one in (new, known)))
+
+
+def test_words_of_the_same_message_say_what_a_statement_says_and_more():
+    message = uuid4()
+    home = fact("Tomas lives in Porto.", "home").model_copy(update={"source_messages": [message]})
+    more = fact("Tomas lives in Porto, the choir rehearses on Tuesdays.").model_copy(update={"source_messages": [message]})
+    elsewhere = more.model_copy(update={"source_messages": [uuid4()]})
+
+    assert is_told_within(home, more)
+    assert not is_told_within(more, home)
+    assert not is_told_within(home, elsewhere)
 
 
 def test_a_name_and_what_is_told_of_its_bearer_are_never_the_same():

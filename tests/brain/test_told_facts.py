@@ -216,6 +216,13 @@ def test_a_plan_has_its_year():
     ]
 
 
+def test_a_day_that_is_to_come_is_not_taken_for_a_past_one_because_something_was_moved():
+    assert "Joan's driving test is on 20 March 2026." in texts(
+        "my driving test is on the 20th now, it got pushed from the 13th"
+    )
+    assert not [text for text in texts("my driving test is on the 2nd now, it got pushed") if "2 March" in text]
+
+
 def test_words_of_time_that_cannot_be_resolved_come_with_the_day_they_were_said():
     assert texts("My exam is tomorrow, on Friday.") == ["Joan said on 10 March 2026: “My exam is tomorrow, on Friday.”"]
 

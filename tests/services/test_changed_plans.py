@@ -1,0 +1,83 @@
+"""Two evenings archived by rules, one after the other: what changed between them is known as it is now."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from lethe_app.house import House
+from tests.services.past import hold
+
+FIRST = datetime(2026, 11, 2, 20, tzinfo=UTC)
+SECOND = datetime(2026, 11, 5, 20, tzinfo=UTC)
+PLANS = (
+    "hi! guess what, my driving test is on the 13th",
+    "Exciting! Are you nervous?",
+    "a bit. my brother is called Ben by the way, he taught me",
+    "Lucky you.",
+    "and we're going to Rome with the choir in december",
+    "How lovely.",
+    "I live in Porto, the choir rehearses on tuesdays in the old chapel",
+    "I would love to hear it.",
+)
+CHANGED = (
+    "ugh. my driving test is on the 20th now, it got pushed from the 13th",
+    "Oh no.",
+    "at least Ben is happy, he works in construction and has the week off",
+    "Good for him.",
+    "and with the choir we're going to Athens in december instead of Rome",
+    "Also lovely.",
+    "oh and i moved to Lisbon on monday",
+    "Goodness!",
+)
+
+
+async def archive(house: House, *lines: str, at: datetime) -> None:
+    session = await hold(house, *lines, at=at)
+    await house.archiving.begin(session.guid)
+    await house.archiving.finish()
+
+
+async def known(house: House) -> tuple[set[str], set[str]]:
+    """The facts that hold, and those that something later replaced."""
+    facts = await house.knowing.all("mira-test")
+    return {fact.fact for fact in facts if not fact.superseded}, {fact.fact for fact in facts if fact.superseded}
+
+
+async def test_plans_that_changed_are_known_as_they_are_now(house: House):
+    await archive(house, *PLANS, at=FIRST)
+    await archive(house, *CHANGED, at=SECOND)
+
+    held, outdated = await known(house)
+
+    assert outdated == {
+        "Tomas's driving test is on 13 November 2026.",
+        "Tomas is going to Rome with the choir in December 2026.",
+        "Tomas lives in Porto.",
+        "Tomas lives in Porto, the choir rehearses on tuesdays in the old chapel.",
+    }
+    assert held == {
+        "Tomas's driving test is on 20 November 2026.",
+        "Tomas's driving test is on 20 November 2026 now, it got pushed from the 13th.",
+        "Tomas said: “with the choir we're going to Athens in December 2026 instead of Rome”",
+        "Tomas moved to Lisbon on 2 November 2026.",
+        "Tomas's brother is called Ben.",
+        "Tomas's brother Ben taught Tomas.",
+        "Tomas said: “at least Ben is happy, he works in construction and has the week off”",
+    }
+
+
+async def test_what_is_only_told_again_replaces_nothing(house: House):
+    await archive(house, *PLANS, at=FIRST)
+    before, _nothing = await known(house)
+    await archive(house, *PLANS, at=SECOND.replace(month=11, day=4))
+
+    assert await known(house) == (before, set())
+
+
+async def test_what_is_told_first_but_archived_later_does_not_replace_what_holds_now(house: House):
+    await archive(house, *CHANGED, at=SECOND)
+    await archive(house, *PLANS, at=FIRST)
+
+    held, _outdated = await known(house)
+    assert "Tomas moved to Lisbon on 2 November 2026." in held
+    assert "Tomas lives in Porto." not in held
