@@ -19,7 +19,8 @@ _SHORT = {"'m": " is", "'re": " is", "'ve": " has", "'ll": " will"}
 _PLURAL = {"'re": " are", "'ve": " have", "'ll": " will", "'d": " would"}
 _HAD = re.compile(r"(?: \w+ly)? (?:been|had|better|never|always|just|already)\b| \w+ed\b")
 _PAIR = re.compile(
-    rf"^my (?P<who>(?:[\w-]+ ){{0,2}}?(?:{RELATIVES}|[a-z]+s)(?: [A-Z]\w+)?) and I(?P<short>'ve|'ll|'d)?(?![\w'])",
+    rf"^my (?!(?:{RELATIVES}) [a-z]+s and)"
+    rf"(?P<who>(?:[\w-]+ ){{0,2}}?(?:{RELATIVES}|[a-z]+s)(?: [A-Z]\w+)?) and I(?P<short>'ve|'ll|'d)?(?![\w'])",
     re.IGNORECASE,
 )
 """“My wife and I”."""
@@ -37,6 +38,10 @@ _SEVERAL = re.compile(
 """Whom “they” would mean."""
 _BOTH = {"our": "their", "ours": "theirs", "us": "them", "we": "they", "ourselves": "themselves"}
 _PLURAL_YOU = re.compile(r"\byou (?:two|all|both|guys|lot)\b", re.IGNORECASE)
+
+
+_JOINED = re.compile(rf"(?:\b[A-Z][\w'-]*|\b(?:{RELATIVES}|him|her|them|friends?)) $")
+"""Stands before “and I” where that means two people."""
 
 
 def rewrite(sentence: str, speaker: str, other: str) -> str | None:
@@ -83,9 +88,10 @@ def _told(text: str, name: str) -> str:
     seen: list[int] = [0] if place == 0 and text.startswith(f"{name} and") else []
 
     def one(found: re.Match[str]) -> str:
-        again = bool(seen) and not found["before"] and not _SEVERAL.search(text[seen[0] : found.start()])
+        goes_on = not found["before"] or found["before"] == "and "
+        again = bool(seen) and goes_on and not _SEVERAL.search(text[seen[0] : found.start()])
         seen.append(found.start())
-        return _again(found) if again else _first(found, name)
+        return _again(found) if again else _first(found, name, joined=bool(_JOINED.search(text[: found.start()])))
 
     return _MY_EVENT.sub(_any_event, _I.sub(one, text))
 
@@ -98,20 +104,21 @@ def _again(found: re.Match[str]) -> str:
     """One more “I” of a sentence that has named its doer: “when I was six” as “when they were six”."""
     short = (found["short"] or "").replace("'m", "'re")
     after = _SINGULAR.sub(lambda verb: verb["adverb"] + _PLURAL_OF[verb["verb"]], found["after"])
-    return f"they{short}{after}"
+    return f"{found['before'] or ''}they{short}{after}"
 
 
-def _first(found: re.Match[str], name: str) -> str:
-    """One “I” with the verb that follows it."""
+def _first(found: re.Match[str], name: str, *, joined: bool) -> str:
+    """One “I” with the verb that follows it, which is a plural already where “I” is `joined` to somebody: “Ana and I live”."""
     before, short, after = found["before"] or "", found["short"] or "", found["after"]
-    if before == "and ":  # Ana and I live: the verb is a plural already
+    if before == "and " and joined:
         return before + name + (_PLURAL.get(short, "") if short != "'m" else " is") + after
     turned = {"am ": "is ", "do ": "does ", "have ": "has "}.get(before, before)
-    if before:  # am I, did I: the verb stands before
+    if before and before != "and ":  # am I, did I: the verb stands before
         return turned + name + after
+    who = turned + name
     if short == "'d":
-        return name + (" had" if _HAD.match(after) else " would") + after
-    return name + (_SHORT[short] + after if short else _agreed(after))
+        return who + (" had" if _HAD.match(after) else " would") + after
+    return who + (_SHORT[short] + after if short else _agreed(after))
 
 
 def _agreed(after: str) -> str:

@@ -226,7 +226,7 @@ def _referred(sentences: Sequence[_Sentence], place: int) -> list[int]:
             break
         if sentences[earlier].probability >= TELLS_SOMETHING:
             first.insert(0, earlier)
-    if len(first) == 1 and place and _refers(sentences[place]) and content_words(sentences[place - 1].tidied):
+    if len(first) == 1 and place and _refers(sentences[place]) and _PERSON_OR_THING.search(sentences[place - 1].text):
         first.insert(0, place - 1)
     return first
 

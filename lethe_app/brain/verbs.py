@@ -81,9 +81,16 @@ def is_adverb(word: str) -> bool:
     return low in ADVERBS or (low.endswith("ly") and len(low) > 4 and low not in LY_VERBS)
 
 
+_BARE_FORMS = {"been": "has been", "gone": "has gone", "done": "has done", "seen": "has seen", "best": "had best",
+               "better": "had better"}  # fmt: skip
+"""Forms that stand after “I” without the verb they need, as in “I been waiting”."""
+
+
 def agree(verb: str) -> str:
     """What follows a name where `verb` followed “I”: past forms and modal verbs stay as they are."""
     low = verb.lower()
+    if low in _BARE_FORMS:
+        return _BARE_FORMS[low]
     if low in MODALS or is_past(verb):
         return third(verb) if low in {"were", "weren't"} else verb
     return third(verb)

@@ -26,6 +26,8 @@ from lethe_app.brain.third_person import rewrite
         ("I always go by train", "Tomas always goes by train."),
         ("I ran a marathon", "Tomas ran a marathon."),
         ("I need glasses", "Tomas needs glasses."),
+        ("I been wanting a boat", "Tomas has been wanting a boat."),
+        ("I best get to bed", "Tomas had best get to bed."),
     ],
 )
 def test_verbs_agree_with_the_name(said: str, known: str):
@@ -41,6 +43,11 @@ def test_verbs_agree_with_the_name(said: str, known: str):
         ("I live by myself", "Tomas lives alone."),
         ("My wife and I have a boat", "Tomas and their wife have a boat."),
         ("My wife and I sold our boat", "Tomas and their wife sold their boat."),
+        ("I mend clocks, and I do The Times crossword", "Tomas mends clocks, and they do The Times crossword."),
+        ("I moved to Porto and I love it", "Tomas moved to Porto and they love it."),
+        ("My uncle is ill, and I do his shopping", "Tomas's uncle is ill, and Tomas does his shopping."),
+        ("My dad drives and I'm scared of cars", "Tomas's dad drives and Tomas is scared of cars."),
+        ("Last year Ana and I moved to Rome", "Last year Ana and Tomas moved to Rome."),
         ("I met my husband when I lived in Rome", "Tomas met their husband when they lived in Rome."),
         ("I ran my first marathon", "Tomas ran their first marathon."),
         ("I play my grandfather's cello", "Tomas plays their grandfather's cello."),

@@ -207,6 +207,12 @@ def test_each_sentence_of_a_quotation_has_its_own_date():
     )
 
 
+def test_a_day_of_every_week_has_no_date():
+    assert texts("I swim outdoors with a group of women on Sunday mornings") == [
+        "Joan swims outdoors with a group of women on Sunday mornings."
+    ]
+
+
 def test_a_plan_has_its_year():
     assert texts("we're flying to Lisbon in May with my parents") == [
         "Joan said: “we're flying to Lisbon in May 2026 with my parents”"
