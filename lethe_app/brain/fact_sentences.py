@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from lethe_app.brain.kinds import ANIMALS, CONDITIONS, EVENTS, JOBS, POSSESSIONS, RELATIVES
+from lethe_app.brain.kinds import ANIMALS, CONDITIONS, EVENTS, JOBS, POSSESSIONS, RELATIVES, STATES
 from lethe_app.brain.phrases import OFTEN, TIME
 from lethe_app.brain.spelling import tidy
 from lethe_app.brain.stems import stem
@@ -19,6 +19,7 @@ _CLASSES = {
     "animal": re.compile(rf"\b(?:{ANIMALS})\b", re.IGNORECASE),
     "owned": re.compile(rf"\b(?:{POSSESSIONS})\b", re.IGNORECASE),
     "condition": re.compile(rf"\b(?:{CONDITIONS})\b", re.IGNORECASE),
+    "state": re.compile(rf"\b(?:{STATES}|allergic|intolerant|scared of|afraid of)\b", re.IGNORECASE),
     "event": re.compile(rf"\b(?:{EVENTS})\b", re.IGNORECASE),
     "job": re.compile(rf"\b(?:{JOBS})\b", re.IGNORECASE),
     "time": re.compile(TIME, re.IGNORECASE),
@@ -65,22 +66,17 @@ def features(sentence: str, question: str = "", place: int = 0) -> set[str]:
     return found
 
 
-def question_words(question: str) -> dict[str, str]:
-    """Return the stems of the words that a question is about, with their features."""
-    return {word: f"asked about {word}" for word in words_of(question) if word not in STOP_WORDS}
+def question_words(question: str) -> set[str]:
+    """Return the features of the words that a question is about."""
+    return {f"asked about {word}" for word in _words(tidy(question)) if word not in STOP_WORDS}
 
 
 def _question_features(question: str, *, short: bool) -> set[str]:
-    words = words_of(question)
-    found = {"answers", f"asked {' '.join(words[:1])}", f"asked {' '.join(words[:2])}"} | {*question_words(question).values()}
+    words = _words(tidy(question))
+    found = {"answers", f"asked {' '.join(words[:1])}", f"asked {' '.join(words[:2])}"} | question_words(question)
     if {"you", "your"} & set(words):
         found.add("asked you")
     return found | ({f"{each} shortly" for each in found} if short else set())
-
-
-def words_of(sentence: str) -> list[str]:
-    """Return the stems of at most `MOST_WORDS` words of a sentence; a number counts as 0."""
-    return _words(tidy(sentence))
 
 
 def _words(text: str) -> list[str]:

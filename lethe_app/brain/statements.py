@@ -157,21 +157,24 @@ def _in_own_words(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]], stat
     """Return the statements with what users tell beyond them; one without a key that says less than their words gives way."""
     held = {one.text: one for one in stated}
     heard = question_words(" ".join({line.name for line in lines}))
+    before: dict[str, told_facts.Turn] = {}
     for place, line in enumerate(lines):
         if line.role is not Role.USER:
             continue
         here = [one for one in held.values() if line.id in one.messages]
         asked = lines[place - 1] if place and lines[place - 1].name != line.name else None
-        for told in told_facts.find(line, pieces[place], asked, [one.text for one in here], heard):
+        turn = told_facts.read(line, pieces[place], asked)
+        for told in told_facts.find(turn, before.get(line.name), [one.text for one in here], heard):
             words = content_words(told.text)
             for one in here:
                 if not one.key and content_words(one.text) <= words:
                     held.pop(one.text, None)
-            before = held.get(told.text)
-            messages = tuple(dict.fromkeys((*(before.messages if before else ()), *told.messages)))
-            time, kind = (before.time, before.kind) if before else (line.time, told.kind)
+            earlier = held.get(told.text)
+            messages = tuple(dict.fromkeys((*(earlier.messages if earlier else ()), *told.messages)))
+            time, kind = (earlier.time, earlier.kind) if earlier else (line.time, told.kind)
             held[told.text] = Statement(told.text, line.name, messages, time, kind=kind)
-        heard = heard.union(*(question_words(piece.text) for piece in pieces[place]))
+        before[line.name] = turn
+        heard.update(*(question_words(piece.text) for piece in pieces[place]))
     return list(held.values())
 
 

@@ -24,9 +24,9 @@ from lethe_app.brain.third_person import rewrite
 from lethe_app.brain.verbs import is_past
 from lethe_app.domain.facts import FactKind
 from lethe_app.retrieval.when import WEEKDAYS
-from lethe_app.retrieval.words import MONTHS, WORD
+from lethe_app.retrieval.words import MONTHS, WORD, unaddressed
 
-WORTH_KEEPING = 0.5
+WORTH_KEEPING = 0.52
 """Probability from which a sentence is kept."""
 TELLS_SOMETHING = 0.12
 """Probability below which a sentence is a mere reaction, to which no other refers."""
@@ -43,7 +43,8 @@ LONGEST_QUESTION = 16
 _LEAD = re.compile(
     r"^(?:(?:oh|and|also|so|but|well|ok|okay|anyway|anyways|btw|by the way|(?:ha)+h?|heh|lol|lmao|yes|yeah|yep|ya|hey|hi|hello|"
     r"ugh|omg|wow|fair|true|thanks|thank you|sorry|tbh|honestly|actually|hmm+|um+|uh+|er|right|cool|great|nice|sure|exactly|"
-    r"see|look|listen|plus|aw+|ah|aye|god|damn|anyhow|grand|like|dude|bro|girl|man|then|though|tho|cause|cuz|because|bc)\b"
+    r"see|look|listen|plus|aw+|ah|aye|god|damn|anyhow|grand|like|dude|bro|girl|man|then|though|tho|cause|cuz|because|bc|"
+    r"since (?:we|I) (?:last )?(?:talked|spoke|chatted)|I (?:forgot|meant|wanted) to (?:say|mention|tell you))\b"
     r"[\s,.!;:…-]*|\W+(?=\w))+(?=\S)",
     re.IGNORECASE,
 )
@@ -75,8 +76,18 @@ _WHEN = re.compile(
     re.IGNORECASE,
 )
 """“Last Friday I …”"""
+_OWN = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|my|me|mine|we|we're|we've|our|us)\b", re.IGNORECASE)
+_SHOWS = re.compile(
+    r"(?:here's|here is|here are|check out|look at|(?:I|we) (?:\w+ )?agree\b|(?:I|we) (?:100%|totally|completely|fully) agree)",
+    re.IGNORECASE,
+)
+"""Agrees, or shows something that nobody sees later."""
 _FIRST_PERSON = re.compile(r"^(?:I|I'm|I've|I'd|I'll|my)\b", re.IGNORECASE)
-_ELLIPSIS = re.compile(r"^I(?:'m|'ve| am| do| did| have| will| can| was| would)?(?: not| too)?(?:[,.!;]|$)", re.IGNORECASE)
+_ELLIPSIS = re.compile(
+    r"^I(?:'m|'ve| am| do| did| have| will| can| was| would)?(?: not| too)?(?:[,.!;]|$)|"
+    r"^I (?:do|did|have)(?: not)? (?:on|in|at|last|yesterday|already|once|for|since|until|so)\b",
+    re.IGNORECASE,
+)
 _FRAGMENT = re.compile(
     r"^my (?:[\w'-]+ ){0,3}?[\w'-]+(?:, (?:he|she|they|it|he's|she's|they're|it's|his|her|their|I|we|who|which)\b|\W*$)",
     re.IGNORECASE,
@@ -136,39 +147,79 @@ class _Sentence:
     """Of being worth keeping."""
 
     @property
+    def kind(self) -> FactKind:
+        return fact_classifier.kind(self.features)
+
+    @property
     def is_kept(self) -> bool:
         return self.probability >= WORTH_KEEPING
 
 
-def find(
-    line: Said, pieces: Sequence[Piece], asked: Said | None, stated: Iterable[str], heard: Collection[str] = ()
-) -> Iterator[Told]:
+@dataclass(frozen=True)
+class Turn:
+    """One message of the user, as it is read."""
+
+    line: Said
+    asked: Said | None
+    """The message it replies to."""
+    question: str
+    """At the end of that."""
+    sentences: list[_Sentence]
+
+
+def read(line: Said, pieces: Sequence[Piece], asked: Said | None) -> Turn:
+    """Return what the user states as themselves in a message, which replies to the message `asked`."""
+    question = question_of(asked.text) if asked else ""
+    present = [asked.name] if asked else []
+    plain = [unaddressed(piece.text, present) for piece in pieces if piece.meaning is Meaning.PLAIN]
+    sentences = [_judged(text, question if place == 0 else "", place) for place, text in enumerate(plain)]
+    return Turn(line, asked, question, sentences)
+
+
+def find(turn: Turn, before: Turn | None, stated: Iterable[str], heard: Collection[str] = ()) -> Iterator[Told]:
     """Yield what a message of the user tells beyond what rules have `stated` of it.
 
-    `asked` is the message it replies to, `heard` the `fact_sentences.question_words` of what the user has said before.
+    `before` is their message before, `heard` the `fact_sentences.question_words` of all they have said before.
     """
-    question = question_of(asked.text) if asked else ""
-    is_plain = fact_classifier.knows_question(question, heard)
-    known = frozenset[str]().union(*map(content_words, stated), content_words(line.name))
-    plain = [piece.text for piece in pieces if piece.meaning is Meaning.PLAIN]
-    sentences = [_judged(text, question if place == 0 else "", place) for place, text in enumerate(plain)]
-    first = next((place for place, one in enumerate(sentences) if content_words(one.tidied)), 0)
-    for start, group in _groups(sentences):
-        if start == 0 and _IMAGINED.match(question):
+    known = frozenset[str]().union(*map(content_words, stated), content_words(turn.line.name))
+    is_plain = fact_classifier.knows_question(turn.question, heard)
+    first = next((place for place, one in enumerate(turn.sentences) if content_words(one.tidied)), 0)
+    for start, group in _groups(turn.sentences):
+        if _SHOWS.match(group[0].tidied) or (start == 0 and _IMAGINED.match(turn.question)):
             continue
-        answered = asked if asked and start <= first and _needs(question, group[0]) else None
-        if not _says_more(group, question if answered else "", known, line):
+        answers = turn.asked is not None and start <= first and _needs(turn.question, group[0])
+        if not _says_more(group, turn.question if answers else "", known, turn.line):
             continue
-        if answered and not is_plain:
-            if _is_lost(group[0], question):
-                continue
-            answered = None
-        kind = next(one.kind for one in group if one.is_kept)
-        if len(group) == 1 and (told := _in_third_person(group[0], line)):
-            yield Told(told, (line.id,), kind)
-        else:
-            sources = (answered.id, line.id) if answered else (line.id,)
-            yield Told(_quoted(group, line, question if answered else ""), sources, kind)
+        if answers and is_plain:
+            yield _told(turn, group, turn.asked)
+        elif not (answers and _is_lost(group[0], turn.question)):
+            refers = before if start <= first and _refers(group[0]) else None
+            spoken_of = _spoken_of(refers) if refers else None
+            if refers and spoken_of:
+                yield _told(turn, [spoken_of, *group], refers.line)
+            elif not _refers(group[0]) or _is_clear(group):
+                yield _told(turn, group, None)
+
+
+def _told(turn: Turn, said: Sequence[_Sentence], source: Said | None) -> Told:
+    """Return sentences as a fact; `source` is the question they answer, or the message before that they refer to."""
+    line, kind = turn.line, next(one.kind for one in reversed(said) if one.is_kept)
+    alone = _in_third_person(said[0], line) if len(said) == 1 and source is None else ""
+    question = turn.question if source is not None and source is turn.asked else ""
+    sources = (source.id, line.id) if source is not None else (line.id,)
+    return Told(alone or _quoted(said, line, question), sources, kind)
+
+
+def _spoken_of(turn: Turn) -> _Sentence | None:
+    """Return the last sentence of a message that names somebody or something to speak of."""
+    named = (one for one in reversed(turn.sentences) if _PERSON_OR_THING.search(one.text))
+    return next((one for one in named if one.probability >= TELLS_SOMETHING and not _refers(one)), None)
+
+
+def _is_clear(group: Sequence[_Sentence]) -> bool:
+    """Return whether sentences tell something of their speaker though nobody knows what they refer to."""
+    text = " ".join(one.tidied for one in group if one.is_kept)
+    return len(content_words(text)) >= CLEAR and bool(_OWN.search(text))
 
 
 def question_of(message: str) -> str:
@@ -179,11 +230,11 @@ def question_of(message: str) -> str:
 
 
 def _judged(text: str, question: str, place: int) -> _Sentence:
-    described = features(text, question, place)
+    described = frozenset(features(text, question, place))
     tidied = _TAIL.sub("", _LEAD.sub("", tidy(text)))
     says_nothing = text.rstrip("\"”’') ").endswith("?") or _EVASION.fullmatch(tidied)
     probability = 0.0 if says_nothing else fact_classifier.probability(described)
-    return _Sentence(text, tidied, fact_classifier.kind(described), probability)
+    return _Sentence(text, tidied, described, probability)
 
 
 def _says_more(group: Sequence[_Sentence], question: str, known: frozenset[str], line: Said) -> bool:
