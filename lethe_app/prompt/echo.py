@@ -20,6 +20,8 @@ _DATE_BEGINS = r"(?:\([^()\n]{0,60})?"
 _MAY_BE_DATED = re.compile(
     rf"^\s*(?:\*|\*\*[^*\n(]{{0,100}}(?:\*|\*\* ?{_DATE_BEGINS})?|#{{1,6}}(?: [^\n(]{{0,100}}{_DATE_BEGINS})?)$"
 )
+_ENDS = tuple('.!?…*"”')
+"""Marks behind which a line is complete."""
 SAID = ("said", "asked", "wrote")
 LEAST_WORDS = 4
 """A line of fewer words is copied only where a copied line stands above it."""
@@ -79,7 +81,11 @@ class EchoFilter:
         return "".join(shown) + self._part(parts[-1])
 
     def finish(self) -> str:
-        """What was held back and is no copy."""
+        """What was held back and is no copy. Below a copied line, one that breaks off is a copy if it begins as one."""
+        words = _words(self._line)
+        is_cut_off = self._below and len(words) > 1 and not self._line.rstrip().endswith(_ENDS)
+        if is_cut_off and any(known.begins_with(words) for known in self._known):
+            self.dropped, self._line = self.dropped + self._line, ""
         shown, self._line = self._settled("") if self._line else "", ""
         return shown
 

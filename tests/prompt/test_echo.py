@@ -46,6 +46,13 @@ def test_a_copied_line_is_taken_out_and_the_reply_stays(copy: str, size: int):
     assert filtered(f"“You are late.”\n{copy}", size).rstrip() == "“You are late.”"
 
 
+def test_below_a_copied_line_one_that_the_end_of_the_reply_cuts_off_is_taken_out_as_well():
+    assert not filtered(f"{HEADING}\nTomas is allergic")
+    assert filtered(f"{HEADING}\nTomas is.") == "Tomas is."
+    assert filtered(f"{HEADING}\nTomas") == "Tomas"
+    assert filtered("Tomas is allergic") == "Tomas is allergic"
+
+
 def test_a_reply_that_goes_on_behind_a_title_keeps_its_own_words():
     assert filtered("**The storm** (Tuesday, March 3rd, 2026): That night I was afraid for you.") == (
         "That night I was afraid for you."
