@@ -30,7 +30,8 @@ from lethe_app.ui.workshop.table import SearchField, Table
 CHANGED_MS = 300
 WIDTHS = {KIND: 88, TIMES: 62, FIRST: 112, LAST: 112, BY: 128, WEIGHT: 76}
 DISPENSABLE = (KIND, LAST, TIMES, WEIGHT, FIRST, BY)
-FACT_WIDTH = 330
+FACT_WIDTH = 480
+"""What the column of facts keeps: many are quotations, and read better than their weight."""
 
 
 class FactPage(Page):
