@@ -20,6 +20,7 @@ from lethe_app.ui.transcript.view import ChatView
 from lethe_app.ui.welcome import Welcome
 
 PATIENCE = 600.0
+PICTURES = Path(__file__).parent.parent.parent / "build" / "screenshots"
 Story = Callable[["Stage"], Awaitable[None]]
 
 
@@ -103,6 +104,12 @@ class Stage:
         return "\n".join(
             widget.text() for widget in widgets if isinstance(widget, QLabel | QAbstractButton) and widget.isVisible()
         )
+
+    async def take_picture(self, name: str) -> None:
+        """Save what is on the screen."""
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        await asyncio.sleep(0.1)  # layouts settle; processing events here would step into other tasks
+        assert self.window.grab().save(str(PICTURES / f"story-{name}.png"))
 
     # what one does
 

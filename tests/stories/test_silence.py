@@ -39,7 +39,7 @@ def only_the_starter_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     """Whatever models this machine has are not part of the story, and on a busy machine replies are not to take for ever."""
     monkeypatch.setenv("HOME", str(tmp_path / "somebody"))
     (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "settings.json").write_text('{"max_reply": 48}', encoding="utf-8")
+    (tmp_path / "home" / "settings.json").write_text('{"max_reply": 48, "threads": 1}', encoding="utf-8")
 
 
 def ended_line(stage: Stage) -> EndedLine | None:
@@ -69,6 +69,7 @@ def test_an_evening_left_without_a_goodbye_is_remembered_and_can_be_gone_on_with
         QTest.keyClicks(stage.window.chat.composer.text, "penter")
         await stage.until(lambda: ended_line(stage) is not None, "the night has ended the conversation")
         await stage.until(lambda: conversations(stage)[0].is_ended, "the list shows that it has ended")
+        await stage.take_picture("conversation-ended")
 
         assert stage.window.chat.composer.text.toPlainText() == "I work as a carpenter"
         assert len(stage.messages()) == 3
