@@ -26,7 +26,7 @@ from lethe_app.domain.facts import FactKind
 from lethe_app.retrieval.when import WEEKDAYS
 from lethe_app.retrieval.words import MONTHS, WORD, unaddressed
 
-WORTH_KEEPING = 0.52
+WORTH_KEEPING = 0.5
 """Probability from which a sentence is kept."""
 TELLS_SOMETHING = 0.12
 """Probability below which a sentence is a mere reaction, to which no other refers."""
@@ -78,7 +78,8 @@ _WHEN = re.compile(
 """“Last Friday I …”"""
 _OWN = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|my|me|mine|we|we're|we've|our|us)\b", re.IGNORECASE)
 _SHOWS = re.compile(
-    r"(?:here's|here is|here are|check out|look at|(?:I|we) (?:\w+ )?agree\b|(?:I|we) (?:100%|totally|completely|fully) agree)",
+    r"(?:here's|here is|here are|check out|look at|(?:I|we) (?:100%|\w+ )?agree\b|"
+    r"(?:I|we) (?:talked|spoke|chatted) about)",
     re.IGNORECASE,
 )
 """Agrees, or shows something that nobody sees later."""
@@ -219,7 +220,8 @@ def _spoken_of(turn: Turn) -> _Sentence | None:
 def _is_clear(group: Sequence[_Sentence]) -> bool:
     """Return whether sentences tell something of their speaker though nobody knows what they refer to."""
     text = " ".join(one.tidied for one in group if one.is_kept)
-    return len(content_words(text)) >= CLEAR and bool(_OWN.search(text))
+    is_own = bool(_OWN.search(text)) or not (_SUBJECT.search(text) or _POINTS.search(text))
+    return len(content_words(text)) >= CLEAR and is_own
 
 
 def question_of(message: str) -> str:
