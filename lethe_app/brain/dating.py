@@ -51,10 +51,15 @@ def resolve(sentence: str, today: date, *, event: bool = False) -> str:
     if settled is None:
         return sentence
     sentence = settled
-    past = bool(_PAST.search(sentence)) and not _FUTURE.search(sentence)
+    past = tells_past(sentence)
     for pattern, worded in _RULES:
         sentence = pattern.sub(lambda found, worded=worded: _safely(worded, found, today, past), sentence)  # type: ignore[misc]
     return _with_year(sentence, today, past) if event else sentence
+
+
+def tells_past(sentence: str) -> bool:
+    """Return whether a sentence tells what has been, and nothing that is to come."""
+    return bool(_PAST.search(sentence)) and not _FUTURE.search(sentence)
 
 
 def spell(day: date) -> str:

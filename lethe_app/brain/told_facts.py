@@ -124,7 +124,6 @@ _EVASION = re.compile(
 )
 """An answer that says nothing."""
 _OFTEN = re.compile(rf"{OFTEN}|\b(?:when|whenever|every|each|always|usually)\b", re.IGNORECASE)
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _QUOTES = str.maketrans({"“": "'", "”": "'", '"': "'"})
 
 
@@ -335,13 +334,8 @@ def _quoted(group: Sequence[_Sentence], line: Said, question: str) -> str:
 
 def _resolved(text: str, line: Said, *, is_plan: bool = False) -> str:
     """Return a text with its relative dates spelled out, and those of a plan with their year."""
-    today = line.time.date()
-    dated = dating.resolve(text, today)
-    if not is_plan or _OFTEN.search(text):
-        return dated
-    planned = dating.resolve(text, today, event=True)
-    is_over = any(int(year) < today.year for year in {*_YEAR.findall(planned)} - {*_YEAR.findall(dated)})
-    return dated if is_over else planned
+    is_to_come = is_plan and not _OFTEN.search(text) and not dating.tells_past(text)
+    return dating.resolve(text, line.time.date(), event=is_to_come)
 
 
 def _bare(text: str) -> str:

@@ -217,6 +217,9 @@ def test_a_plan_has_its_year():
     assert texts("we're flying to Lisbon in May with my parents") == [
         "Joan said: “we're flying to Lisbon in May 2026 with my parents”"
     ]
+    assert texts("our move was meant to be in May but they pushed it to January") == [
+        "Joan said: “our move was meant to be in May but they pushed it to January”"
+    ]
     assert texts("in May we always go camping with the cousins from Bristol") == [
         "Joan said: “in May we always go camping with the cousins from Bristol”"
     ]
