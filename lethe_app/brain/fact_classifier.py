@@ -11,12 +11,14 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lethe_app.brain.fact_sentences import question_words
+from lethe_app.brain.fact_sentences import WORD, question_words
 from lethe_app.domain.facts import FactKind
 from lethe_app.paths import shipped_root
 
 BIAS = ""
 """Name of the feature that every sentence has."""
+FEWEST_KNOWN, LANGUAGE_SHOWS = 0.4, 4
+"""Share of the words of a sentence that must stand in the labelled chats, and from how many words on."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,11 @@ class Weights:
     """For being of each kind."""
 
 
-def probability(features: Iterable[str]) -> float:
-    """Return how surely a sentence states something worth keeping, from 0 to 1."""
+def probability(features: Collection[str]) -> float:
+    """Return how surely a sentence states something worth keeping, from 0 to 1; 0 in an unknown language."""
+    words = [feature for feature in features if feature.startswith(WORD)]
+    if len(words) >= LANGUAGE_SHOWS and sum(word in _weights().keep for word in words) < FEWEST_KNOWN * len(words):
+        return 0.0
     return 1 / (1 + math.exp(-_sum(_weights().keep, features)))
 
 

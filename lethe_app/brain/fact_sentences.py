@@ -12,6 +12,8 @@ from lethe_app.brain.stems import stem
 from lethe_app.retrieval.when import WEEKDAYS
 from lethe_app.retrieval.words import MONTHS, STOP_WORDS
 
+WORD = "w "
+"""How the name of the feature of a word begins."""
 MOST_WORDS = 60
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+")
 _CLASSES = {
@@ -46,7 +48,7 @@ def features(sentence: str, question: str = "", place: int = 0) -> set[str]:
     """
     text = tidy(sentence)
     words = _words(text)
-    found = {f"w {word}" for word in words}
+    found = {f"{WORD}{word}" for word in words}
     found |= {f"b {one} {other}" for one, other in pairwise(["^", *words, "$"])}
     found |= {f"first {' '.join(words[:3])}"} if words else set()
     found |= {f"has {name}" for name, pattern in _CLASSES.items() if pattern.search(text)}

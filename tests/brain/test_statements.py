@@ -35,7 +35,7 @@ def texts(*lines: Said) -> list[str]:
         ("oh and i'm allergic to peanuts btw", "Tomas is allergic to peanuts."),
         ("My sister Ana lives in Lisbon, you know.", "Tomas's sister Ana lives in Lisbon."),
         ("I work as a nurse, it's tough.", "Tomas works as a nurse."),
-        ("I'm 34, single, and tired", "Tomas is 34."),
+        ("I'm 34", "Tomas is 34."),
         ("I don't eat meat", "Tomas doesn't eat meat."),
         ("My favourite book is “Middlemarch”.", "Tomas's favourite book is Middlemarch."),
         ("My grandmother, who raised me, died in 2019.", "Tomas's grandmother, who raised Tomas, died in 2019."),

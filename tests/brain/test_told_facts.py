@@ -64,7 +64,6 @@ def test_a_sentence_in_the_first_person_is_told_in_the_third(said: str, fact: st
             "Joan said: “our landlord is putting the rent up by 200 euros in March”",
         ),
         ("18 years with the post office", "Joan said: “18 years with the post office”"),
-        ("He left when I was six.", "Joan said: “He left when I was six.”"),
         (
             "oh btw the twins start school in Ghent on Monday lol",
             "Joan said: “the twins start school in Ghent on 16 March 2026”",
@@ -188,10 +187,13 @@ def test_a_statement_without_an_attribute_gives_way_to_the_words_that_say_more()
     ]
 
 
+def test_a_sentence_about_somebody_who_was_not_named_is_left_out():
+    assert texts("He left when I was six.") == []
+
+
 def test_what_is_told_twice_is_one_fact_with_both_messages():
-    lines = talk(
-        "our landlord is putting the rent up by 200 euros", "P: Oh no.", "our landlord is putting the rent up by 200 euros"
-    )
+    told = "our landlord is putting the rent up by 200 euros in March"
+    lines = talk(told, "P: Oh no.", told)
 
     (statement,) = extract(lines)
 
