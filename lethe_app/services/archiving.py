@@ -79,6 +79,8 @@ class Archiving:
         """How often each session was begun: what was read of it before that is out of date."""
         self._told_by_rules: set[UUID] = set()
         """Sessions of which rules have made all they can since then."""
+        self._at_once: list[UUID] = []
+        """Sessions that rules are at work on for somebody who waits; the background leaves them alone."""
         self._one_at_a_time = asyncio.Lock()
         self._background = Background(self._work, LOOK_AGAIN)
         self.recorded: Recorded = lambda _session, deed: deed()
@@ -161,11 +163,17 @@ class Archiving:
     ) -> bool:
         if not is_worth_archiving(await self._archivist.lines(session_id)):
             return False
-        await self._parts.begin(session_id, parts, archive=archive)
-        self._begun[session_id] += 1
-        self._told_by_rules.discard(session_id)
         if at_once:
-            await self._by_rules(session_id)
+            self._at_once.append(session_id)
+        try:
+            await self._parts.begin(session_id, parts, archive=archive)
+            self._begun[session_id] += 1
+            self._told_by_rules.discard(session_id)
+            if at_once:
+                await self._by_rules(session_id)
+        finally:
+            if at_once:
+                self._at_once.remove(session_id)
         self._told(await self._chats.session(session_id))
         self._background.wake()
         return True
@@ -213,6 +221,7 @@ class Archiving:
                 record.session
                 for record in await self._parts.pending()
                 if record.made_by is MadeBy.RULES
+                and record.session not in self._at_once
                 and not (record.session in self._told_by_rules and self._archivist.may_write(record.part))
             )
         )
