@@ -36,7 +36,7 @@ _CLASSES = {
     "past": re.compile(r"\b[a-z]{3,}ed\b"),
     "hedge": re.compile(r"\b(?:if|would|could|should|might|maybe|imagine|wish|guess|probably|suppose)\b", re.IGNORECASE),
 }
-_SENTENCE = re.compile(r"[^.!?…\n]+[.!?…]*")
+_TELLING = ("kin", "animal", "owned", "condition", "event", "job", "month", "day", "number")
 _PICTURE = re.compile(r"[\u2600-\u27bf\U0001f300-\U0001faff]")
 _LENGTHS = (1, 2, 3, 4, 6, 8, 11, 15, 20, 30)
 
@@ -66,6 +66,11 @@ def features(sentence: str, question: str = "", place: int = 0) -> set[str]:
     if question:
         found |= _question_features(question, short=len(words) < 6)
     return found
+
+
+def is_telling(word: str) -> bool:
+    """Return whether a word alone tells something: a name, a number, a relative, an animal, an illness, an event, a job."""
+    return word[:1].isupper() or any(_CLASSES[name].search(word) for name in _TELLING)
 
 
 def question_words(question: str) -> set[str]:

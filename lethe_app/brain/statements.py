@@ -154,7 +154,10 @@ def extract(lines: Sequence[Said]) -> list[Statement]:
 
 
 def _in_own_words(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]], stated: Sequence[Statement]) -> list[Statement]:
-    """Return the statements with what users tell beyond them; one without a key that says less than their words gives way."""
+    """Return the statements with what users tell beyond them; one that says less than their words gives way.
+
+    One with a key is wanted for itself, save a plan, whose key the longer sentence takes over.
+    """
     held = {one.text: one for one in stated}
     heard = question_words(" ".join({line.name for line in lines}))
     before: dict[str, told_facts.Turn] = {}
@@ -165,14 +168,15 @@ def _in_own_words(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]], stat
         asked = lines[place - 1] if place and lines[place - 1].name != line.name else None
         turn = told_facts.read(line, pieces[place], asked)
         for told in told_facts.find(turn, before.get(line.name), [one.text for one in here], heard):
-            words = content_words(told.text)
+            words, key = content_words(told.text), ""
             for one in here:
-                if not one.key and content_words(one.text) <= words:
+                if (not one.key or one.kind is FactKind.PLAN) and content_words(one.text) <= words:
                     held.pop(one.text, None)
+                    key = one.key
             earlier = held.get(told.text)
             messages = tuple(dict.fromkeys((*(earlier.messages if earlier else ()), *told.messages)))
             time, kind = (earlier.time, earlier.kind) if earlier else (line.time, told.kind)
-            held[told.text] = Statement(told.text, line.name, messages, time, kind=kind)
+            held[told.text] = Statement(told.text, line.name, messages, time, key, kind)
         before[line.name] = turn
         heard.update(*(question_words(piece.text) for piece in pieces[place]))
     return list(held.values())

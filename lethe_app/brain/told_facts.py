@@ -13,7 +13,7 @@ from uuid import UUID
 
 from lethe_app.brain import dating, fact_classifier
 from lethe_app.brain.dialogue_acts import Meaning, Piece
-from lethe_app.brain.fact_sentences import features
+from lethe_app.brain.fact_sentences import features, is_telling
 from lethe_app.brain.fragments import asked_about
 from lethe_app.brain.gist import content_words
 from lethe_app.brain.phrases import OFTEN
@@ -57,11 +57,13 @@ _DENIAL = re.compile(r"^(?:no|nah|nope|not really)\b[\s,.!-]+(?=(?:I|I'm|I've|my
 """What is denied is the question; the sentence stands without it."""
 _POINTS = re.compile(
     r"\b(?:he|she|they|him|her|them|his|their|theirs|hers|he's|she's|they're|he'll|she'll|he'd|she'd)\b|"
-    r"^(?:it|its|it's|that|that's|this|those|these|there|both|one|which|who|where|not|same|only|just|since|until|till|for|"
-    r"with|in|at|on|to|from)\b|\bit(?!'s| is| was| has| will| would)\b|\b(?:that|this|those|there)$",
+    r"^(?:it|its|it's|that|that's|this|those|these|there|both|one|which|who|where)\b|"
+    r"\bit(?!'s| is| was| has| will| would)\b|\b(?:that|this|those|there)$",
     re.IGNORECASE,
 )
 """May refer to what was said before."""
+_LINKS = re.compile(r"(?:not|same|only|just|since|until|till|for|with|in|at|on|to|from)\b", re.IGNORECASE)
+"""Begins a mere part of a sentence, if there is no subject."""
 _DUMMY = re.compile(
     r"^(?:it's|its|it is|it was|that's|this is) (?:my|a|an|the|our|been|so|too|in|on|at|\d)\b|"
     r"^(?:there's|there is|there are|there was|there were) \w",
@@ -246,7 +248,10 @@ def _says_more(group: Sequence[_Sentence], question: str, known: frozenset[str],
         words = frozenset() if _ASKS_WHAT.search(question) else content_words(question)
     elif not question and (len(words) == 1 or all(map(str.isdigit, words))) and not any(map(_SUBJECT.search, kept)):
         return False
-    return bool(words) and len(words - known) >= NEW * len(words)
+    new = words - known
+    if len(new) == 1 and len(words) > 1:  # “… so no satay for me” adds nothing to what a rule has worded, an illness does
+        return any(is_telling(word) for text in kept for word in WORD.findall(text)[1:] if content_words(word) == new)
+    return bool(words) and len(new) >= NEW * len(words)
 
 
 def _groups(sentences: Sequence[_Sentence]) -> Iterator[tuple[int, list[_Sentence]]]:
@@ -287,7 +292,7 @@ def _refers(sentence: _Sentence) -> bool:
     """Return whether a sentence cannot be understood without the one before."""
     text = _WHEN.sub("", sentence.tidied)
     if not _SUBJECT.search(text):
-        return len(text.split()) <= _SHORT
+        return len(text.split()) <= _SHORT or bool(_LINKS.match(text))
     found = _POINTS.search(text)
     return bool(found) and not _DUMMY.match(text) and not _PERSON_OR_THING.search(text[: found.start()] if found else "")
 

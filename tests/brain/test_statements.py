@@ -147,7 +147,7 @@ def test_she_is_not_understood_where_the_other_spoke_of_somebody_else():
         ("I have a dentist appointment tomorrow morning", "Tomas has a dentist appointment on the morning of 12 March 2025."),
         ("My sister got married last summer", "Tomas's sister got married in the summer of 2024."),
         ("next week I have my hearing with the director, on Friday", "Tomas has a hearing with the director on 21 March 2025."),
-        ("next week I've got an audition, on friday, for a show", "Tomas has got an audition on 21 March 2025."),
+        ("next week I've got an audition, on friday, for a show", "Tomas has got an audition on 21 March 2025, for a show."),
         ("This weekend, on Sunday, I'm running a marathon", "Tomas is running a marathon on 16 March 2025."),
         ("I have an exam tomorrow at noon, Wednesday", "Tomas has an exam at noon on 12 March 2025."),
         ("Next month, on the third, I have an operation", "Tomas has an operation on 3 April 2025."),
