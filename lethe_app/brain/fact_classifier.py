@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,7 +17,7 @@ from lethe_app.paths import shipped_root
 
 BIAS = ""
 """Name of the feature that every sentence has."""
-FEWEST_KNOWN, LANGUAGE_SHOWS = 0.4, 4
+FEWEST_KNOWN, LANGUAGE_SHOWS = 0.45, 4
 """Share of the words of a sentence that must stand in the labelled chats, and from how many words on."""
 
 
@@ -31,7 +31,7 @@ class Weights:
     """For being of each kind."""
 
 
-def probability(features: Collection[str]) -> float:
+def probability(features: Mapping[str, float]) -> float:
     """Return how surely a sentence states something worth keeping, from 0 to 1; 0 in an unknown language."""
     words = [feature for feature in features if feature.startswith(WORD)]
     if len(words) >= LANGUAGE_SHOWS and sum(word in _weights().keep for word in words) < FEWEST_KNOWN * len(words):
@@ -39,10 +39,9 @@ def probability(features: Collection[str]) -> float:
     return 1 / (1 + math.exp(-_sum(_weights().keep, features)))
 
 
-def kind(features: Iterable[str]) -> FactKind:
+def kind(features: Mapping[str, float]) -> FactKind:
     """Return the likeliest kind of what a sentence states."""
-    there = list(features)
-    return max(_weights().kinds.items(), key=lambda one: _sum(one[1], there))[0]
+    return max(_weights().kinds.items(), key=lambda one: _sum(one[1], features))[0]
 
 
 def knows_question(question: str, heard: Collection[str] = ()) -> bool:
@@ -53,8 +52,8 @@ def knows_question(question: str, heard: Collection[str] = ()) -> bool:
     return all(feature in _weights().keep or feature in heard for feature in question_words(question))
 
 
-def _sum(weights: Mapping[str, float], features: Iterable[str]) -> float:
-    return weights[BIAS] + sum(weights.get(feature, 0.0) for feature in features)
+def _sum(weights: Mapping[str, float], features: Mapping[str, float]) -> float:
+    return weights[BIAS] + sum(weights.get(feature, 0.0) * value for feature, value in features.items())
 
 
 @lru_cache(maxsize=1)

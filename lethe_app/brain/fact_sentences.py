@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from lethe_app.brain import word_vectors
 from lethe_app.brain.kinds import ANIMALS, CONDITIONS, EVENTS, JOBS, POSSESSIONS, RELATIVES, STATES
 from lethe_app.brain.phrases import OFTEN, TIME
 from lethe_app.brain.spelling import tidy
@@ -39,10 +40,12 @@ _CLASSES = {
 _TELLING = ("kin", "animal", "owned", "condition", "event", "job", "month", "day", "number")
 _PICTURE = re.compile(r"[\u2600-\u27bf\U0001f300-\U0001faff]")
 _LENGTHS = (1, 2, 3, 4, 6, 8, 11, 15, 20, 30)
+_MEANING = 3.0
+"""What the vector of a sentence counts for beside features that are there or not."""
 
 
-def features(sentence: str, question: str = "", place: int = 0) -> set[str]:
-    """Return the names of the features of a sentence.
+def features(sentence: str, question: str = "", place: int = 0) -> dict[str, float]:
+    """Return the features of a sentence by name: 1 for each that is there, and the components of its words' mean vector.
 
     `question` is what the persona asked last, if this begins the answer; `place` is the number of the sentence in its message.
     """
@@ -65,7 +68,13 @@ def features(sentence: str, question: str = "", place: int = 0) -> set[str]:
     found.add(f"place {min(place, 3)}")
     if question:
         found |= _question_features(question, short=len(words) < 6)
-    return found
+    meaning = word_vectors.mean(plain_words(text))
+    return dict.fromkeys(found, 1.0) | {f"meaning {place}": _MEANING * float(value) for place, value in enumerate(meaning)}
+
+
+def plain_words(text: str) -> list[str]:
+    """Return the words of a text spelt as rules read it, in lower case."""
+    return [word.lower() for word in _WORD.findall(text)[:MOST_WORDS]]
 
 
 def is_telling(word: str) -> bool:
@@ -87,4 +96,4 @@ def _question_features(question: str, *, short: bool) -> set[str]:
 
 
 def _words(text: str) -> list[str]:
-    return ["0" if word.isdigit() else stem(word.lower()) for word in _WORD.findall(text)[:MOST_WORDS]]
+    return ["0" if word.isdigit() else stem(word) for word in plain_words(text)]

@@ -30,6 +30,7 @@ from lethe_app.brain.dialogue_acts import Meaning, read_pieces
 from lethe_app.brain.fact_classifier import BIAS
 from lethe_app.brain.fact_sentences import features
 from lethe_app.brain.said import Said
+from lethe_app.brain.spelling import tidy
 from lethe_app.brain.told_facts import WORTH_KEEPING, question_of
 from lethe_app.domain.chat import Role
 from tests.bench.facts import words_of
@@ -57,7 +58,7 @@ class Example:
     """One sentence of a user."""
 
     talk: str
-    features: set[str]
+    features: dict[str, float]
     kind: str
     """Empty if it is not worth keeping."""
 
@@ -66,19 +67,28 @@ def read() -> tuple[list[Example], int, int]:
     """All sentences, how many parts are marked, and how many of those stand in one of the sentences."""
     examples: list[Example] = []
     marked = found = 0
+    for talk, rows in _talks():
+        for row, (plain, question) in zip(rows, _sentences(rows), strict=True):
+            kept = [(part["kind"], words_of(part["text"])) for part in row.get("keep", [])]
+            kinds = [next((kind for kind, words in kept if _overlaps(words, words_of(text))), "") for text in plain]
+            marked += len(kept)
+            found += sum(any(_overlaps(words, words_of(text)) for text in plain) for _kind, words in kept)
+            for place, (text, kind) in enumerate(zip(plain, kinds, strict=True)):
+                examples.append(Example(talk, features(text, "" if place else question, place), kind))
+    return examples, marked, found
+
+
+def sentences() -> Iterator[str]:
+    """All sentences, spelt as rules read them."""
+    return (tidy(text) for _talk, rows in _talks() for plain, _question in _sentences(rows) for text in plain)
+
+
+def _talks() -> Iterator[tuple[str, list[dict[str, Any]]]]:
     for file in sorted(HERE.glob("*.jsonl")):
         talks: dict[str, list[dict[str, Any]]] = {}
         for row in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
             talks.setdefault(f"{file.stem} {row['talk']}", []).append(row)
-        for talk, rows in talks.items():
-            for row, (plain, question) in zip(rows, _sentences(rows), strict=True):
-                kept = [(part["kind"], words_of(part["text"])) for part in row.get("keep", [])]
-                kinds = [next((kind for kind, words in kept if _overlaps(words, words_of(text))), "") for text in plain]
-                marked += len(kept)
-                found += sum(any(_overlaps(words, words_of(text)) for text in plain) for _kind, words in kept)
-                for place, (text, kind) in enumerate(zip(plain, kinds, strict=True)):
-                    examples.append(Example(talk, features(text, "" if place else question, place), kind))
-    return examples, marked, found
+        yield from talks.items()
 
 
 def _sentences(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[list[str], str]]:
@@ -118,7 +128,9 @@ def matrix(examples: Sequence[Example], columns: dict[str, int]) -> Matrix:
     rows: Matrix = np.zeros((len(examples), len(columns) + 1), np.float32)
     rows[:, -1] = 1
     for row, example in zip(rows, examples, strict=True):
-        row[[columns[feature] for feature in example.features if feature in columns]] = 1
+        for feature, value in example.features.items():
+            if feature in columns:
+                row[columns[feature]] = value
     return rows
 
 

@@ -109,7 +109,7 @@ def test_small_talk_is_not_kept_and_nearly_all_that_tells_of_a_life_is():
         ("I've been a nurse at St James's for eleven years", FactKind.WORK),
         ("I live with my grandmother in a flat in Porto", FactKind.HOME),
         ("I bake sourdough every Sunday for my neighbours", FactKind.TASTE),
-        ("i quit my job at the bank last month", FactKind.EVENT),
+        ("we got married in a barn last summer", FactKind.EVENT),
         ("I've got an interview at the museum on Thursday", FactKind.PLAN),
     ],
 )
@@ -120,9 +120,11 @@ def test_a_sentence_is_of_the_kind_of_what_it_tells(said: str, known: FactKind):
 def test_features_that_no_labelled_chat_had_count_for_nothing():
     known = features("my brother lives in Cork with his three kids")
 
-    assert probability([*known, "w zqxv", "b zqxv zqxv"]) == probability(known)
-    assert kind([*known, "w zqxv"]) is kind(known)
-    assert 0 < probability([]) < WORTH_KEEPING
+    unknown = {"w zqxv": 1.0, "b zqxv zqxv": 1.0}
+
+    assert probability(known | unknown) == probability(known)
+    assert kind(known | unknown) is kind(known)
+    assert 0 < probability({}) < WORTH_KEEPING
 
 
 @given(st.text(), st.text())

@@ -1,0 +1,41 @@
+"""Reads small vectors of words, by which words of like meaning are told from others without an embedder.
+
+They are principal components of what the shipped embedder says of each word alone, shorter for words that occur often;
+`tests/bench/fit_word_vectors.py` writes them.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from lethe_app.paths import shipped_root
+
+FILE = shipped_root() / "resources" / "facts" / "words.npz"
+"""`words`, UTF-8 with one word a line, and `vectors`, int8 of shape (words, size)."""
+
+
+def mean(words: Iterable[str]) -> npt.NDArray[np.float32]:
+    """Return the direction of the sum of the vectors of lower-case `words`, a unit vector; zeros if none of them is known."""
+    rows, vectors = _known()
+    total: npt.NDArray[np.float32] = vectors[[rows[word] for word in words if word in rows]].sum(axis=0, dtype=np.float32)
+    length = float(np.linalg.norm(total))
+    return total / np.float32(length) if length else total
+
+
+def pack(words: Iterable[str], vectors: npt.NDArray[np.int8]) -> bytes:
+    """Return the bytes of a file of vectors."""
+    file = io.BytesIO()
+    np.savez_compressed(file, words=np.frombuffer("\n".join(words).encode(), np.uint8), vectors=vectors)
+    return file.getvalue()
+
+
+@lru_cache(maxsize=1)
+def _known() -> tuple[dict[str, int], npt.NDArray[np.int8]]:
+    with np.load(FILE, allow_pickle=False) as read:
+        words = read["words"].tobytes().decode().split("\n")
+        return {word: row for row, word in enumerate(words)}, read["vectors"]
