@@ -37,6 +37,15 @@ _ANOTHERS = re.compile(
     r"all)\b[^.!?\"“]{0,25}[,:]?\s*$",
     re.IGNORECASE,
 )
+_SAYS = r"(?:says?|said|asks?|asked|whispers?|whispered|shouts?|shouted|mutters?|muttered|replies|replied)"
+_TAGGED = re.compile(rf"[\"”]\W*(?:(?!i\b)[\w'-]+ {_SAYS}\b|{_SAYS} (?!i\b)[\w'-]+)", re.IGNORECASE)
+"""Somebody else says what stands in quotation marks: “…” says Ash."""
+_ADDRESSES = re.compile(
+    r"\b(?:says?|tells?|whispers?|shouts?|yells?|calls?|mutters?|replies|announces?|declares?|lies)\b[^*]{0,20}?"
+    r"\b(?:to |at )?(?:the|an?|one of the) \w+\W*$",
+    re.IGNORECASE,
+)
+"""What follows is said to somebody in the scene: *whispers to the merchant*."""
 _OWN_ACT = re.compile(r"\b(?:his|her|their|himself|herself|themselves)\b", re.IGNORECASE)
 _NARRATED = re.compile(r"^\W*(?:He|She|They|His|Her|Their)\b")
 _REPORTED = re.compile(
@@ -220,15 +229,21 @@ def _of_speech(text: str, reading: _Reading) -> Iterator[Piece]:
     told = [part for part in found if part.narrates and (reading.scene is not _Scene.NONE or not _is_report(part.text))]
     actions = sum(len(WORD.findall(part.text)) for part in told)
     acted = actions >= LONG_ACTION and 3 * actions >= len(WORD.findall(text))
+    before = ""
     for part in found:
+        addressed, before = bool(_ADDRESSES.search(before)), part.text if part in told else ""
         if part in told:
             yield from (_of_narration(text, part.text, reading) for text in split_sentences(part.text))
             continue
         quoted = actions > 0 and bool(_QUOTES.search(part.text)) and not _is_anothers(part.text)
+        is_anothers = bool(_TAGGED.search(part.text))
         said = beside_speech.by_quotes(part.text) if quoted else [(_unquoted(part.text), False)]
         for own, is_speech in said:
             for sentence in split_sentences(own):
-                yield _of_sentence(sentence, reading, acted=acted, quoted=is_speech)
+                if (addressed and not scene_setting.is_aside(sentence)) or (is_anothers and is_speech):
+                    yield _in_character(sentence, reading)
+                else:
+                    yield _of_sentence(sentence, reading, acted=acted, quoted=is_speech)
 
 
 def _of_narration(sentence: str, narration: str, reading: _Reading) -> Piece:

@@ -23,6 +23,8 @@ _CHANGED = re.compile(
     r"gave (?:it )?up|not happening|no more|instead of|rather than|decided)\b",
     re.IGNORECASE,
 )
+_NO_MORE = re.compile(r"\b(?:no more|no longer (?:on|at|in|with)) (?:the )?(?P<number>\d+)\b", re.IGNORECASE)
+"""“Now I drive to Limerick, no more 220”: what a number names has ended."""
 _SINGLE = re.compile(
     r"\b(?:wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|mother|mum|mom|mama|father|dad|papa|best friend)\b"
 )
@@ -121,13 +123,17 @@ def names_only_one(one: ExtractedFact, other: ExtractedFact) -> bool:
 def tells_change(new: ExtractedFact, old: ExtractedFact) -> bool:
     """Return whether a fact tells that what a known one says has changed: “my test is on the 20th now, not on the 13th”.
 
-    Only facts without an attribute are compared so, for those with one have rivals by key.
+    Only facts without an attribute are compared by words, for those with one have rivals by key.
     """
-    if new.key or (old.key and old.kind is not FactKind.PLAN) or not _CHANGED.search(new.fact) or not is_same_subject(new, old):
+    if not _CHANGED.search(new.fact) or not is_same_subject(new, old):
         return False
     if not set(new.source_messages).isdisjoint(old.source_messages):
         return False
     known, said = _carrying(old), _carrying(new)
+    if any(content_words(found["number"]) <= known for found in _NO_MORE.finditer(new.fact)):
+        return True
+    if new.key or (old.key and old.kind is not FactKind.PLAN):
+        return False
     return len(known) >= LEAST_COMPARED and len(known & said) >= NEARLY_ALL * len(known)
 
 

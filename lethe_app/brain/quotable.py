@@ -37,7 +37,10 @@ _INVISIBLE = re.compile(
 _ACTION = re.compile(r"\*([^*\n]{1,1000})\*")
 _SPEECH = re.compile(r"[\"“«][^\"“”«»\n]{1,1000}[,.!?…–—-][\"”»]")
 """With its punctuation inside, which a title or an ironic word has not."""
-_ABBREVIATED = re.compile(r"(?:^|\s)(?:[Mm]rs?|[Mm]s|[Dd]r|St|[Pp]rof|Jr|Sr|vs|No|etc|approx|e\.g|i\.e|[A-Z])\.$")
+_ABBREVIATED = re.compile(
+    r"(?:^|\s)(?:[Mm]rs?|[Mm]s|[Dd]r|St|[Pp]rof|Jr|Sr|vs|No|etc|approx|e\.g|i\.e|[A-Z]|"
+    r"(?!U\.[SK]|D\.C|L\.A|N\.Y|T\.V|[AP]\.M)[A-Z]\.[A-Z])\.$"
+)
 _SMALL_BEGINNING = re.compile(
     r"(?<=[a-z][!?])\s+(?=[a-z])|(?<=[a-z]{2}\.)\s+(?=[a-z])|(?<=\d\.)\s+(?=(?:i|i'\w+|im|my|we|he|she|it|they)\b)"
 )

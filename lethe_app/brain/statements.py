@@ -159,12 +159,16 @@ def _in_own_words(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]], stat
     One with a key is wanted for itself, save a plan, whose key the longer sentence takes over.
     """
     held = {one.text: one for one in stated}
+    of_message: dict[UUID, list[Statement]] = {}
+    for one in stated:
+        for message in one.messages:
+            of_message.setdefault(message, []).append(one)
     heard = question_words(" ".join({line.name for line in lines}))
     before: dict[str, told_facts.Turn] = {}
     for place, line in enumerate(lines):
         if line.role is not Role.USER:
             continue
-        here = [one for one in held.values() if line.id in one.messages]
+        here = [one for one in of_message.get(line.id, ()) if one.text in held]
         asked = lines[place - 1] if place and lines[place - 1].name != line.name else None
         turn = told_facts.read(line, pieces[place], asked)
         for told in told_facts.find(turn, before.get(line.name), [one.text for one in here], heard):

@@ -7,7 +7,7 @@ person; any other is quoted, with the sentence or the question it refers to.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -80,11 +80,21 @@ _WHEN = re.compile(
 """“Last Friday I …”"""
 _OWN = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|my|me|mine|we|we're|we've|our|us)\b", re.IGNORECASE)
 _SHOWS = re.compile(
-    r"(?:here's|here is|here are|check out|look at|(?:I|we) (?:100%|\w+ )?agree\b|"
+    r"(?:here's|here is|here are|check out|look at|(?:I|we) (?:100%|\w+ )?agree\b|I swear (?:on|to|by)\b|"
     r"(?:I|we) (?:talked|spoke|chatted) about)",
     re.IGNORECASE,
 )
-"""Agrees, or shows something that nobody sees later."""
+"""Agrees, asserts, or shows something that nobody sees later."""
+_ANNOUNCES = re.compile(
+    r"\bsomething\b(?! (?:to|for|about|with|on)\b)|"
+    r"\b(?:an?|one more|another|some|the (?:most|best))(?: [\w-]+){0,2}? (?:experience|hobby|games?|thing|news|ideas?|"
+    r"surprise|opportunity|milestone|project|adventure|decision|place|show|book|movie)\b"
+    r"(?! (?:called|about|of|in|at|with|for|to|by)\b| on (?!(?:mon|tues|wednes|thurs|fri|satur|sun)day))",
+    re.IGNORECASE,
+)
+"""What it is follows in the next sentence: “I have a new hobby. I look for coins on the beach.”"""
+_DENIES_THING = re.compile(r"there(?:'s| is| was| are| were) (?:no|not an?)\b", re.IGNORECASE)
+_SOMEBODY = re.compile(r"\b(?:he|she|him|her|his|they|them|their)\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"^(?:I|I'm|I've|I'd|I'll|my)\b", re.IGNORECASE)
 _ELLIPSIS = re.compile(
     r"^I(?:'m|'ve| am| do| did| have| will| can| was| would)?(?: not| too)?(?:[,.!;]|$)|"
@@ -125,6 +135,25 @@ _EVASION = re.compile(
     re.IGNORECASE,
 )
 """An answer that says nothing."""
+_MOMENTARY = re.compile(
+    r"(?:(?:so|really|just|kinda|bit|a bit|totally) )*(?:bored|tired|exhausted|knackered|hungry|starving|sleepy|hungover|drunk|"
+    r"lonely|stressed|annoyed|excited|gutted|buzzing|freezing|sweating|shattered|wrecked)\b(?!.*\b(?:since|for (?:a|two|\w+)"
+    r" (?:years?|months?)|always|every)\b)|"
+    r"(?:I )?(?:had|did|took|made|answered|sent|drank) (?:\d+|two|three|four|five|six|several|a few|a couple of) [\w-]+ "
+    r"(?:before|by) (?:noon|lunch|breakfast|dinner|\d+|[a-z]+ o'?clock|eight|nine|ten|eleven)\b",
+    re.IGNORECASE,
+)
+"""A mood or a trifle of the day."""
+_REMINDS = re.compile(
+    r"(?:I did (?:not )?(?:mention|tell|say)|(?:have|did) I (?:not )?(?:mention(?:ed)?|tell|told|said?))\b.*"
+    r"\b(?:right|yeah|yes|no|eh)\W*$|I(?:'m| am) (?:just |only )?an? (?:AI|bot|chatbot|robot|language model)\b",
+    re.IGNORECASE,
+)
+"""Asks whether something was told before, or denies being a person."""
+_SOME_PERSON = re.compile(
+    r"\b(?:some|an?|the|this|that) (?:[\w-]+ )?(?:woman|man|girl|boy|guy|lady|bloke|kid|person|colleague|doctor|neighbou?r)\b",
+    re.IGNORECASE,
+)
 _OFTEN = re.compile(rf"{OFTEN}|\b(?:when|whenever|every|each|always|usually)\b", re.IGNORECASE)
 _QUOTES = str.maketrans({"“": "'", "”": "'", '"': "'"})
 
@@ -144,7 +173,7 @@ class _Sentence:
     text: str
     tidied: str
     """Spelt as rules read it, without what introduces or ends it."""
-    features: frozenset[str]
+    features: Mapping[str, float]
     probability: float
     """Of being worth keeping."""
 
@@ -173,7 +202,8 @@ def read(line: Said, pieces: Sequence[Piece], asked: Said | None) -> Turn:
     """Return what the user states as themselves in a message, which replies to the message `asked`."""
     question = question_of(asked.text) if asked else ""
     present = [asked.name] if asked else []
-    plain = [unaddressed(piece.text, present) for piece in pieces if piece.meaning is Meaning.PLAIN]
+    introduction = re.compile(rf"^\W*(?:it's |this is )?{re.escape(line.name)} here\b[\s,.!:;-]*(?=\w)", re.IGNORECASE)
+    plain = [introduction.sub("", unaddressed(piece.text, present)) for piece in pieces if piece.meaning is Meaning.PLAIN]
     sentences = [_judged(text, question if place == 0 else "", place) for place, text in enumerate(plain)]
     return Turn(line, asked, question, sentences)
 
@@ -186,14 +216,15 @@ def find(turn: Turn, before: Turn | None, stated: Iterable[str], heard: Collecti
     known = frozenset[str]().union(*map(content_words, stated), content_words(turn.line.name))
     is_plain = fact_classifier.knows_question(turn.question, heard)
     first = next((place for place, one in enumerate(turn.sentences) if content_words(one.tidied)), 0)
-    for start, group in _groups(turn.sentences):
-        if _SHOWS.match(group[0].tidied) or (start == 0 and _IMAGINED.match(turn.question)):
+    for start, found in _groups(turn.sentences):
+        group = _unworded(found, known, turn.line)
+        if _SHOWS.match(group[0].tidied) or (start == 0 and _IMAGINED.match(turn.question)) or _only_denies(group, turn.asked):
             continue
         answers = turn.asked is not None and start <= first and _needs(turn.question, group[0])
         if not _says_more(group, turn.question if answers else "", known, turn.line):
             continue
         if answers and is_plain:
-            yield _told(turn, group, turn.asked)
+            yield _told(turn, group, turn.asked, before)
         elif not (answers and _is_lost(group[0], turn.question)):
             refers = before if start <= first and _refers(group[0]) else None
             spoken_of = _spoken_of(refers) if refers else None
@@ -203,13 +234,31 @@ def find(turn: Turn, before: Turn | None, stated: Iterable[str], heard: Collecti
                 yield _told(turn, group, None)
 
 
-def _told(turn: Turn, said: Sequence[_Sentence], source: Said | None) -> Told:
-    """Return sentences as a fact; `source` is the question they answer, or the message before that they refer to."""
+def _told(turn: Turn, said: Sequence[_Sentence], source: Said | None, before: Turn | None = None) -> Told:
+    """Return sentences as a fact; `source` is the question they answer, or the message before that they refer to.
+
+    A question about “him” or “her” is told with the sentence of the user, in the message `before`, that names somebody.
+    """
     line, kind = turn.line, next(one.kind for one in reversed(said) if one.is_kept)
     alone = _in_third_person(said[0], line) if len(said) == 1 and source is None else ""
     question = turn.question if source is not None and source is turn.asked else ""
     sources = (source.id, line.id) if source is not None else (line.id,)
-    return Told(alone or _quoted(said, line, question), sources, kind)
+    text = alone or _quoted(said, line, question)
+    of_whom = _spoken_of(before) if before and _SOMEBODY.search(question) else None
+    if before and of_whom:
+        return Told(f"{_quoted([of_whom], before.line, '')} {_answer(text, line)}", (before.line.id, *sources), kind)
+    return Told(text, sources, kind)
+
+
+def _answer(told: str, line: Said) -> str:
+    """Return a question with its answer as it follows another quotation: “Asked “How old is he?”: “nine”.”"""
+    return told.replace(f", {line.name} said", "", 1)
+
+
+def _only_denies(group: Sequence[_Sentence], asked: Said | None) -> bool:
+    """Return whether sentences only say that what the persona spoke of does not exist."""
+    words = frozenset[str]().union(*(content_words(one.tidied) for one in group))
+    return asked is not None and bool(_DENIES_THING.match(group[0].tidied)) and words <= content_words(asked.text)
 
 
 def _spoken_of(turn: Turn) -> _Sentence | None:
@@ -233,9 +282,10 @@ def question_of(message: str) -> str:
 
 
 def _judged(text: str, question: str, place: int) -> _Sentence:
-    described = frozenset(features(text, question, place))
+    described = features(text, question, place)
     tidied = _TAIL.sub("", _LEAD.sub("", tidy(text)))
-    says_nothing = text.rstrip("\"”’') ").endswith("?") or _EVASION.fullmatch(tidied)
+    says_nothing = text.rstrip("\"”’') ").endswith("?") or _EVASION.fullmatch(tidied) or _MOMENTARY.match(tidied)
+    says_nothing = says_nothing or _REMINDS.match(tidied)
     probability = 0.0 if says_nothing else fact_classifier.probability(described)
     return _Sentence(text, tidied, described, probability)
 
@@ -254,14 +304,22 @@ def _says_more(group: Sequence[_Sentence], question: str, known: frozenset[str],
     return bool(words) and len(new) >= NEW * len(words)
 
 
+def _unworded(group: list[_Sentence], known: frozenset[str], line: Said) -> list[_Sentence]:
+    """Return sentences without the last ones if a rule has worded them better."""
+    if len(group) > 1 and any(one.is_kept for one in group[:-1]) and content_words(_resolved(group[-1].tidied, line)) <= known:
+        return _unworded(group[:-1], known, line)
+    return group
+
+
 def _groups(sentences: Sequence[_Sentence]) -> Iterator[tuple[int, list[_Sentence]]]:
     """Yield the sentences that are kept together, each with the one that it refers to, and the place of the first."""
     start, group, before = 0, list[_Sentence](), -1
     for place, sentence in enumerate(sentences):
-        if not sentence.is_kept:
+        is_announced = before == place - 1 and len(group) == 1 and _is_announced(sentence, by=group[0])
+        if not (sentence.is_kept or is_announced):
             continue
-        first = _referred(sentences, place)
-        if group and (before in first or (before + 1 == first[0] == place and _refers(sentence))):
+        first = [place] if is_announced else _referred(sentences, place)
+        if group and (is_announced or before in first or (before + 1 == first[0] == place and _refers(sentence))):
             group += [sentences[one] for one in first if one > before]
         else:
             if group:
@@ -270,6 +328,12 @@ def _groups(sentences: Sequence[_Sentence]) -> Iterator[tuple[int, list[_Sentenc
         before = place
     if group:
         yield start, group
+
+
+def _is_announced(sentence: _Sentence, by: _Sentence) -> bool:
+    """Return whether a sentence tells what the one before only announced."""
+    is_telling = sentence.probability >= TELLS_SOMETHING and not sentence.text.rstrip().endswith("?")
+    return is_telling and bool(_ANNOUNCES.search(by.tidied))
 
 
 def _referred(sentences: Sequence[_Sentence], place: int) -> list[int]:
@@ -281,7 +345,7 @@ def _referred(sentences: Sequence[_Sentence], place: int) -> list[int]:
     for earlier in range(place - 1, max(-1, place - 1 - MOST_BEFORE), -1):
         if not _refers(sentences[first[0]]):
             break
-        if sentences[earlier].probability >= TELLS_SOMETHING:
+        if sentences[earlier].probability >= TELLS_SOMETHING or _SOME_PERSON.search(sentences[earlier].text):
             first.insert(0, earlier)
     if len(first) == 1 and place and _refers(sentences[place]) and _PERSON_OR_THING.search(sentences[place - 1].text):
         first.insert(0, place - 1)

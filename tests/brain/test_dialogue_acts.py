@@ -62,6 +62,9 @@ def test_who_acts_a_little_and_tells_of_themselves_speaks_plainly(text: str, own
         '*His hand shakes.* "I have a daughter, Claire. She is at college."',
         "I glance at you. I lower my blade.",
         "I'm a vampire, I was born in 1612",
+        "I'm the duke's daughter and I demand half price",
+        "*whispers to the merchant* my brother is a nurse, he can pay",
+        '*salutes* aye captain. "I have a sister in Cork" says Ash solemnly',
     ],
 )
 def test_what_only_a_character_can_say_is_played(text: str):

@@ -52,6 +52,14 @@ def test_facts_with_an_attribute_change_by_their_key_unless_they_are_plans():
     assert tells_change(new, fact("Tomas is in Rome with the choir.", "trip", FactKind.PLAN))
 
 
+def test_what_a_number_names_has_ended_with_its_number():
+    known, other = fact("Tomas drives the 220 bus in Cork since 2004.", "job"), fact("Tomas has driven 4 buses.")
+    new = fact("Tomas is on the coach to Limerick, no more 220.")
+
+    assert tells_change(new, known)
+    assert not tells_change(new, other)
+
+
 def test_what_somebody_else_says_changes_nothing():
     known, said = fact("Tomas is going to Rome."), "Mira said: “We're going to Athens instead of Rome.”"
 

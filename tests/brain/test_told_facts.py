@@ -60,8 +60,8 @@ def test_a_sentence_in_the_first_person_is_told_in_the_third(said: str, fact: st
     ("said", "fact"),
     [
         (
-            "our landlord is putting the rent up by 200 euros in March",
-            "Joan said: “our landlord is putting the rent up by 200 euros in March”",
+            "our landlord is putting the rent up by 200 euros a month",
+            "Joan said: “our landlord is putting the rent up by 200 euros a month”",
         ),
         ("18 years with the post office", "Joan said: “18 years with the post office”"),
         (
@@ -274,3 +274,44 @@ def test_whatever_is_written_every_fact_is_one_line_about_its_speaker(question: 
         assert {"Joan", "Nora"} & set(
             statement.text.replace("'s", " ").replace(",", " ").split()
         ) or not statement.text.isascii()
+
+
+def test_an_answer_about_somebody_comes_with_the_sentence_that_names_them():
+    asked = "P: Have you been over to visit him?"
+
+    answered = told("my brother Con is in Boston", asked, "never. 30 years")[-1]
+
+    assert answered.text == (
+        "Joan said: “my brother Con is in Boston” Asked “Have you been over to visit him?”: “never. 30 years”"
+    )
+    assert len(answered.messages) == 3
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Joan here, good evening",
+        "I swear on my mother's grave I never touched it",
+        "there's no flight attendant",
+        "so bored on a tuesday night",
+        "i did tell you i'm a retired astronaut, right",
+    ],
+)
+def test_introductions_oaths_moods_and_denials_of_what_the_persona_made_up_are_left_out(said: str):
+    assert texts("P: What about the flight attendant you were seeing?", said) == []
+
+
+def test_a_sentence_that_only_announces_something_comes_with_the_next():
+    text, *_ = texts("I had a big surprise on Sunday. All four cousins stood at the door.")
+
+    assert text == "Joan said: “I had a big surprise on 8 March 2026. All four cousins stood at the door.”"
+
+
+def test_initials_end_no_sentence():
+    (text,) = texts("P: Who is your favourite author?", "J.K. Rowling since I was nine")
+
+    assert "J.K. Rowling since I was nine" in text
+
+
+def test_milestones_on_a_weekday_are_to_come():
+    assert "16 March 2026" in " ".join(texts("i did quit vaping though, 6 weeks clean on monday"))
