@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from lethe_app.brain import goals as wishes
 from lethe_app.brain import taken_up
 from lethe_app.brain.dialogue_acts import read_pieces
+from lethe_app.brain.fact_classifier import probability
+from lethe_app.brain.fact_sentences import features
 from lethe_app.brain.quotable import Sentence, parts, plain, words
 from lethe_app.brain.quoting import Quote, shorten, written
 from lethe_app.brain.said import Said
@@ -28,6 +30,8 @@ LONGEST_TITLE = 48
 """Of a title that is how the conversation began."""
 FADED = 0.7
 """What the oldest report of a rolling summary weighs against the newest."""
+FLEETING = 0.6
+"""What a sentence that nobody would note counts for the title against one to be remembered."""
 LEAST = 250
 SHARE = 0.5
 """A summary may have `LEAST` characters and so large a share of what counts as told."""
@@ -159,13 +163,23 @@ def _relevance(said: Sequence[Sentence], signs: Sequence[Signs], messages: int) 
 
 
 def _title(lines: Sequence[Said], told: _Told, about: Sequence[Topic]) -> str:
+    is_english = told.vocabulary.is_english
     worth = [
-        0.0 if sentence.in_story and not told.is_played else salience(sentence, sign, told.vocabulary) * sentence.standing
+        0.0
+        if sentence.in_story and not told.is_played
+        else salience(sentence, sign, told.vocabulary) * sentence.standing * (_lasting(sentence) if is_english else 1.0)
         for sentence, sign in zip(told.certain, told.certain_signs, strict=True)
     ]
     found = titled(about, told.certain, worth, is_english=told.vocabulary.is_english)
     by_role = sorted(lines, key=lambda line: line.role is not Role.USER)
     return found or next(filter(None, map(_opening, by_role)), "")
+
+
+def _lasting(sentence: Sentence) -> float:
+    """Return what a sentence is worth as one to be remembered, from `FLEETING` to 1; speech of a scene counts in full."""
+    if sentence.in_story or sentence.narrates:
+        return 1.0
+    return FLEETING + (1 - FLEETING) * probability(features(sentence.text))
 
 
 def _opening(line: Said) -> str:

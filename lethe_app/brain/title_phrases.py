@@ -51,7 +51,7 @@ _VAGUE = frozenset(
     result risk routine sake self sense setback share shot side sign situation snap solution someone space spirit spot
     stage start state step strength stress struggle style success support surprise system talk team thanks theme therapy
     thought thread today topic touch track trick truth turn use value version vibe view way well wonder word world worry
-    year yesterday
+    year yesterday min mins minute hr hrs hour yr yrs bit lad lass bloke mate guy spare mouth eyebrow wind weather
     """.split()  # noqa: SIM905 - see retrieval/words
 )
 """Singular nouns that name nothing one could find a conversation by."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from lethe_app.brain.lexicon import DETERMINERS, VERBAL
 from lethe_app.brain.quotable import Sentence
 from lethe_app.brain.salience import Vocabulary
+from lethe_app.brain.spelling import tidy
 from lethe_app.retrieval.words import SPACELESS, fold
 
 MOST_KEYWORDS = 6
@@ -111,7 +112,7 @@ def distinct(found: Sequence[Topic], most: int) -> list[Topic]:
 
 
 def _gather(sentence: Sentence, reader: _Reader, found: dict[str, Topic]) -> None:
-    tokens = reader.read(sentence.text.lower() if sentence.text.isupper() else sentence.text)
+    tokens = reader.read(tidy(sentence.text.lower() if sentence.text.isupper() else sentence.text))
     last = len(tokens) - 1
     for start, token in enumerate(tokens):
         before = tokens[start - 1].word.folded if start and (token.near or token.word.dull) else ""

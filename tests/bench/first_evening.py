@@ -14,8 +14,9 @@ each question is asked in a new conversation, and lines that mean nothing are sa
 - `summary_grounded`: percent of the sentences of the summary that the user's own lines support.
 - `true_kept`, `false_kept` (scripted only): percent of the true and of the false facts the model notes that are known then.
 
-Without a prefix the figures are the mean of the three evenings, archived by rules. A fourth evening, `unseen`, is for measuring
-only: nobody changes a rule because of it, and its mistakes are not shown unless asked for.
+Without a prefix the figures are the mean of the three evenings, archived by rules. The evenings `unseen…` are for measuring
+only: nobody changes a rule because of them, and their mistakes are not shown unless asked for. No model's answers are written
+down for the second and third.
 """
 
 from __future__ import annotations
@@ -305,12 +306,15 @@ def main() -> None:
     for mode in modes:
         columns: dict[str, dict[str, float]] = {}
         for name in names:
-            outcome = asyncio.run(play(read(name), scripted=mode == "scripted"))
+            evening = read(name)
+            if mode == "scripted" and not evening.written:
+                continue
+            outcome = asyncio.run(play(evening, scripted=mode == "scripted"))
             columns[name] = outcome.figures() | (kept(outcome) if mode == "scripted" else {})
             if (wanted.explain and name not in UNSEEN) or (wanted.explain_unseen and name in UNSEEN):
                 print(f"── {name}, {mode}")
                 explain(outcome)
-        tuned = [columns[name] for name in names if name not in UNSEEN]
+        tuned = [figures for name, figures in columns.items() if name not in UNSEEN]
         if len(tuned) > 1:
             columns["all three"] = mean(tuned)
         print(f"\n{mode}")

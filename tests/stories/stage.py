@@ -19,7 +19,7 @@ from lethe_app.ui.transcript.model import ChatModel
 from lethe_app.ui.transcript.view import ChatView
 from lethe_app.ui.welcome import Welcome
 
-PATIENCE = 600.0
+PATIENCE = 300.0
 PICTURES = Path(__file__).parent.parent.parent / "build" / "screenshots"
 Story = Callable[["Stage"], Awaitable[None]]
 
