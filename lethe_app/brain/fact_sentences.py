@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from lethe_app.brain import word_vectors
 from lethe_app.brain.kinds import ANIMALS, CONDITIONS, EVENTS, JOBS, POSSESSIONS, RELATIVES, STATES
 from lethe_app.brain.phrases import OFTEN, TIME
 from lethe_app.brain.spelling import tidy
 from lethe_app.brain.stems import stem
+from lethe_app.retrieval import word_vectors
 from lethe_app.retrieval.when import WEEKDAYS
 from lethe_app.retrieval.words import MONTHS, STOP_WORDS
 

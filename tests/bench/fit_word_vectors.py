@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 from gguf import GGUFReader
 
-from lethe_app.brain import word_vectors
 from lethe_app.brain.fact_sentences import plain_words
 from lethe_app.domain.model import LoadOptions
 from lethe_app.llm import starter
 from lethe_app.llm.llama_embedding import EmbeddingEngine
+from lethe_app.retrieval import word_vectors
 from tests.bench.fit_facts import sentences
 
 SIZE = 32
