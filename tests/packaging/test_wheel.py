@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ("personas", "worldinfo", "resources")
-ENDINGS = {".py", ".json", ".svg", ".qss", ".md", ".ttf", ".otf", ".txt", ".html"}
+ENDINGS = {".py", ".json", ".npz", ".svg", ".qss", ".md", ".ttf", ".otf", ".txt", ".html"}
 BIN = "Scripts" if os.name == "nt" else "bin"
 
 
