@@ -61,7 +61,11 @@ class Settings(AwaySettings):
         pattern=r"^(https?://\S+)?$",
     )
     proxy: str = setting(
-        Section.MODEL, "", "Proxy", "For all that is fetched, e.g. http://localhost:8080; empty is none.", pattern=r"^(https?://\S+)?$"
+        Section.MODEL,
+        "",
+        "Proxy",
+        "For all that is fetched, e.g. http://localhost:8080; empty is none.",
+        pattern=r"^(https?://\S+)?$",
     )
     embedder_path: str = setting(
         Section.MODEL, "", "Embedding model", "The GGUF file by which memories are found; empty takes the one Lethe comes with."

@@ -71,9 +71,7 @@ class AwaySettings(BaseModel):
         Section.WEB, "", "Address of SearXNG", "Of a server you trust.", pattern=r"^(https?://\S+)?$", max_length=500
     )
     web_results: int = setting(Section.WEB, 3, "Results", "Pages that are read for each question.", ge=1, le=10)
-    web_page_tokens: int = setting(
-        Section.WEB, 3000, "Longest page", "A longer one is read up to there.", ge=200, le=20_000
-    )
+    web_page_tokens: int = setting(Section.WEB, 3000, "Longest page", "A longer one is read up to there.", ge=200, le=20_000)
     web_private_addresses: bool = setting(
         Section.WEB, False, "Addresses at home", "Read pages from this computer and your own network, too."
     )

@@ -242,9 +242,7 @@ class Wiring:
 
     @cached_property
     def inspecting(self) -> Inspecting:
-        return Inspecting(
-            self.chats, self.receipts, self.library, self.preferences, self.counting, self.prompting, self.loaded
-        )
+        return Inspecting(self.chats, self.receipts, self.library, self.preferences, self.counting, self.prompting, self.loaded)
 
     @cached_property
     def browsing(self) -> Browsing:

@@ -158,9 +158,7 @@ class AwayWiring:
     @cached_property
     def dream_desk(self) -> DreamDesk:
         made = self.made
-        return DreamDesk(
-            self.dreams, self.feedback, made.recall, made.calibration, made.foreign, self.has_trusted_model
-        )
+        return DreamDesk(self.dreams, self.feedback, made.recall, made.calibration, made.foreign, self.has_trusted_model)
 
     @cached_property
     def surfing(self) -> Surfing:

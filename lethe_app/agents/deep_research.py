@@ -139,9 +139,7 @@ class DeepResearch:
         text = await self._finding(inquiry.topic, query, page)
         found = list(inquiry.findings)
         if text:
-            new = PageFinding(
-                number=len(found) + 1, query=query, title=page.hit.title, address=page.hit.address, text=text
-            )
+            new = PageFinding(number=len(found) + 1, query=query, title=page.hit.title, address=page.hit.address, text=text)
             found.append(new)
         *earlier, now = inquiry.rounds
         here = now.model_copy(update={"pages": now.pages + 1, "findings": now.findings + bool(text)})
@@ -230,4 +228,3 @@ def _cited(text: str, most: int) -> str:
         return "".join(f" [{one}]" for one in numbers)
 
     return _CITED.sub(known, text).strip()
-

@@ -59,9 +59,7 @@ class Due:
         return self.persona.unique_name, self.known.name
 
 
-def hindrance(
-    settings: Settings, moment: datetime, idle: timedelta | None, on_battery: Callable[[], bool]
-) -> Hindrance | None:
+def hindrance(settings: Settings, moment: datetime, idle: timedelta | None, on_battery: Callable[[], bool]) -> Hindrance | None:
     """What speaks against beginning anything; `idle` is how long the user has been away, None while nobody can tell."""
     if not settings.agents:
         return Hindrance.OFF

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from lethe_app.brain.kin_words import fits
 from lethe_app.retrieval.words import cut, fold
+
+_TITLED = re.compile(r"(?:(?P<man>mr)|mrs|ms|miss)\b", re.IGNORECASE)
 
 
 @dataclass
@@ -49,4 +52,6 @@ class Acquaintances:
 
 def pronouns_of(one: Person) -> frozenset[str]:
     """Return which of “he” and “she” may mean this one."""
+    if titled := _TITLED.match(one.name):
+        return frozenset({"he" if titled["man"] else "she"})
     return fits(one.who.rsplit("'s ", 1)[-1])

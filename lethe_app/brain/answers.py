@@ -207,9 +207,7 @@ class Keywords(Answer):
     """Four to six words by which a session is found again."""
 
     most_tokens: ClassVar[int] = 128
-    keywords: Annotated[
-        list[Keyword], valid_items(Keyword, 6), AfterValidator(_few), Field(min_length=4, max_length=6)
-    ]
+    keywords: Annotated[list[Keyword], valid_items(Keyword, 6), AfterValidator(_few), Field(min_length=4, max_length=6)]
 
 
 class Goals(Answer):

@@ -49,13 +49,15 @@ _RANK = (
     r"orc|dwarf|goblin|vampire|werewolf|ghost|demon|dragon|assassin|bounty hunter|mercenary|smuggler|pirate|rogue|spy|"
     r"time travell?er|admiral|chosen one|immortal|cyborg|android|alien|mermaid|fairy|superhero|warrior|gladiator|samurai|"
     r"ninja|viking|oracle|druid|cleric|hitman|siren|(?:captain|commander|ruler|lord|lady|heir|god|goddess|guardian|keeper) "
-    r"(?:of|to) (?:the|this|these|all|[A-Z])[\w ]*)\b(?! (?:fan|developer|writer|player|lover|nerd|main|costume|dad|mom))"
+    r"(?:of|to) (?!(?:[\w' ]+ )?(?:team|squad|club|side)\b) (?:the|this|these|all|[A-Z])[\w ]*)\b(?! (?:fan|developer|writer|"
+    r"player|lover|nerd|main|costume|dad|mom))"
 )
 _FANTASTIC = re.compile(
     r"\b(?:thee|thou|thy|thine|'tis|'twas|hath|doth|milady|m'lady|m'lord|my (?:liege|lord|lady|king|queen|prince)|"
     r"your (?:majesty|highness|grace|lordship|ladyship|excellency)|sire|foul (?:beast|creature|demon)|mortals?|"
     rf"as (?:the |a |an )?{_RANK}|(?:I am|I'm|I was) (?:(?:only|just|but) )?(?:an? |the )?(?:[\w-]+ ){{0,2}}?{_RANK}|"
-    r"I am (?:Sir|Lord|Lady|Dame|King|Queen|Prince|Princess) |(?:I am|I'm|I was) the (?:\w+ )?(?:king|queen|duke|earl|baron|"
+    r"I am (?:Sir|Lord|Lady|Dame|King|Queen|Prince|Princess) |(?:I am|I'm) (?:captain|baron|count) (?-i:[A-Z])[a-z]+|"
+    r"seven seas|(?:I am|I'm|I was) the (?:\w+ )?(?:king|queen|duke|earl|baron|"
     r"count|emperor|sultan|tsar|admiral)'?s (?:\w+ )?(?:sons?|daughters?|heir|child|brother|sister|wife|guard|man)|"
     r"my (?:sword|blade|spell|spells|spellbook|kingdom|throne|"
     r"starship|army|warriors|magic|wand|dagger|cloak|armou?r|steed|wings|fangs|claws|realm|castle|quiver|crossbow|shield|"

@@ -68,8 +68,7 @@ _OF_TALK = (
     "tone|short(?:er)?|long(?:er)?|simple|simpler|brief(?:er)?|direct|honest|honesty|serious|formal|casual"
 )
 _SOFT = (
-    "^(?:(?:oh|hey|well|ok(?:ay)?|and|but|so|also|no|look|again|seriously|for the last time|please|just|maybe|perhaps)"
-    "[,:]? +)*"
+    "^(?:(?:oh|hey|well|ok(?:ay)?|and|but|so|also|no|look|again|seriously|for the last time|please|just|maybe|perhaps)[,:]? +)*"
 )
 _TOLD_YOU = r"i(?:'ve| have)? (?:already )?(?:told|asked) you"
 _VERBS = (
@@ -114,9 +113,7 @@ _WISHES = (
     _rule(_SOFT, r"call me(?! (?:tomorrow|later|when|if|at|back|tonight|soon|on|maybe|crazy|a\b))\b.+"),
     _rule(_SOFT, r"(?:keep it|keep your|be (?:more|less)|try to be|use (?:more|less|fewer|shorter|longer))\b.+"),
     _rule(r"^(?:(?:a (?:little|bit) )?(?:less|fewer)|no more) .+"),
-    _rule(
-        r"^.*\b(?:shorter|longer|simpler|less|fewer|more)\b.*\b(?:would be (?:nice|good|great|better)|next time)\b.*"
-    ),
+    _rule(r"^.*\b(?:shorter|longer|simpler|less|fewer|more)\b.*\b(?:would be (?:nice|good|great|better)|next time)\b.*"),
     _rule(r"^.*\bit would be (?:nice|good|great|better) if you\b.+"),
 )
 _STRONG = _rule(

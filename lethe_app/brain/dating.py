@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import date, timedelta
 
 from lethe_app.brain.double_dates import NUMBERS, settle
+from lethe_app.brain.verbs import PAST
 from lethe_app.retrieval.when import SEASONS, WEEKDAYS
 from lethe_app.retrieval.words import MONTHS
 
@@ -14,12 +15,18 @@ _DAY = "|".join((*WEEKDAYS, "tues", "weds", "thurs", "thur", *(day[:3] for day i
 _MONTH = "|".join(MONTHS)
 _COUNT = r"(?P<count>\d{1,2}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)) + ")"
 _PART = r"(?P<part> morning| afternoon| evening| night)?"
+_PAST_VERBS = "|".join(sorted(PAST - {"hurt", "hit", "cut", "got", "split", "sold"}))
 _PAST = re.compile(
-    r"\b(?:was|were|had|did|(?<!'ve )(?<!have )(?<!has )(?<!'s )got|went|ran|won|lost|moved|met|bought|made|saw|left|took|"
-    r"became|broke|fell|found|sold|gave|"
-    r"split|quit|"
-    r"began|built|came|died|drove|flew|fought|rode|sang|spent|swam|taught|wrote|"
-    r"(?!scheduled|booked|supposed|planned|invited|allowed|married|retired|need|feed|wicked)[a-z]{3,}ed)\b",
+    rf"\b(?:(?:{_PAST_VERBS})|did|was|had|died|(?<!'ve )(?<!have )(?<!has )(?<!'s )(?:got|split|sold|quit|fell|"
+    r"flew|signed up|registered|enrolled|decided|promised|agreed|arranged|hired)|began|"
+    r"(?!scheduled|booked|supposed|planned|invited|allowed|married|retired|need|feed|wicked|signed up|registered|enrolled|"
+    r"decided|"
+    r"promised|agreed|arranged|hired)[a-z]{3,}ed)\b",
+    re.IGNORECASE,
+)
+_CLAUSE_END = re.compile(
+    r"[.;:!?…]|,? (?:and|but|so|because|since|though|although|while)(?= (?:I|I'm|I've|I'll|we|we're|my|our|he|she|they|it|it's|"
+    r"the|now)\b)|, (?=(?:I|I'm|I've|I'll|we|we're|my|our|he|she|they|it|it's)\b)",
     re.IGNORECASE,
 )
 _ANY_TIME = re.compile(
@@ -52,10 +59,9 @@ def resolve(sentence: str, today: date, *, event: bool = False) -> str:
     if settled is None:
         return sentence
     sentence = settled
-    past = tells_past(sentence)
     for pattern, worded in _RULES:
-        sentence = pattern.sub(lambda found, worded=worded: _safely(worded, found, today, past), sentence)  # type: ignore[misc]
-    return _with_year(sentence, today, past) if event else sentence
+        sentence = pattern.sub(lambda found, worded=worded: _safely(worded, found, today), sentence)  # type: ignore[misc]
+    return _with_year(sentence, today) if event else sentence
 
 
 def tells_past(sentence: str) -> bool:
@@ -68,10 +74,18 @@ def spell(day: date) -> str:
     return f"{day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"
 
 
-def _safely(worded: Callable[[re.Match[str], date, bool], str], found: re.Match[str], today: date, past: bool) -> str:
+def _is_past(found: re.Match[str]) -> bool:
+    """Return whether a time is told as past, by its clause; by the whole sentence if the clause has no tense."""
+    before = [end.end() for end in _CLAUSE_END.finditer(found.string, 0, found.start())]
+    after = _CLAUSE_END.search(found.string, found.end())
+    clause = found.string[before[-1] if before else 0 : after.start() if after else None]
+    return tells_past(clause if _PAST.search(clause) or _FUTURE.search(clause) else found.string)
+
+
+def _safely(worded: Callable[[re.Match[str], date, bool], str], found: re.Match[str], today: date) -> str:
     """At the ends of the calendar the words stay as they are."""
     try:
-        return worded(found, today, past)
+        return worded(found, today, _is_past(found))
     except (OverflowError, ValueError):
         return found[0]
 
@@ -113,7 +127,7 @@ def _weekday_after_next(found: re.Match[str], today: date, _past: bool) -> str:
 
 
 def _period(found: re.Match[str], today: date, past: bool) -> str:
-    """Week, weekend, month, year or season."""
+    """Week, weekend, month, year or season; “this spring” is the next one unless it is told as past."""
     which, what = found["which"].lower(), found["what"].lower()
     step = {"last": -1, "next": 1}.get(which, 0)
     monday = today - timedelta(today.weekday())
@@ -128,6 +142,8 @@ def _period(found: re.Match[str], today: date, past: bool) -> str:
         return f"in {MONTHS[number % 12].capitalize()} {number // 12}"
     if what in SEASONS:
         begun = today.month >= SEASONS[what]
+        if step == 0 and not past and today.month > SEASONS[what] + 2:
+            step = 1
         year = today.year + {-1: 0 if begun and today.month > SEASONS[what] + 2 else -1, 1: 1 if begun else 0}.get(step, 0)
         return f"in the {what} of {year}"
     return f"in {what.capitalize()} {_year_of(MONTHS.index(what) + 1, today, step < 0 or (past and step == 0))}"
@@ -214,23 +230,25 @@ _BARE = re.compile(
     re.IGNORECASE,
 )
 
+_YEAR_BEFORE = re.compile(r"\b(?:19|20)\d\d,? (?:on )?(?:the )?\Z")
+"""“1989, the second of May”."""
 _SEASON = re.compile(rf"\bin (?:the )?(?P<what>{'|'.join(SEASONS)})\b(?! of| \d)", re.IGNORECASE)
 
 
-def _with_year(sentence: str, today: date, past: bool) -> str:
+def _with_year(sentence: str, today: date) -> str:
     """“in May” as “in May 2025”."""
 
     def one(found: re.Match[str]) -> str:
         month = found["month"]
-        if not (found["lead"] or found["day"]):
+        if not (found["lead"] or found["day"]) or _YEAR_BEFORE.search(found.string, 0, found.start()):
             return found[0]
-        before = past or (found["lead"] or "").lower().startswith("since")
+        before = _is_past(found) or (found["lead"] or "").lower().startswith("since")
         year = _year_of(MONTHS.index(month.lower()) + 1, today, before)
         return f"{found['lead'] or ''}{found['day'] or ''}{month.capitalize()} {year}"
 
     def season(found: re.Match[str]) -> str:
         what = found["what"].lower()
-        return f"in the {what} of {_year_of(SEASONS[what], today, past)}"
+        return f"in the {what} of {_year_of(SEASONS[what], today, _is_past(found))}"
 
     return _SEASON.sub(season, _BARE.sub(one, sentence))
 

@@ -12,7 +12,7 @@ from statistics import median
 from lethe_app.brain import beside_speech, character_speech, scene_setting, unreal_statements
 from lethe_app.brain.pasted_text import announces_text, own_words, without_quotations
 from lethe_app.brain.quotable import MOST_READ, Part, is_prose, parts, plain, split_sentences
-from lethe_app.brain.retractions import retracts, stated_instead
+from lethe_app.brain.retractions import is_taken_back, retracts, stated_instead
 from lethe_app.brain.said import Said
 from lethe_app.domain.chat import Role
 from lethe_app.retrieval.words import STOP_WORDS, WORD, fold
@@ -24,7 +24,8 @@ QUIET = 3
 LONG_ACTION = 4
 """Words of an action from which the rest of its message may be played as well."""
 _OUT_OF_CHARACTER = re.compile(
-    r"(?<!\()\(\((?P<double>.+?)\)\)|[\[({]+\s*ooc\b[\s:,–-]*(?P<marked>[^\])}]+)[\])}]+|^\s*(?:ooc\s*[:–-]|//)\s*(?P<line>[^\n]+)",
+    r"(?<!\()\(\((?P<double>.+?)\)\)|[\[({]+\s*ooc\b[\s:,–-]*(?P<marked>[^\])}]+)[\])}]+|^\s*(?:ooc\s*[:–-]|"
+    r"//)\s*(?P<line>[^\n]+)",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
 _BRACKETED = re.compile(r"(?:^|(?<=[\s*]))[(\[](?P<inside>[^()\[\]\n]{12,400})[)\]](?=\s|$|\*)")
@@ -46,6 +47,14 @@ _ADDRESSES = re.compile(
     re.IGNORECASE,
 )
 """What follows is said to somebody in the scene: *whispers to the merchant*."""
+_IN_VOICE = re.compile(
+    r"\b(?:in (?:an?|my|his|her|the) (?:best )?(?!(?:[\w-]+ )*?(?:small|quiet|low|soft|tiny|hoarse|shaky|sleepy|tired|hushed|"
+    r"calm|"
+    r"serious|flat|sad|weak|normal|own) )(?:[\w-]+,? )*(?:voice|accent)|imitat\w+|impersonat\w+|pretend\w* to be|"
+    r"(?:voice|accent|impression))\W*$",
+    re.IGNORECASE,
+)
+"""What follows is said as somebody else: *in a deep voice*."""
 _OWN_ACT = re.compile(r"\b(?:his|her|their|himself|herself|themselves)\b", re.IGNORECASE)
 _NARRATED = re.compile(r"^\W*(?:He|She|They|His|Her|Their)\b")
 _REPORTED = re.compile(
@@ -109,6 +118,8 @@ class _Reading:
     character_asked: bool = False
     """The user asked the persona to speak as somebody else."""
     text_announced: bool = False
+    dream_announced: bool = False
+    """The user's last message ended by saying that they had a dream."""
     before: Said | None = None
     own: dict[str, list[Piece]] = field(default_factory=dict)
     """The pieces of each speaker's last message."""
@@ -146,12 +157,27 @@ def _read(line: Said, reading: _Reading) -> list[Piece]:
     if is_user:
         reading.text_announced = announces_text(line.text)
     pieces = list(_of_user(plain(text), reading) if is_user else _of_persona(plain(text), reading))
+    if is_user:
+        _drop_dream(pieces, reading)
     asked = before.text if before is not None and before.name != line.name else ""
     if _take_back(pieces, reading.own.get(line.name, []), asked) and is_user and reading.scene is _Scene.LOOSE:
         reading.scene = _Scene.NONE  # what looked played was the joke
     reading.own[line.name] = pieces
     reading.before = line
     return pieces
+
+
+def _drop_dream(pieces: Sequence[Piece], reading: _Reading) -> None:
+    """Drop what is told of a dream: what follows its announcement, up to a sentence about something else."""
+    dreams = reading.dream_announced
+    for piece in pieces:
+        if unreal_statements.is_of_dream(piece.text):
+            dreams = True
+        elif dreams and unreal_statements.may_be_dreamt(piece.text):
+            piece.meaning = Meaning.DROPPED
+        else:
+            dreams = False
+    reading.dream_announced = dreams
 
 
 def _of_persona(text: str, reading: _Reading) -> Iterator[Piece]:
@@ -172,6 +198,8 @@ def _of_user(text: str, reading: _Reading) -> Iterator[Piece]:
         yield from _of_speech(before, reading)
         reading.scene = _Scene.LOOSE if scene_setting.keeps_own_life(declaration) else _Scene.DECLARED
         reading.quiet = 0
+    elif any(found["double"] or found["marked"] for found in _OUT_OF_CHARACTER.finditer(text)) and rest.strip():
+        reading.scene, reading.quiet = _Scene.DECLARED, 0  # who marks what is out of character plays the rest
     else:
         _move_scene(rest, reading)
     if reading.scene is not _Scene.NONE:
@@ -231,7 +259,8 @@ def _of_speech(text: str, reading: _Reading) -> Iterator[Piece]:
     acted = actions >= LONG_ACTION and 3 * actions >= len(WORD.findall(text))
     before = ""
     for part in found:
-        addressed, before = bool(_ADDRESSES.search(before)), part.text if part in told else ""
+        addressed = bool(_ADDRESSES.search(before) or _IN_VOICE.search(before))
+        before = part.text if part in told else ""
         if part in told:
             yield from (_of_narration(text, part.text, reading) for text in split_sentences(part.text))
             continue
@@ -276,8 +305,9 @@ def _in_character(text: str, reading: _Reading, *, narrates: bool = False) -> Pi
 
 
 def _own(sentence: str) -> Meaning:
-    """Stated by the user as themselves, unless it is imagined."""
-    return Meaning.DROPPED if unreal_statements.is_hypothetical(sentence) else Meaning.PLAIN
+    """Stated by the user as themselves, unless it is imagined or a joke."""
+    unreal = unreal_statements.is_hypothetical(sentence) or is_taken_back(sentence)
+    return Meaning.DROPPED if unreal else Meaning.PLAIN
 
 
 def _is_anothers(text: str) -> bool:

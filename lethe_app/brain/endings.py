@@ -44,6 +44,15 @@ _INSTEAD = re.compile(
     r"\A(?P<before>.*?\b)(?P<new>[A-Z][\w-]+(?: [A-Z][\w-]+)*) instead of (?P<old>[A-Z][\w-]+(?: "
     r"[A-Z][\w-]+)*)\Z"
 )
+_CHANGED = re.compile(
+    r"\b(?:changed (?:my|our|his|her|their) minds?|change of plans?|scratch that|instead|after all|called off|cancelled|"
+    r"canceled|"
+    r"(?:moved|switched|changed|postponed|rescheduled|pushed back|brought forward) to (?:the \d|\d|(?:mon|tues|wednes|thurs|"
+    r"fri|"
+    r"satur|sun)days?|next|january|february|march|april|may|june|july|august|september|october|november|december))\b",
+    re.IGNORECASE,
+)
+"""Says that something is no longer as it was told before."""
 _BEFORE = (
     (_INSTEAD, "{before}{old}"),
     (_QUIT, "I work {at}"),
@@ -63,6 +72,11 @@ def exchange(message: str) -> tuple[str, str] | None:
     if not found:
         return None
     return f"I will {found['verb']} {found['new']} instead of {found['old']}", f"I want to {found['verb']} {found['old']}"
+
+
+def announces_change(message: str) -> bool:
+    """Return whether a message says that something is no longer as it was told before."""
+    return bool(_CHANGED.search(message))
 
 
 def ended(clause: str) -> tuple[str, ...]:

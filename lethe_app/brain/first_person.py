@@ -205,7 +205,7 @@ def subordinate(clause: str) -> str:
 
 def with_subject(sentence: str) -> str:
     """Return a sentence that begins with its verb (“Just moved to Leeds”) with the “I” that goes without saying."""
-    if here := _HERE.match(sentence):
+    if (here := _HERE.match(sentence)) and not is_past(sentence.split(" ", 1)[0]):
         article = "an" if here["job"][0].lower() in "aeiou" else "a"
         return f"I'm {article} {here['job']}{sentence[here.end() :]}"
     for pattern, subject in _OMITTED:

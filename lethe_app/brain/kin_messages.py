@@ -30,6 +30,7 @@ _STRANGER = re.compile(
     r"somebody|a customer)\b",
     re.IGNORECASE,
 )
+_TITLED = re.compile(r"\b(?:mr|mrs|ms|miss|dr)\.? (?!and\b)[a-z][\w'-]+", re.IGNORECASE)
 _AN_UNNAMED = re.compile(rf"\b(?:I have|I've got|I got|got) an? (?P<who>{WHO})\b", re.IGNORECASE)
 _CUT = re.compile(
     r"\s*,\s*|\s+(?:and|but|so|because|cause|tho|though|n)\s+(?=(?:my|I|we|they)\b)|"
@@ -336,6 +337,9 @@ class MessageReading:
                 if not any(one.who.endswith(who) for one in self.spoken):
                     named = [one for one in self.people.known.values() if one.who == who]
                     self.spoken.append(named[0] if len({id(one) for one in named}) == 1 else Person("", who, self.line.id))
+        for titled in _TITLED.finditer(text):
+            if fold(titled[0]) not in self.people.known:
+                self.spoken.append(Person("", "", self.line.id))
         if _STRANGER.search(text) and not re.search(r"(?:'s|is|was) an? ", text):
             self.spoken.append(Person("", "", self.line.id))
 

@@ -48,7 +48,7 @@ NOT_CALLINGS = frozenset(
     beginner bother danger disaster finger goner human joker killer later letter liar loser matter monster mother's murder
     number offer order other outsider player reminder stranger sucker summer trooper wanderer winner winter wonder wreck
     over under after never ever whatever another however father sinner dreamer believer lover newcomer customer
-    user member favor actor's mirror error horror terror minor major mess
+    user member supporter progress favor actor's mirror error horror terror minor major mess
     """.split()  # noqa: SIM905
 )
 STATES = (

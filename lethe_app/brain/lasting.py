@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from lethe_app.brain.everyday_rules import EVERYDAY
-from lethe_app.brain.kinds import ANIMALS, JOBS, NOT_CALLINGS
+from lethe_app.brain.kinds import ANIMALS, JOBS, NOT_CALLINGS, RELATIVES
 from lethe_app.brain.life_rules import LIFE
 from lethe_app.brain.own_rules import OTHER, OWN
 from lethe_app.brain.phrases import TIME
@@ -67,9 +67,12 @@ _FIGURATIVE = re.compile(
     r"housework|men|women|kids|"
     r"love|nonsense|bad|small talk|adulting|effort|feelings|running|meetings|maths?)\b|"
     rf"^my (?:\w+ ){{0,2}}{ANIMALS}(?: \w+)? (?:is|are) (?:my|the boss|in charge)\b|"
+    r"\bi (?:had|got) (?:\d+|two|three|four|five|a few|some|several|many|lots of) new (?:kids|children)\b|"
     r"\bi had (?:about |around |like )?(?:\d+|a few|some|several) (?:kids|children|people|friends|dogs|cats) (?:in|"
     r"at|over|round|for|on|here)\b|"
-    r"\b(?:two left feet|a sweet tooth for trouble|married to my|slave to|addicted to (?:you|this|my phone)|king of|"
+    r"\b(?:two left feet|a sweet tooth for trouble|married to (?:my|the) (?![\w' -]*\b(?:best|childhood|first|second|late|"
+    r"high|college|"
+    rf"{RELATIVES}|love|man|woman|guy|girl|boy|boss|person|soulmate)\b)|slave to|addicted to (?:you|this|my phone)|king of|"
     r"queen of|two brain cells|"
     r"million things|a black belt in (?:napping|procrast\w+)|professional (?:napper|overthinker|procrastinator))\b"
 )
@@ -79,7 +82,10 @@ _NO_OBJECT = re.compile(
     r"(?:\bto|\bwill) (?:apply|go|do|try|buy|get|make|see|take|learn|start|visit|join|sell|find|have|tell|ask|help|change|"
     r"enjoy|win|leave|stop|quit|finish|come|wait)\Z|\bi (?:ring|call|phone|text|meet|talk|chat|visit|see|argue|enjoy|"
     r"like|love) (?:every|"
-    r"each|on \w+days|once|twice|\w+ times|occasionally|sometimes|a lot)\b"
+    r"each|on \w+days|once|twice|\w+ times|occasionally|sometimes|a lot)\b|"
+    r"\bi (?:do not|can not|no longer|never|have not|did not) (?:play|do|use|go|want|watch|wear|make|buy|get|need|see|"
+    r"practi[sc]e|"
+    r"played|done|used|been)(?: any ?more| either| any longer)?\Z"
 )
 """What is done to whom, or what is loved, has been left out."""
 _SHORT = (
@@ -137,7 +143,7 @@ def judge(clause: str) -> Rule | None:
     first = text.split(" ", 1)[0] if text else ""
     if len(text) < 7 or len(text) > 180 or _HEDGED.search(text) or _OPEN_END.search(text) or _NO_OBJECT.search(text):
         return None
-    if _is_dangling(text, first) or _is_figurative(clause, text):
+    if _is_dangling(text, first) or _is_figurative(clause):
         return None
     if first == "i" and (called := _CALLING.match(text)) and called["noun"].split()[-1] not in NOT_CALLINGS:
         return Rule(_CALLING, "" if _TRAIT.search(called["noun"]) or text.startswith("i was") else "job")
@@ -149,9 +155,14 @@ def judge(clause: str) -> Rule | None:
     return None
 
 
-def _is_figurative(clause: str, text: str) -> bool:
+def is_figurative(clause: str) -> bool:
+    """Return whether a clause is said in jest."""
+    return bool(_FIGURATIVE.search(plain(clause)))
+
+
+def _is_figurative(clause: str) -> bool:
     """Is it said in jest, or of what did not quite happen?"""
-    return bool(_MODEST.match(clause) or _NOT_QUITE.search(clause) or _FIGURATIVE.search(text))
+    return bool(_MODEST.match(clause) or _NOT_QUITE.search(clause)) or is_figurative(clause)
 
 
 def _is_dangling(text: str, first: str) -> bool:

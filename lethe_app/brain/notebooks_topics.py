@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,15 @@ CLEARLY = 1.5
 """By so much another notebook must be ahead to take the place of the one that is open."""
 LONG_MESSAGE = 12
 """Words; in a longer one more of them are somewhere by chance."""
+
+
+_REFERS = re.compile(
+    r"\b(?:he|she|they|it|him|her|them|his|their|that one|those)\b(?!')|^\W*(?:yes|yeah|yep|no|nope|sure|of course|maybe|"
+    r"please|and|then|"
+    r"but|why|which|how (?:long|much|many|often))\b",
+    re.IGNORECASE,
+)
+"""Refers to what was said before, or answers it."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +107,11 @@ def chosen(found: Mapping[str, Signs], limits: Limits, opened: str = "") -> str:
     if opened not in scores:
         return best if scores[best] >= ENOUGH else ""
     return best if scores[best] >= max(ENOUGH, scores[opened] + CLEARLY) else opened
+
+
+def goes_on(text: str, found: Signs, limits: Limits) -> bool:
+    """Return whether a message goes on about the notebook that is open: by its words, its meaning, a pronoun or an answer."""
+    return found.score(limits) > 0 or bool(_REFERS.search(text))
 
 
 def elected(votes: Sequence[str]) -> str:

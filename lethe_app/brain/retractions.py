@@ -18,6 +18,12 @@ _JOKE = re.compile(
     r"|i (?:misspoke|mistyped|got that wrong|was wrong about that)|not(?: really|!)? (?:lol|haha+|lmao|xd)\b|wrong chat)",
     re.IGNORECASE,
 )
+_JOKED = re.compile(
+    r"(?:[,;.…!–—-]|\s)\s*\(?(?:jk|j/k|(?:i'?m |i am |im )?(?:just |only |totally )?(?:kidding|joking|messing with you)|"
+    r"not really|psych|as if|/s)\b[\s,.!…:;)-]*(?:(?:lol|lmao|(?:ha)+h?|hehe|xd|obviously|obvs|of course)\b[\s,.!…)]*)*$",
+    re.IGNORECASE,
+)
+"""“I own 40 reindeer, jk lol”."""
 _WRONG = re.compile(
     _LEAD
     + r"(?:that|this|it)(?:'s| is| was|s) (?:a lie|not (?:(?:actually|really|quite) )?(?:right|correct|true)|wrong|incorrect|"
@@ -72,6 +78,12 @@ def retracts(sentence: str, *, follows_own: bool, asked: str = "") -> bool:
     if _WRONG.match(sentence):
         return follows_own
     return bool(_ALONE.match(sentence)) and (follows_own or bool(_DOUBT.search(asked)))
+
+
+def is_taken_back(sentence: str) -> bool:
+    """Return whether a sentence ends with the remark that it is a joke."""
+    found = _JOKED.search(sentence)
+    return bool(found) and len(sentence[: found.start()].split()) > 2 and not _EARNEST.search(sentence)
 
 
 def stated_instead(sentence: str, before: str) -> str:

@@ -11,7 +11,7 @@ from uuid import UUID
 from lethe_app.brain import dating, endings, everyday_answers, fragments, short_answers, told_facts
 from lethe_app.brain.attributes import key_of, kind_of
 from lethe_app.brain.dialogue_acts import Piece, joined, read_pieces
-from lethe_app.brain.fact_sentences import question_words
+from lethe_app.brain.fact_sentences import is_telling, question_words
 from lethe_app.brain.first_person import alone, bare, subordinate, with_subject
 from lethe_app.brain.gist import content_words
 from lethe_app.brain.introductions import introduced, own_name
@@ -25,7 +25,7 @@ from lethe_app.brain.spelling import tidy
 from lethe_app.brain.third_person import rewrite
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
-from lethe_app.retrieval.words import cut, fold
+from lethe_app.retrieval.words import EVERYDAY, WORD, cut, fold
 
 LONGEST_MESSAGE = 4000
 """Characters of a message that are read; beyond lie pasted texts."""
@@ -37,7 +37,7 @@ _IRONIC = re.compile(
     r"^(?:oh,? (?:sure|yeah|yes|great|joy|right)|yeah,? right|because (?:of course|obviously|clearly)|how (?:nice|"
     r"lovely))\b|\bjust love (?:when|how|getting|"
     r"waiting|being|having to|sitting)\b|\b(?:shooting|killing|eating|murdering|stealing) (?:people|kids|children|babies|"
-    r"humans)\b|(?<!or )\bnot\W*$",
+    r"humans)\b|(?<!or )\bnot\W*$|\b(?:thinks?|says|claims|reckons) (?:it's|that's) (?:just |only )?because\b",
     re.IGNORECASE,
 )
 """Said in irony, or with a word that has its meaning from a trade, as a photographer shoots people."""
@@ -101,6 +101,8 @@ class _Reading:
 
     is_played: bool
     """The lines are said in character."""
+    speakers: frozenset[str] = frozenset()
+    """Names of the speakers, which nobody else is taken to have."""
     found: dict[str, Statement] = field(default_factory=dict)
     spoken: dict[str, tuple[int, list[Spoken]]] = field(default_factory=dict)
     """Whom each speaker spoke of in their last message, and its place."""
@@ -110,6 +112,8 @@ class _Reading:
 
     def add(self, statement: Statement) -> None:
         """Keep a statement; said again, its first wording stays, with both messages."""
+        if statement.key.endswith(" name") and any(statement.text.endswith(f" called {name}.") for name in self.speakers):
+            return
         same = " ".join(sorted(map(fold, cut(statement.text))))
         if same in self.found:
             earlier = self.found[same]
@@ -171,6 +175,10 @@ def _in_own_words(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]], stat
         here = [one for one in of_message.get(line.id, ()) if one.text in held]
         asked = lines[place - 1] if place and lines[place - 1].name != line.name else None
         turn = told_facts.read(line, pieces[place], asked)
+        earlier_plans: dict[str, frozenset[str]] = {}
+        if endings.announces_change(line.text[:LONGEST_MESSAGE]):
+            earlier_plans = {one.text: _plan_words(one) for one in held.values() if _may_change(one, line)}
+            turn = told_facts.with_subjects_kept(turn, frozenset[str]().union(*earlier_plans.values()))
         for told in told_facts.find(turn, before.get(line.name), [one.text for one in here], heard):
             words, key = content_words(told.text), ""
             for one in here:
@@ -180,14 +188,27 @@ def _in_own_words(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]], stat
             earlier = held.get(told.text)
             messages = tuple(dict.fromkeys((*(earlier.messages if earlier else ()), *told.messages)))
             time, kind = (earlier.time, earlier.kind) if earlier else (line.time, told.kind)
-            held[told.text] = Statement(told.text, line.name, messages, time, key, kind)
+            over = tuple(text for text, about in earlier_plans.items() if about & words)
+            held[told.text] = Statement(told.text, line.name, messages, time, key, kind, ends=over)
         before[line.name] = turn
         heard.update(*(question_words(piece.text) for piece in pieces[place]))
     return list(held.values())
 
 
+def _may_change(earlier: Statement, line: Said) -> bool:
+    """Return whether somebody who announces a change may mean this earlier statement of theirs."""
+    is_other = line.id not in earlier.messages and earlier.subject == line.name
+    return is_other and not earlier.key and earlier.kind in {FactKind.PLAN, FactKind.TASTE, FactKind.EVENT, FactKind.OTHER}
+
+
+def _plan_words(earlier: Statement) -> frozenset[str]:
+    """Return the stems of the words that show what a statement is about: no names, relatives or times."""
+    words = [word for word in WORD.findall(earlier.text) if len(word) > 3 and word.islower() and not is_telling(word)]
+    return content_words(" ".join(word for word in words if word not in EVERYDAY))
+
+
 def _read(lines: Sequence[Said], *, is_played: bool) -> list[Statement]:
-    reading = _Reading(is_played)
+    reading = _Reading(is_played, frozenset(line.name for line in lines))
     for place, line in enumerate(lines):
         since, before = reading.spoken.get(line.name, (max(-1, place - 2), []))
         if place - since > _NEARBY:

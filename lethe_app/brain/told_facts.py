@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from lethe_app.brain import dating, fact_classifier
@@ -16,6 +16,7 @@ from lethe_app.brain.dialogue_acts import Meaning, Piece
 from lethe_app.brain.fact_sentences import features, is_telling
 from lethe_app.brain.fragments import asked_about
 from lethe_app.brain.gist import content_words
+from lethe_app.brain.lasting import is_figurative
 from lethe_app.brain.phrases import OFTEN
 from lethe_app.brain.quotable import parts, split_sentences
 from lethe_app.brain.said import Said
@@ -44,15 +45,21 @@ _LEAD = re.compile(
     r"^(?:(?:oh|and|also|so|but|well|ok|okay|anyway|anyways|btw|by the way|(?:ha)+h?|heh|lol|lmao|yes|yeah|yep|ya|hey|hi|hello|"
     r"ugh|omg|wow|fair|true|thanks|thank you|sorry|tbh|honestly|actually|hmm+|um+|uh+|er|right|cool|great|nice|sure|exactly|"
     r"see|look|listen|plus|aw+|ah|aye|god|damn|anyhow|grand|like|dude|bro|girl|man|then|though|tho|cause|cuz|because|bc|"
-    r"since (?:we|I) (?:last )?(?:talked|spoke|chatted)|I (?:forgot|meant|wanted) to (?:say|mention|tell you))\b"
+    r"since (?:we|I) (?:last )?(?:talked|spoke|chatted)|I (?:forgot|meant|wanted) to (?:say|mention|tell you)|wait|"
+    r"scratch that|"
+    r"(?:small )?(?:change of plans?|update)|(?:we|I)(?:'ve| have)? changed (?:my|our) minds?(?! (?:about|on)))\b"
     r"[\s,.!;:…-]*|\W+(?=\w))+(?=\S)",
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    r"(?:[\s,.!;:…-]*\b(?:lol|lmao|(?:ha){2,}h?|xd+|btw|tho|though|tbh|fr|ngl|you know|yk|innit|anyway|i guess)\b|"
+    r"(?:[\s,.!?;:…-]*\b(?:lol|lmao|(?:ha){2,}h?|xd+|btw|tho|though|tbh|fr|ngl|you know|yk|innit|anyway|i guess|pls|plz|please|"
+    r"no fuss|imagine(?: that)?|wh(?:at|o) (?:do|did|else do) I expect|go figure|don't (?:laugh|judge|ask)(?: me)?|who knew|"
+    r"as you do|"
+    r"fingers crossed|wish me luck|so yeah|if that makes sense)\b|"
     r"[\s\u2600-\u27bf\ufe0f\u200d\U0001f300-\U0001faff]+)+[\s.!]*$",
     re.IGNORECASE,
 )
+_INNER = re.compile(r",? \b(?:btw|tbh|ngl|imo|lol|lmao|pls|plz)(?=[,.!?])", re.IGNORECASE)
 _DENIAL = re.compile(r"^(?:no|nah|nope|not really)\b[\s,.!-]+(?=(?:I|I'm|I've|my)\b)", re.IGNORECASE)
 """What is denied is the question; the sentence stands without it."""
 _POINTS = re.compile(
@@ -69,6 +76,8 @@ _DUMMY = re.compile(
     r"^(?:there's|there is|there are|there was|there were) \w",
     re.IGNORECASE,
 )
+_DESCRIBES = re.compile(r"(?:it's|it is|it was|she's|he's|they're) (?:an?|the|\d)\b", re.IGNORECASE)
+"""Says more of what was just spoken of: “It's a 2009 Octavia.”"""
 _PERSON_OR_THING = re.compile(r"\b(?:my|our|an?|the|some|two|three|\d+) [\w'-]{2,}|(?<!^)(?<![.!?] )\b[A-Z][a-z]+")
 _WHEN = re.compile(
     r"^(?:(?:last|next|this|every|on|in|at|by) (?:[\w']+ ){0,5}?(?:\d+(?:st|nd|rd|th)?|mornings?|afternoons?|evenings?|nights?|"
@@ -111,6 +120,12 @@ _SUBJECT = re.compile(
     r"\b(?:I|I'm|I've|I'd|I'll|my|we|we're|we've|our|she|he|they|he's|she's|it's|they're|there's)\b|^(?:it|there)\b",
     re.IGNORECASE,
 )
+_HAS_SUBJECT = re.compile(
+    r"(?!(?:who|which|where|what|that|this|those|these|there|it|both|one|some|same|only|not|just)\b)[\w'-]+(?: [\w'-]+){0,3}? "
+    r"(?:is|isn't|are|aren't|was|wasn't|were|has|hasn't|had|will|won't|works|lives|plays|got|moved|died|left)\b",
+    re.IGNORECASE,
+)
+"""“Saoirse's sister is a pilot”."""
 _SHORT = 6
 """Words of a sentence without a subject up to which it is taken for the rest of the one before."""
 _AFFIRMATION = re.compile(
@@ -131,7 +146,8 @@ _EVASION = re.compile(
     r"(?:know|remember|recall|care|mind)|dunno|idk|no idea|no clue|not (?:too |quite |really )?sure|(?:can't|cannot) (?:say|"
     r"tell|remember|recall)|won't (?:say|tell)|not telling(?: you)?|rather not say|haven't decided|(?:you )?guess|secret|"
     r"(?:it )?depends|forgot|no comment|none of your business)(?:[ ,]+(?:yet|really|tbh|honestly|actually|any ?more|either|"
-    r"sorry|to be honest|though|again|exactly|at all|right now))*\W*",
+    r"sorry|to be honest|though|again|exactly|at all|right now))*\W*|(?:I )?(?:gtg|g2g|brb|ttyl|bbl|(?:have|got) to (?:go|"
+    r"run))\b.{0,40}",
     re.IGNORECASE,
 )
 """An answer that says nothing."""
@@ -208,6 +224,16 @@ def read(line: Said, pieces: Sequence[Piece], asked: Said | None) -> Turn:
     return Turn(line, asked, question, sentences)
 
 
+def with_subjects_kept(turn: Turn, subjects: frozenset[str]) -> Turn:
+    """Return a message with every statement kept that is about one of the `subjects` (stems), as news of them."""
+
+    def judged(sentence: _Sentence) -> _Sentence:
+        is_news = sentence.probability > 0 and not subjects.isdisjoint(content_words(sentence.tidied))
+        return replace(sentence, probability=max(sentence.probability, WORTH_KEEPING)) if is_news else sentence
+
+    return replace(turn, sentences=list(map(judged, turn.sentences)))
+
+
 def find(turn: Turn, before: Turn | None, stated: Iterable[str], heard: Collection[str] = ()) -> Iterator[Told]:
     """Yield what a message of the user tells beyond what rules have `stated` of it.
 
@@ -226,7 +252,7 @@ def find(turn: Turn, before: Turn | None, stated: Iterable[str], heard: Collecti
         if answers and is_plain:
             yield _told(turn, group, turn.asked, before)
         elif not (answers and _is_lost(group[0], turn.question)):
-            refers = before if start <= first and _refers(group[0]) else None
+            refers = before if start <= first and _goes_back(turn, group[0]) else None
             spoken_of = _spoken_of(refers) if refers else None
             if refers and spoken_of:
                 yield _told(turn, [spoken_of, *group], refers.line)
@@ -283,9 +309,9 @@ def question_of(message: str) -> str:
 
 def _judged(text: str, question: str, place: int) -> _Sentence:
     described = features(text, question, place)
-    tidied = _TAIL.sub("", _LEAD.sub("", tidy(text)))
+    tidied = _TAIL.sub("", _LEAD.sub("", _INNER.sub("", tidy(text))))
     says_nothing = text.rstrip("\"”’') ").endswith("?") or _EVASION.fullmatch(tidied) or _MOMENTARY.match(tidied)
-    says_nothing = says_nothing or _REMINDS.match(tidied)
+    says_nothing = says_nothing or _REMINDS.match(tidied) or is_figurative(tidied)
     probability = 0.0 if says_nothing else fact_classifier.probability(described)
     return _Sentence(text, tidied, described, probability)
 
@@ -316,10 +342,12 @@ def _groups(sentences: Sequence[_Sentence]) -> Iterator[tuple[int, list[_Sentenc
     start, group, before = 0, list[_Sentence](), -1
     for place, sentence in enumerate(sentences):
         is_announced = before == place - 1 and len(group) == 1 and _is_announced(sentence, by=group[0])
-        if not (sentence.is_kept or is_announced):
+        of_joke = place > 0 and _refers(sentence) and is_figurative(sentences[place - 1].tidied)
+        if of_joke or not (sentence.is_kept or is_announced):
             continue
         first = [place] if is_announced else _referred(sentences, place)
-        if group and (is_announced or before in first or (before + 1 == first[0] == place and _refers(sentence))):
+        goes_on = _refers(sentence) or bool(_DESCRIBES.match(sentence.tidied))
+        if group and (is_announced or before in first or (before + 1 == first[0] == place and goes_on)):
             group += [sentences[one] for one in first if one > before]
         else:
             if group:
@@ -355,10 +383,15 @@ def _referred(sentences: Sequence[_Sentence], place: int) -> list[int]:
 def _refers(sentence: _Sentence) -> bool:
     """Return whether a sentence cannot be understood without the one before."""
     text = _WHEN.sub("", sentence.tidied)
-    if not _SUBJECT.search(text):
+    if not _SUBJECT.search(text) and not _HAS_SUBJECT.match(text):
         return len(text.split()) <= _SHORT or bool(_LINKS.match(text))
     found = _POINTS.search(text)
     return bool(found) and not _DUMMY.match(text) and not _PERSON_OR_THING.search(text[: found.start()] if found else "")
+
+
+def _goes_back(turn: Turn, sentence: _Sentence) -> bool:
+    """Return whether a sentence refers to its speaker's message before; a part of one rather answers the question asked."""
+    return _refers(sentence) and (not turn.question or bool(_POINTS.search(sentence.tidied)))
 
 
 def _in_third_person(sentence: _Sentence, line: Said) -> str:

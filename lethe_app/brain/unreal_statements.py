@@ -19,6 +19,21 @@ _HYPOTHESIS = re.compile(
     r"fan ?fic(?:tion)?)\b[^.!?]*\bI(?:'m| am|'ve| have| was)\b",
     re.IGNORECASE,
 )
+_DREAM = re.compile(
+    r"\b(?:dreamt|dreamed|nightmare|(?:had|have) (?:an?|this|the|such an?) (?:[\w-]+ ){0,2}dream|(?:weird|strange|crazy|bad|"
+    r"odd)(?:est)? "
+    r"dream)\b",
+    re.IGNORECASE,
+)
+_DREAMT = re.compile(
+    r"\W*(?:(?:and|then|so|but|like|suddenly|basically|it was)\b,? ?)*(?:I|we|you|he|she|they|it|there|my \w+|everyone|"
+    r"everybody) "
+    r"(?:was|were|had|couldn't|could|kept|\w+ed|got|went|saw|ran|flew|fell|said|lived|came)\b",
+    re.IGNORECASE,
+)
+_AWAKE = re.compile(
+    r"\b(?:woke|awake|today|yesterday|last (?:night|week|year)|anyway|now|years? ago|in real life|irl|alarm)\b", re.IGNORECASE
+)
 _GAME = re.compile(
     r"\b(?:my (?:character|avatar|sim|sims|oc|paladin|wizard|tiefling|minecraft|skyrim|d&d)\b(?! traits?)|in[- ]game\b|"
     r"in (?:the|this|that|my) (?:video ?)?game\b|"
@@ -47,6 +62,16 @@ _ARTIFICIAL = re.compile(
 def is_hypothetical(sentence: str) -> bool:
     """Is the sentence about something imagined or dreamt?"""
     return bool(_HYPOTHESIS.search(sentence))
+
+
+def is_of_dream(sentence: str) -> bool:
+    """Return whether a sentence says that somebody had a dream."""
+    return bool(_DREAM.search(sentence))
+
+
+def may_be_dreamt(sentence: str) -> bool:
+    """Return whether a sentence after the announcement of a dream may tell what happened in it."""
+    return bool(_DREAMT.match(sentence)) and not _AWAKE.search(sentence)
 
 
 def is_of_game(sentence: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 MODALS = frozenset(
-    "can could will would shall should may might must can't couldn't won't wouldn't shouldn't mustn't cannot".split()  # noqa: SIM905
+    "can could will would shall should may might must ought can't couldn't won't wouldn't shouldn't mustn't cannot".split()  # noqa: SIM905
 )
 ADVERBS = frozenset(
     """

@@ -14,6 +14,7 @@ from lethe_app.domain.bundle import BundleScope, Holds
 if TYPE_CHECKING:
     from lethe_app.house import House
 
+
 async def export(house: House, wanted: argparse.Namespace) -> int:
     """`lethe export`."""
     persona = await choose_persona(house, wanted.persona)

@@ -188,9 +188,7 @@ def choose_renderer(
 
 
 def _template(model: LoadedModel, moment: datetime, thinking: Markers | None) -> ChatTemplate:
-    return ChatTemplate(
-        model.template, moment=moment, bos=model.bos, eos=model.eos, adds_bos=model.adds_bos, thinking=thinking
-    )
+    return ChatTemplate(model.template, moment=moment, bos=model.bos, eos=model.eos, adds_bos=model.adds_bos, thinking=thinking)
 
 
 def _instruct(preset: InstructPreset, model: LoadedModel, thinking: Markers | None) -> InstructRenderer:

@@ -39,9 +39,7 @@ def summary(owner: str, session: UUID, text: str, time: datetime) -> list[Passag
     ]
 
 
-def memory(
-    kind: PassageKind, owner: str, guid: UUID, name: str, text: str, time: datetime, filed: str = ""
-) -> list[Passage]:
+def memory(kind: PassageKind, owner: str, guid: UUID, name: str, text: str, time: datetime, filed: str = "") -> list[Passage]:
     """A memory or an entry of a world, which stand for themselves; by the words it is `filed` under it is found, too."""
     made = [make(kind, owner, guid, guid, f"{name}: {piece}" if name else piece, time) for piece in pieces(text)]
     return [replace(one, searched=f"{one.searched} {searchable(filed)}") for one in made] if filed else made

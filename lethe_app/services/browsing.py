@@ -170,9 +170,7 @@ class Browsing:
             except StorageError:
                 continue
             by_user, words = message.role is Role.USER, " ".join(message.content.split())
-            found.append(
-                Source(session.guid, session.name, message.time, message.id, message.speaker_name, by_user, words)
-            )
+            found.append(Source(session.guid, session.name, message.time, message.id, message.speaker_name, by_user, words))
         named = {source.session for source in found}
         for guid in fact.source_memories:
             if guid not in named:

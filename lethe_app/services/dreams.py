@@ -226,9 +226,7 @@ def _reworded(after: Records, text: str) -> Records:
     """What the user put otherwise is the user's own."""
     if after.memories:
         first, *others = after.memories
-        return after.model_copy(
-            update={"memories": [first.model_copy(update={"content": text, "made_by": ""}), *others]}
-        )
+        return after.model_copy(update={"memories": [first.model_copy(update={"content": text, "made_by": ""}), *others]})
     facts: list[ExtractedFact] = []
     for fact in after.facts:
         is_new = not fact.superseded

@@ -214,9 +214,7 @@ class Knowing:
         await self._indexing.follow()
         self._tell(persona_id)
 
-    async def _take_in(
-        self, persona_id: str, fact: ExtractedFact, judge: Judge | None, book: Book, ends: Sequence[str]
-    ) -> int:
+    async def _take_in(self, persona_id: str, fact: ExtractedFact, judge: Judge | None, book: Book, ends: Sequence[str]) -> int:
         """Settle one fact with all that is known; again if the user changed something while that was thought about."""
         while True:
             seen = self._changes[persona_id]

@@ -110,4 +110,3 @@ class Minutes:
         """Ask about all lines where they fit, else about their summary."""
         fits = len(await self._clerk.portions(task, answer, lines)) == 1
         return await self._clerk.ask(task, answer, conversation=spell_all(lines, dated=True) if fits else summary)
-

@@ -217,7 +217,7 @@ class Notekeeping:
     # Where it belongs
 
     async def _about(self, reading: Reading, books: Sequence[Notebook], text: str) -> str:
-        return await self._subjects.about(books, reading.session.persona_id, text, self._names(reading), None)
+        return await self._subjects.about(books, reading.session.persona_id, text, self._names(reading))
 
     async def _home(self, reading: Reading, books: Sequence[Notebook], votes: Sequence[str]) -> str:
         """The notebook that was open in the conversation, or that half of it is about, or all that the user said."""

@@ -69,9 +69,7 @@ class Asking:
 class Reminding:
     """Changes nothing: neither durations nor counts."""
 
-    def __init__(
-        self, recall: Recall, passages: Passages, chats: Chats, facts: Facts, preferences: Preferences
-    ) -> None:
+    def __init__(self, recall: Recall, passages: Passages, chats: Chats, facts: Facts, preferences: Preferences) -> None:
         self._recall = recall
         self._preferences = preferences
         self._passages = passages

@@ -17,7 +17,7 @@ from uuid import UUID, uuid5
 from lethe_app.brain import notebooks as writing
 from lethe_app.brain.gist import digest
 from lethe_app.brain.notebooks import Notebook, Recent
-from lethe_app.brain.notebooks_topics import Limits, Vocabulary, chosen, signs, vocabulary
+from lethe_app.brain.notebooks_topics import Limits, Signs, Vocabulary, chosen, goes_on, signs, vocabulary
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType
@@ -48,6 +48,8 @@ NEWEST_LINES = 12
 MOST_LISTED = 7
 """Subjects of which a new conversation is told."""
 AT_ONCE = 8
+UNTOUCHED = 4
+"""Messages in a row that are not about the open notebook, after which it is closed."""
 WORLD = "notebook"
 """In the place of the world of an entry: whose file it is, and not a memory that could be forgotten by its id."""
 _IDS = UUID("5d7a6c1e-5a0e-4b8e-9a42-6a6f0d1c8b11")
@@ -90,28 +92,29 @@ class Subjects:
 
     async def open_in(self, session_id: UUID) -> str:
         """The name of the notebook that is open in a session; empty for none."""
-        kept = await self._state.get(session_id, SUBJECT)
-        return str(kept.get("name", "")) if isinstance(kept, dict) else ""
+        return (await self._open_in(session_id))[0]
 
-    async def about(
-        self,
-        books: Sequence[Notebook],
-        persona_id: str,
-        text: str,
-        names: Sequence[str],
-        meaning: Meaning | None,
-        opened: str = "",
-    ) -> str:
-        """Which of a persona's notebooks a text is about; empty for none."""
-        words = await self._vocabulary(persona_id, books)
-        found = signs(text, words, names)
-        if meaning is not None:
-            found = {book.name: replace(found[book.name], distances=self._near(meaning, book)) for book in books}
-        return chosen(found, await self._limits(), opened)
+    async def _open_in(self, session_id: UUID) -> tuple[str, int]:
+        """Return the name of the open notebook, and how many messages in a row were not about it."""
+        kept = await self._state.get(session_id, SUBJECT)
+        return (str(kept.get("name", "")), int(kept.get("untouched", 0))) if isinstance(kept, dict) else ("", 0)
+
+    async def about(self, books: Sequence[Notebook], persona_id: str, text: str, names: Sequence[str]) -> str:
+        """Return which of a persona's notebooks a text is about by its words; empty for none."""
+        return chosen(signs(text, await self._vocabulary(persona_id, books), names), await self._limits())
+
+    async def _signs(self, books: Sequence[Notebook], occasion: Occasion) -> dict[str, Signs]:
+        """Return what speaks for each notebook in a message."""
+        words = await self._vocabulary(occasion.session.persona_id, books)
+        found = signs(occasion.text, words, present(occasion.cast))
+        if occasion.meaning is None:
+            return found
+        return {book.name: replace(found[book.name], distances=self._near(occasion.meaning, book)) for book in books}
 
     async def noted(self, occasion: Occasion, mind: Mind) -> Mind:
         """The same with the notebook that this message is about, and without what stands in it anyhow.
 
+        One that is open is told again only where the message goes on about it, and closed after `UNTOUCHED` that do not.
         Lines that stand in the frame as facts are not told twice: the frame cannot let go of them before it is made anew.
         """
         if not self._preferences.current.notebooks or not occasion.text.strip():
@@ -120,12 +123,15 @@ class Subjects:
         books = [kept.notebook for kept in await self._notebooks.of(persona_id)]
         if not books:
             return mind
-        opened = await self.open_in(occasion.session.guid)
-        names = present(occasion.cast)
-        name = await self.about(books, persona_id, occasion.text, names, occasion.meaning, opened)
+        opened, untouched = await self._open_in(occasion.session.guid)
+        found, limits = await self._signs(books, occasion), await self._limits()
+        name = chosen(found, limits, opened)
         book = next((one for one in books if one.name == name), None)
         if book is None:
             return mind
+        if name == opened and not goes_on(occasion.text, found[name], limits):
+            left = {"name": "" if untouched + 1 >= UNTOUCHED else name, "untouched": untouched + 1}
+            return replace(mind, states={**mind.states, SUBJECT: left})
         recalled = [one for one in mind.recalled if not is_said(one, book)]
         room, frame = int(occasion.context * SHARE), occasion.frame
         if frame is None or not frame.notebook or frame.notebook != await self._told(book, room):
@@ -245,5 +251,3 @@ def opening(persona_id: str, book: Notebook, text: str, *, is_new: bool) -> Reco
         priority=3,
         world=WORLD,
     )
-
-

@@ -61,9 +61,7 @@ class _Chosen:
 class TimeSearch:
     """Changes nothing."""
 
-    def __init__(
-        self, recall: Recall, passages: Passages, chats: Chats, facts: Facts, preferences: Preferences
-    ) -> None:
+    def __init__(self, recall: Recall, passages: Passages, chats: Chats, facts: Facts, preferences: Preferences) -> None:
         self._reminding = Reminding(recall, passages, chats, facts, preferences)
         self._recall = recall
         self._passages = passages

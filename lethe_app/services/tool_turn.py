@@ -31,6 +31,8 @@ ROUNDS = 10
 """Times that a model may ask for tools in one reply."""
 AT_ONCE = 5
 """Calls that are heard in one of them."""
+
+
 @dataclass
 class ToolTurn:
     """Made for every reply; without tools it does nothing at all."""

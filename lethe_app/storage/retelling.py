@@ -39,10 +39,7 @@ class Retelling:
         def work(connection: sqlite3.Connection) -> Told:
             here = str(session)
             standing(connection, here)
-            values = {
-                table: _values(connection, table, names, here)
-                for table, names in COLUMNS.get(part, {}).items()
-            }
+            values = {table: _values(connection, table, names, here) for table, names in COLUMNS.get(part, {}).items()}
             found = connection.execute("SELECT * FROM session_parts WHERE session_id = ? AND part = ?", (here, part.value))
             row = found.fetchone()
             record = dict(zip((column[0] for column in found.description), row, strict=True)) if row else None

@@ -29,9 +29,7 @@ def settle(connection: sqlite3.Connection, session: str) -> None:
     messages.recount(connection, session)
     (is_branched,) = connection.execute(IS_BRANCHED, here).fetchone()
     last = max(utc(datetime.fromisoformat(row[0])) for row in connection.execute(MOMENTS, here))
-    connection.execute(
-        "UPDATE sessions SET branched = ?, last_activity = ? WHERE guid = ?", (bool(is_branched), last, session)
-    )
+    connection.execute("UPDATE sessions SET branched = ?, last_activity = ? WHERE guid = ?", (bool(is_branched), last, session))
 
 
 def owe(connection: sqlite3.Connection, session: str) -> None:

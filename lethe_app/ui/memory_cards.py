@@ -54,7 +54,7 @@ class MemoryCard(QFrame):
         self.setProperty("panel", True)
         self.setProperty("card", "world" if one.kind is Kind.WORLD else "memory")
         self.reason = memory_words.reason(one, around.asked, around.name)
-        self.setAccessibleName(f"{memory_words.kind_words(one)}: {memory_words.shortened(memory_words.body(one))}")
+        self.setAccessibleName(f"{memory_words.kind_words(one)}: {memory_words.shortened(memory_words.body(one, around.name))}")
         self.setAccessibleDescription(self.reason)
         self._is_whole = False
         self._editor: QWidget | None = None
@@ -83,7 +83,7 @@ class MemoryCard(QFrame):
         return self.one.recollection.memory
 
     def _short(self) -> str:
-        return memory_words.shortened(memory_words.body(self.one), 40)
+        return memory_words.shortened(memory_words.body(self.one, self._around.name), 40)
 
     # what it is
 
@@ -113,7 +113,7 @@ class MemoryCard(QFrame):
         self._show_text()
 
     def _show_text(self) -> None:
-        whole = memory_words.body(self.one)
+        whole = memory_words.body(self.one, self._around.name)
         is_long = len(whole) > SHORT + 40
         shown = whole if self._is_whole or not is_long else memory_words.shortened(whole, SHORT)
         self.text.setText(breakable(shown))

@@ -56,9 +56,13 @@ def drawing_of(one: Surfaced) -> str:
     return "book" if one.kind is Kind.WORLD else "remembered"
 
 
-def body(one: Surfaced) -> str:
-    """What stands on its card: as it is known now, without the heading that its name makes."""
+def body(one: Surfaced, name: str = "") -> str:
+    """Return what stands on its card: as it is known now, without the heading that its title makes; `name` is the persona's."""
     text = one.text.strip()
+    if name:
+        text = text.replace("{{char}}", name)
+    if one.kind is Kind.WORLD and one.recollection.category is MemoryType.FILE:
+        return text.partition("\n")[2] or text
     if one.kind is not Kind.CONVERSATION:
         return text
     return unheaded(text)

@@ -141,9 +141,7 @@ CUTS = Phrases(
         QT_TRANSLATE_NOOP("Cut", "{lost} of {n} left out: the part may have at most {share} of the context"),
         QT_TRANSLATE_NOOP("Cut", "{lost} of {n} left out: there is no room beside the conversation"),
         QT_TRANSLATE_NOOP("Cut", "the oldest {lost} of {n} messages left out: there is no room for all"),
-        QT_TRANSLATE_NOOP(
-            "Cut", "the first {n} messages of the conversation had no room any more and are told in a summary"
-        ),
+        QT_TRANSLATE_NOOP("Cut", "the first {n} messages of the conversation had no room any more and are told in a summary"),
     ],
 )
 """What of a prompt was cut, and why."""

@@ -16,9 +16,7 @@ QTS_OWN = "qtbase"
 log = logging.getLogger(__name__)
 
 
-def speak(
-    application: QCoreApplication, folders: Sequence[Path], languages: Sequence[str] | None = None
-) -> list[QTranslator]:
+def speak(application: QCoreApplication, folders: Sequence[Path], languages: Sequence[str] | None = None) -> list[QTranslator]:
     """Install the catalogues for the first of the user's languages that has any in `folders`, the later folder's words first,
     and Qt's own words in that language under them. Where there is none, nothing is loaded, not even Qt's: half a window in
     another language is worse than none. Widgets must be built afterwards.

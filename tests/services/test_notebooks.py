@@ -302,6 +302,19 @@ async def test_small_talk_opens_none_and_the_open_one_stays(house: House, says: 
     assert noted(await say(house, await hold(house), "Yes, why not.")) == []
 
 
+async def test_small_talk_is_not_told_the_open_notebook_and_closes_it_in_the_end(house: House, says: Callable[..., object]):
+    await cooking(house)
+    await says(*["Good."] * 9)
+    session = await hold(house)
+
+    assert len(noted(await say(house, session, "I am cooking."))) == 1
+    assert noted(await say(house, session, "haha nice")) == []
+    assert len(noted(await say(house, session, "And then?"))) == 1
+    for small in ("ok cool", "brb someones at the door", "back", "hm"):
+        assert noted(await say(house, session, small)) == []
+    assert noted(await say(house, session, "And then?")) == []
+
+
 async def test_a_new_conversation_is_told_what_was_spoken_of_lately(house: House, says: Callable[..., object]):
     await cooking(house)
     await says("Good.")

@@ -81,9 +81,7 @@ class FactEdits:
 
         self._do(persona, self._page.tr("making one fact of {n}").format(n=len(facts)), forth)
 
-    def _do(
-        self, persona: str, title: str, forth: Callable[[], Awaitable[object]], made: Sequence[ExtractedFact] = ()
-    ) -> None:
+    def _do(self, persona: str, title: str, forth: Callable[[], Awaitable[object]], made: Sequence[ExtractedFact] = ()) -> None:
         """`made` holds, once it was done, the fact that was not there before."""
         knowing, changed, new = self._place.house.knowing, list[Changed](), list[UUID]()
 

@@ -44,4 +44,3 @@ def absence_in_words(absence: Absence) -> str:
         tr("NoFacts", "Nothing lasting was found in the conversation that has ended."),
         tr("NoFacts", "Nothing lasting was found in the {n} conversations that have ended."),
     )
-

@@ -106,9 +106,7 @@ class MindEdits(QObject):
         async def forth() -> None:
             before[:] = [await moods.put(persona, id_, value)]
 
-        self._deeds.do(
-            self.tr("setting {side}").format(side=title), forth, lambda: moods.put_back(persona, id_, before[0])
-        )
+        self._deeds.do(self.tr("setting {side}").format(side=title), forth, lambda: moods.put_back(persona, id_, before[0]))
 
     def allow_moods(self, persona: str, *, allowed: bool) -> None:
         """Whether she has moods."""

@@ -103,9 +103,7 @@ class MindPage(Page):
         self.moods.wanted_for_all.connect(lambda: self.edits.prefer(self.tr("moods"), "mood_handling", value=True))
         self.week.planned.connect(self._plan)
         self.reminding.added.connect(self._remind)
-        self.reminding.edit_wanted.connect(
-            lambda memory: self._place.bridge.spawn(self._change(memory), lane="mind dialog")
-        )
+        self.reminding.edit_wanted.connect(lambda memory: self._place.bridge.spawn(self._change(memory), lane="mind dialog"))
         self.reminding.forget_wanted.connect(lambda one: self.edits.forget(self.whose.persona, one, short(one.name)))
         self.thoughts.edited.connect(self._think)
         self.wishes.asked.connect(self._ask)

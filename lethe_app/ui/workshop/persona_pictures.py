@@ -89,7 +89,6 @@ class Pictures:
     def saved_as(self, name: str, file: str) -> None:
         self._files[name] = file
 
-
     def drawn(self, name: str, path: Path | None, who: tuple[str, str], palette: Palette, density: float) -> QPixmap:
         """The picture a draft knows by that name as a disc; of one that is a file already `path` is that.
 

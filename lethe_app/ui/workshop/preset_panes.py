@@ -50,4 +50,3 @@ class PresetPanes(QWidget):
         self._fields.setVisible(has_room or not self.button.isChecked())
         for aside in self._asides:
             aside.setVisible(aside is self._aside and (has_room or self.button.isChecked()))
-

@@ -238,5 +238,3 @@ def _share(one: Tried) -> str:
 def _units(text: str, place: int) -> int:
     """Where Qt counts that character, for which letters beyond the first plane are two."""
     return len(text[:place].encode("utf-16-le", "surrogatepass")) // 2
-
-

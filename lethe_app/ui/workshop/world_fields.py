@@ -36,9 +36,7 @@ def usual_specs() -> list[Spec]:
     return [
         Spec("sticky", tr("Always there, whatever is said"), Kind.SWITCH),
         Spec("place", tr("Where it stands"), Kind.CHOICE, choices=places),
-        Spec(
-            "depth", tr("Messages above the newest"), Kind.WHOLE, highest=1000, special=tr("right at the newest message")
-        ),
+        Spec("depth", tr("Messages above the newest"), Kind.WHOLE, highest=1000, special=tr("right at the newest message")),
         Spec("role", tr("Who says it there"), Kind.CHOICE, choices=roles),
         Spec("priority", tr("Priority"), Kind.WHOLE, tr("When there is not room for all, the higher comes."), lowest=-1000),
     ]

@@ -54,5 +54,3 @@ def _shown(moment: datetime) -> QDateTime:
 
 def _meant(moment: QDateTime) -> datetime:
     return datetime.fromtimestamp(moment.toSecsSinceEpoch(), UTC)
-
-

@@ -246,5 +246,3 @@ class EntryTable(QWidget):
         palette = self._theme.palette
         self.about.setIcon(icon_before_words("info", palette.muted))
         self.new.setIcon(icon_before_words("plus", palette.text))
-
-
