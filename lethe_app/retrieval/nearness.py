@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from uuid import UUID
 
 import numpy as np
@@ -35,9 +35,15 @@ class Undated:
 
     async def of(self, passages: Iterable[Passage]) -> dict[int, bytes]:
         """The vectors of the texts alone, by number; none where the embedder fails."""
-        keys = {passage.number: (_digest(passage.text), passage.text) for passage in passages}
-        found = {key: self._known[key] for key, _text in keys.values() if key in self._known}
-        new = {key: text for key, text in keys.values() if key not in found}
+        texts = {passage.number: passage.text for passage in passages}
+        vectors = await self.vectors(texts.values())
+        return {number: vectors[text] for number, text in texts.items()} if vectors else {}
+
+    async def vectors(self, texts: Iterable[str]) -> dict[str, bytes]:
+        """Return the vector of each text; none where the embedder fails. Those asked for lately are not embedded again."""
+        keys = {text: _digest(text) for text in texts}
+        found = {key: self._known[key] for key in keys.values() if key in self._known}
+        new = {key: text for text, key in keys.items() if key not in found}
         try:
             meanings = await self._embed(list(new.values())) if new else []
         except LetheError:
@@ -48,7 +54,7 @@ class Undated:
             self._known.move_to_end(key)
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
-        return {number: found[key] for number, (key, _text) in keys.items()}
+        return {text: found[key] for text, key in keys.items()}
 
 
 async def distances(
@@ -63,14 +69,28 @@ async def distances(
 
 
 async def nearest(
-    passages: Passages, undated: Undated, view: View, meaning: Meaning, wanted: tuple[str, PassageKind], count: int
+    passages: Passages,
+    undated: Undated,
+    view: View,
+    text: str,
+    wanted: tuple[str, PassageKind],
+    count: int,
+    beside: Mapping[UUID, str],
 ) -> list[tuple[UUID, float]]:
-    """The origins of the nearest passages of an owner and kind, nearest first: found by stored vectors, compared undated."""
+    """The origins of the nearest passages of an owner and kind, nearest first: found by stored vectors, compared undated.
+
+    The texts `beside` them, by origin, are compared too.
+    """
+    asked = await undated.vectors([text])
+    if not asked:
+        return []
+    meaning = Meaning(asked[text], b"", ())
     numbers = _candidates(view, meaning, wanted, count * WIDER + WIDER)
     found = list((await passages.read(numbers)).values())
     vectors = await undated.of(found)
-    compared = _least(meaning, ((passage.origin, vectors[passage.number]) for passage in found if passage.number in vectors))
-    return compared[:count]
+    others = await undated.vectors(beside.values())
+    stored = [(passage.origin, vectors[passage.number]) for passage in found if passage.number in vectors]
+    return _least(meaning, [*stored, *((origin, others[other]) for origin, other in beside.items() if others)])[:count]
 
 
 def _candidates(view: View, meaning: Meaning, wanted: tuple[str, PassageKind], count: int) -> list[int]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from uuid import UUID
 
 import numpy as np
@@ -33,6 +34,8 @@ Embed = Callable[[Sequence[str]], Awaitable[list[Meaning]]]
 
 BATCH = 64
 """Texts embedded at once."""
+PREPARED_AT_ONCE = 8
+"""Texts that a question which comes meanwhile waits for."""
 
 
 class Recall:
@@ -233,17 +236,24 @@ class Recall:
             return {}
         return await nearness.distances(self._passages, self._undated, self._embedder, meaning, origins)
 
-    async def nearest(self, owner: str, text: str, kind: PassageKind, count: int) -> list[tuple[UUID, float]]:
+    async def nearest(
+        self, owner: str, text: str, kind: PassageKind, count: int, beside: Mapping[UUID, str] = MappingProxyType({})
+    ) -> list[tuple[UUID, float]]:
         """The origins of an owner's passages of a kind that are nearest to a text, with their cosine distances, nearest first.
 
-        Days are left out. For looking for duplicates in the background: some texts are embedded anew. Of none without an
-        embedder, or when it fails.
+        Texts `beside` them, by origin, are compared too: what is not indexed yet. Days are left out. For looking for
+        duplicates in the background: some texts are embedded anew. Of none without an embedder, or when it fails.
         """
-        meaning = await _understood(self._embed, text)
-        if meaning is None or self._undated is None:
+        if self._undated is None:
             return []
         view = await self._views.open([owner])
-        return await nearness.nearest(self._passages, self._undated, view, meaning, (owner, kind), count)
+        return await nearness.nearest(self._passages, self._undated, view, text, (owner, kind), count, beside)
+
+    async def prepare(self, texts: Sequence[str]) -> None:
+        """Embed texts that `nearest` will be asked for, several at a time, which is far quicker than one by one."""
+        for start in range(0, len(texts), PREPARED_AT_ONCE):
+            if self._undated is not None:
+                await self._undated.vectors(texts[start : start + PREPARED_AT_ONCE])
 
 
 def _compared(

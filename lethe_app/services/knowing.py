@@ -49,6 +49,8 @@ class Book:
     seen: int = -1
     """How often the user had changed something when this was read."""
     known: dict[UUID, ExtractedFact] = field(default_factory=dict)
+    unindexed: dict[UUID, str] = field(default_factory=dict)
+    """Texts of facts stored since then, which the index does not find yet."""
     stones: list[Tombstone] = field(default_factory=list)
     settled_by_user: list[ExtractedFact] = field(default_factory=list)
     """Forgotten, or put in the user's own words: what the same messages say of it is not learnt again in other words."""
@@ -87,7 +89,10 @@ class Knowing:
         """
         async with self._learning:
             book = Book()
+            await self._recall.prepare([fact.fact for fact in new])
             changes = [await self._take_in(persona_id, fact, judge, book, (ends or {}).get(fact.guid, ())) for fact in new]
+            if any(changes):
+                await self._indexing.follow()
         if any(changes):
             self._tell(persona_id)
         return sum(changes)
@@ -224,7 +229,7 @@ class Knowing:
             if ledger.is_forgotten(fact, book.stones) or is_said_otherwise(fact, book.settled_by_user):
                 return 0
             peers = {guid: known for guid, known in book.known.items() if may_meet(known, fact)}
-            settled = await self._settled(persona_id, fact, peers, judge)
+            settled = await self._settled(persona_id, fact, peers, judge, book.unindexed)
             records = replace_outdated(settled, fact, peers.values(), ends)
             async with self._writing:
                 if self._changes[persona_id] != seen:
@@ -233,7 +238,7 @@ class Knowing:
                     await self._facts.put(persona_id, *records)
             if records:
                 book.known |= {record.guid: record for record in records}
-                await self._indexing.follow()  # the next one may say the same
+                book.unindexed |= {record.guid: record.fact for record in records}  # the next one may say the same
             return len(records)
 
     async def _read(self, persona_id: str, book: Book) -> None:
@@ -243,12 +248,17 @@ class Knowing:
         book.settled_by_user = [*await self._facts.of(persona_id, deleted=True), *own]
 
     async def _settled(
-        self, persona_id: str, fact: ExtractedFact, known: dict[UUID, ExtractedFact], judge: Judge | None
+        self,
+        persona_id: str,
+        fact: ExtractedFact,
+        known: dict[UUID, ExtractedFact],
+        judge: Judge | None,
+        unindexed: Mapping[UUID, str],
     ) -> list[ExtractedFact]:
         """The records that change because of this fact."""
         gist = digest(fact.fact)
         near = [(other, 0.0) for other in known.values() if _digest(other.fact) == gist]
-        for guid, distance in await self._recall.nearest(persona_id, fact.fact, PassageKind.FACT, NEAREST):
+        for guid, distance in await self._recall.nearest(persona_id, fact.fact, PassageKind.FACT, NEAREST, unindexed):
             if guid in known and guid not in {other.guid for other, _distance in near}:
                 near.append((known[guid], distance))
         limits = await self._calibration.thresholds()
