@@ -109,14 +109,17 @@ def plays(sentence: str, *, in_scene: bool = False) -> bool:
     return bool(_FANTASTIC.search(sentence)) and not _MEDIA.search(sentence)
 
 
-def tells_life(sentence: str, scene_words: frozenset[str] = frozenset()) -> bool:
-    """Is the sentence about everyday life, in the first person and without words of the scene?"""
+def tells_life(sentence: str, scene_words: frozenset[str] = frozenset(), *, quoted: bool = False) -> bool:
+    """Is the sentence about everyday life, in the first person and without words of the scene?
+
+    One `quoted` beside an action is a character's, whose family and age say nothing.
+    """
     words = {fold(word) for word in WORD.findall(sentence)}
     if not _FIRST.search(sentence) or not words.isdisjoint(scene_words) or plays(sentence):
         return False
     if not _LIFE.isdisjoint(words):
         return True
-    return not _DRAMATIC.search(sentence) and not (_KIN_IN_STORIES | WHEN).isdisjoint(words)
+    return not quoted and not _DRAMATIC.search(sentence) and not (_KIN_IN_STORIES | WHEN).isdisjoint(words)
 
 
 def tells_of_self(sentence: str) -> bool:

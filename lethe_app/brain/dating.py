@@ -19,7 +19,8 @@ _PAST_VERBS = "|".join(sorted(PAST - {"hurt", "hit", "cut", "got", "split", "sol
 _PAST = re.compile(
     rf"\b(?:(?:{_PAST_VERBS})|did|was|had|died|(?<!'ve )(?<!have )(?<!has )(?<!'s )(?:got|split|sold|quit|fell|"
     r"flew|signed up|registered|enrolled|decided|promised|agreed|arranged|hired)|began|"
-    r"(?!scheduled|booked|supposed|planned|invited|allowed|married|retired|need|feed|wicked|signed up|registered|enrolled|"
+    r"(?!scheduled|booked|supposed|planned|invited|allowed|married|retired(?! (?:from|in|last|this|at|after|early|when))|need|"
+    r"feed|wicked|signed up|registered|enrolled|"
     r"decided|"
     r"promised|agreed|arranged|hired)[a-z]{3,}ed)\b",
     re.IGNORECASE,
@@ -100,6 +101,8 @@ def _near(found: re.Match[str], today: date, _past: bool) -> str:
 
 
 def _weekday(found: re.Match[str], today: date, past: bool) -> str:
+    if not found["which"] and _HABITUAL.search(found.string):
+        return found[0]
     name = found["day"].lower()
     number = next(place for place, day in enumerate(WEEKDAYS) if day.startswith(name[:3]))
     which = (found["which"] or "").lower()
@@ -127,6 +130,12 @@ def _weekday_after_next(found: re.Match[str], today: date, _past: bool) -> str:
 
 
 def _period(found: re.Match[str], today: date, past: bool) -> str:
+    """A period with its preposition, if it has none before it: “from this month” is “from November 2026”."""
+    told = _whole_period(found, today, past)
+    return told.split(" ", 1)[1] if _BEFORE_PERIOD.search(found.string, 0, found.start()) else told
+
+
+def _whole_period(found: re.Match[str], today: date, past: bool) -> str:
     """Week, weekend, month, year or season; “this spring” is the next one unless it is told as past."""
     which, what = found["which"].lower(), found["what"].lower()
     step = {"last": -1, "next": 1}.get(which, 0)
@@ -149,11 +158,13 @@ def _period(found: re.Match[str], today: date, past: bool) -> str:
     return f"in {what.capitalize()} {_year_of(MONTHS.index(what) + 1, today, step < 0 or (past and step == 0))}"
 
 
-def _away(found: re.Match[str], today: date, _past: bool) -> str:
-    """“Three weeks ago”, “in two days”."""
+def _away(found: re.Match[str], today: date, past: bool) -> str:
+    """“Three weeks ago”, “in two days”; “in a week” of what is past says how long it took."""
     count, unit = found["count"].lower(), found["unit"].lower()
     number = NUMBERS.get(count) or int(count)
     sign = -1 if found[0].lower().endswith("ago") else 1
+    if sign > 0 and past:
+        return found[0]
     if unit == "year":
         return f"in {today.year + sign * number}"
     if unit == "month":
@@ -171,6 +182,13 @@ def _day_of_month(found: re.Match[str], today: date, past: bool) -> str:
     return f"on {spell(date(months // 12, months % 12 + 1, number))}"
 
 
+def _ago_in(found: re.Match[str], today: date, _past: bool) -> str:
+    """“Four years ago last March”."""
+    count, what = found["count"].lower(), found["what"].lower()
+    year = today.year - (NUMBERS.get(count) or int(count))
+    return f"in the {what} of {year}" if what in SEASONS else f"in {what.capitalize()} {year}"
+
+
 def _vaguely(found: re.Match[str], today: date, _past: bool) -> str:
     """“A few weeks ago”."""
     when = str(today.year) if found["unit"].lower() == "year" else spell(today)
@@ -180,6 +198,13 @@ def _vaguely(found: re.Match[str], today: date, _past: bool) -> str:
 
 
 _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], str]], ...] = (
+    (
+        re.compile(
+            rf"\b{_COUNT} years ago (?:in |this |last |next |come )?(?:the )?(?P<what>{'|'.join(SEASONS)}|{_MONTH})\b",
+            re.IGNORECASE,
+        ),
+        _ago_in,
+    ),
     (re.compile(rf"\b(?:on )?(?P<day>{_DAY}) week\b", re.IGNORECASE), _weekday_after_next),
     (
         re.compile(
@@ -221,7 +246,14 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], str]]
         ),
         _vaguely,
     ),
-    (re.compile(rf"\bin (?:about |around )?{_COUNT} (?P<unit>day|week|month|year)s?(?: time)?\b(?!')", re.IGNORECASE), _away),
+    (
+        re.compile(
+            rf"(?<!time )(?<!once )(?<!twice )\bin (?:about |around )?{_COUNT} (?P<unit>day|week|month|"
+            rf"year)s?(?: time)?\b(?!')",
+            re.IGNORECASE,
+        ),
+        _away,
+    ),
 )
 
 _BARE = re.compile(
@@ -230,6 +262,8 @@ _BARE = re.compile(
     re.IGNORECASE,
 )
 
+_BEFORE_PERIOD = re.compile(r"\b(?:from|until|till|since|by|of|for) \Z", re.IGNORECASE)
+_HABITUAL = re.compile(r"\b(?:usually|always|normally|mostly|hobby|most weeks|as a rule)\b", re.IGNORECASE)
 _YEAR_BEFORE = re.compile(r"\b(?:19|20)\d\d,? (?:on )?(?:the )?\Z")
 """“1989, the second of May”."""
 _SEASON = re.compile(rf"\bin (?:the )?(?P<what>{'|'.join(SEASONS)})\b(?! of| \d)", re.IGNORECASE)

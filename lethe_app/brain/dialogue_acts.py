@@ -21,6 +21,8 @@ PAUSE = timedelta(hours=3)
 """Silence after which no scene goes on unless somebody sets it up again."""
 QUIET = 3
 """Messages of the user without anything played after which an unannounced scene is over."""
+HINTED = 4
+"""Messages of the user after one such sentence."""
 LONG_ACTION = 4
 """Words of an action from which the rest of its message may be played as well."""
 _OUT_OF_CHARACTER = re.compile(
@@ -113,6 +115,8 @@ class _Reading:
     """Median words of a message of the user."""
     scene: _Scene = _Scene.NONE
     quiet: int = 0
+    hints: int = 0
+    """Messages for which another sentence that only a character can say begins a scene: one alone is a figure of speech."""
     narrated: bool = False
     """In this scene the user tells of themselves as “he” or “she”."""
     character_asked: bool = False
@@ -159,12 +163,24 @@ def _read(line: Said, reading: _Reading) -> list[Piece]:
     pieces = list(_of_user(plain(text), reading) if is_user else _of_persona(plain(text), reading))
     if is_user:
         _drop_dream(pieces, reading)
+        _set_game_apart(pieces)
     asked = before.text if before is not None and before.name != line.name else ""
     if _take_back(pieces, reading.own.get(line.name, []), asked) and is_user and reading.scene is _Scene.LOOSE:
-        reading.scene = _Scene.NONE  # what looked played was the joke
+        reading.scene = _Scene.NONE  # what looked played was the joke, what follows is meant
+        pieces = list(_of_user(plain(text), reading))
+        _take_back(pieces, [], asked)
     reading.own[line.name] = pieces
     reading.before = line
     return pieces
+
+
+def _set_game_apart(pieces: Sequence[Piece]) -> None:
+    """Mark what follows the name of a game in the same message as told of the game: “Stardew. Year 6, wife called Abigail.”"""
+    plays = False
+    for piece in pieces:
+        if plays and piece.meaning is Meaning.PLAIN:
+            piece.meaning = Meaning.IN_CHARACTER
+        plays = plays or unreal_statements.names_game(piece.text)
 
 
 def _drop_dream(pieces: Sequence[Piece], reading: _Reading) -> None:
@@ -225,7 +241,10 @@ def _move_scene(text: str, reading: _Reading) -> None:
         reading.character_asked = True
     if reading.scene is _Scene.DECLARED:
         return
-    if any(map(character_speech.plays, said)) or any(map(_is_played, found)):
+    played = sum(map(character_speech.plays, said))
+    may_begin = acted or played > 1 or reading.scene is _Scene.LOOSE or reading.hints > 0
+    reading.hints = HINTED if played else max(0, reading.hints - 1)
+    if (played and may_begin) or any(map(_is_played, found)):
         narrated = any(part.narrates and _NARRATED.match(part.text) for part in found)
         reading.narrated = narrated or (reading.narrated and reading.scene is _Scene.LOOSE)
         reading.scene, reading.quiet = _Scene.LOOSE, 0
@@ -246,9 +265,11 @@ def _is_played(part: Part) -> bool:
 
 
 def _is_report(prose: str) -> bool:
-    """Does the user only tell what others said to them?"""
+    """Does the user only tell what others said? Whoever plays begins with speech, or keeps out of the narration."""
     around = _SPEECH.sub(" ", prose)
-    return bool(re.search(r"\b(?:I|me|my)\b", around)) and bool(_REPORTED.search(around))
+    is_own = bool(re.search(r"\b(?:I|I'm|I've|I'd|im|me|my|mine|we|our|us)\b", around, re.IGNORECASE))
+    is_amid_own = bool(_SPEECH.search(prose)) and prose.lstrip()[:1] not in {'"', "“", "«"}
+    return is_own and (is_amid_own or bool(_REPORTED.search(around)))
 
 
 def _of_speech(text: str, reading: _Reading) -> Iterator[Piece]:
@@ -292,7 +313,8 @@ def _of_sentence(sentence: str, reading: _Reading, *, acted: bool, quoted: bool)
         return Piece(sentence, _own(sentence))
     if reading.scene is _Scene.LOOSE and reading.narrated and quoted:
         return _in_character(sentence, reading)
-    tells = character_speech.tells_life(sentence, frozenset(reading.scene_words)) or scene_setting.is_aside(sentence)
+    tells = character_speech.tells_life(sentence, frozenset(reading.scene_words), quoted=quoted)
+    tells = tells or scene_setting.is_aside(sentence)
     if not quoted and reading.scene is _Scene.NONE:
         tells = tells or character_speech.tells_of_self(sentence)
     return Piece(sentence, _own(sentence)) if tells else _in_character(sentence, reading)

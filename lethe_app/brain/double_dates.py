@@ -25,7 +25,8 @@ _NAMED = "|".join(WEEKDAYS)
 _WHICH = r"\b(?:in |on |at |of )?(?:the )?(?P<which>next|last|this)"
 _PART = r"(?P<part> morning| afternoon| evening| night)?"
 _DAY = re.compile(
-    r"(?<!next )(?<!last )(?<!this )(?<!every )(?<!a )(?<!the )\b(?:"
+    r"(?<!next )(?<!last )(?<!this )(?<!every )(?<!a )(?<!the )"
+    r"(?<!second )(?<!third )(?<!first )(?<!other )(?<!each )(?<!any )\b(?:"
     rf"(?:on|that's|that is|which is) (?P<full>{_NAMED}|{'|'.join(day[:3] for day in WEEKDAYS)})\b(?!s|'s){_PART}|"
     rf"(?P<bare>{_NAMED})\b(?!'s){_PART.replace('part', 'of')}(?=$|,| (?:next|last|this|of|in) ))",
     re.IGNORECASE,

@@ -75,7 +75,8 @@ _AGE = re.compile(
     rf"(?:is|was)(?: (?:just|only|now|nearly|almost|already|about))? (?P<age>\d+ (?:months|weeks)(?: old)?|{AGE}|(?:a|one|"
     rf"two|three|four|five|six|seven) (?:months?|weeks?|and a half))(?! (?:times|minutes|hours|days|feet|foot|ft|pounds|"
     rf"kilos|lbs|stone|"
-    r"of|out|people|percent|miles|down|pm|am|more|less|years (?:older|younger|clean|sober|ago|in)|months (?:ago|pregnant|"
+    r"of|out|people|percent|miles|down|pm|am|more|less|years (?:older|younger|clean|sober|ago|in|now|together|running)|"
+    r"months (?:ago|pregnant|"
     r"sober|clean|in)))\b"
 )
 _TURNS = re.compile(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from lethe_app.brain import named_people
 from lethe_app.brain.acquaintances import Acquaintances, Person, Told, pronouns_of
 from lethe_app.brain.kin_clauses import told_of
-from lethe_app.brain.kin_words import NAME, ROLES, WHO, as_name, plain_role
+from lethe_app.brain.kin_words import NAME, PETS, ROLES, WHO, as_name, plain_role
 from lethe_app.brain.named_people import Named
 from lethe_app.brain.said import Said
 from lethe_app.retrieval.words import fold
@@ -30,7 +30,11 @@ _STRANGER = re.compile(
     r"somebody|a customer)\b",
     re.IGNORECASE,
 )
-_TITLED = re.compile(r"\b(?:mr|mrs|ms|miss|dr)\.? (?!and\b)[a-z][\w'-]+", re.IGNORECASE)
+_TITLED = re.compile(r"\b(?:mr|mrs|ms|miss|dr|prof|professor)\.? (?!and\b)[a-z][\w'-]+", re.IGNORECASE)
+_SOMEBODYS = re.compile(rf"\b(?:her|his|their|another|an?) (?:(?!old\b)[\w-]+ )?(?P<who>{ROLES})\b", re.IGNORECASE)
+"""Somebody else's, whom “he” may mean: “she left me her budgie”."""
+_BEGINS_WITH = re.compile(r"(?P<name>[A-Z][a-z]{2,})(?=$|[.,]| (?:is|was|from)\b)")
+"""“Yuki, from Sapporo.”"""
 _AN_UNNAMED = re.compile(rf"\b(?:I have|I've got|I got|got) an? (?P<who>{WHO})\b", re.IGNORECASE)
 _CUT = re.compile(
     r"\s*,\s*|\s+(?:and|but|so|because|cause|tho|though|n)\s+(?=(?:my|I|we|they)\b)|"
@@ -70,6 +74,8 @@ _WHEN = re.compile(
 _WITHIN = re.compile(r"\b(?:with|by|to|for|from|of|at|and|is|and) $")
 _THIRTIETH = re.compile(r"^'s (?P<age>\d{1,3})(?:st|nd|rd|th)\b(?! (?:floor|street|grade|time|place))")
 _DID = re.compile(r"\b(?:last|was|were|went|did|had|made|baked|yesterday|ago)\b", re.IGNORECASE)
+_OF_YOU = re.compile(r"\byour name\b|\b(?:call|are) you\b", re.IGNORECASE)
+_PET = re.compile(rf"\b(?:{PETS}|pooch|doggo|pup|kitty|moggy)\b", re.IGNORECASE)
 _ASKS_NAME = re.compile(r"\b(?:name|called)\b.*\?|\bwho\b.*\?", re.IGNORECASE)
 _DIED = re.compile(r"(?:died|passed away|passed)\Z")
 _NAME_IS = re.compile(
@@ -102,6 +108,8 @@ class MessageReading:
     spoken: list[Person] = field(default_factory=list)
     subject: Person | None = None
     """Of whom the clause before told."""
+    looks_back: bool = True
+    """A pronoun may mean somebody of the message before: it begins its sentence."""
     theirs: Person | None = None
     """Somebody's partner, named in passing."""
 
@@ -216,6 +224,7 @@ class MessageReading:
             yield from self._naming(text)
             if continues and is_first and _THIRD_FIRST.match(text):
                 own = own or self.subject
+            self.looks_back = continues and is_first
             one, rest, is_named = self._subject(text, own)
             self._mention(text)
             own = person if one is person else None
@@ -248,6 +257,9 @@ class MessageReading:
     def answered(self, parts: Sequence[str], question: str) -> Iterator[Told]:
         """Yield what the one spoken of last is called, where the other asks and a name alone answers."""
         one = self.before[-1] if self.before else None
+        pet = _PET.search(question)
+        if _OF_YOU.search(question) or (one and pet and not one.who.endswith(plain_role(pet[0].lower()))):
+            return
         bare = re.fullmatch(rf"(?P<name>{NAME})[.!]*", parts[0]) if parts and _ASKS_NAME.search(question) else None
         name = as_name(bare["name"], sure=True) if bare else ""
         if one and one.who and not one.name and name and fold(name) not in self.people.known:
@@ -292,7 +304,7 @@ class MessageReading:
 
     def meant(self, pronoun: str) -> Person | None:
         """Return the one whom the pronoun can only mean: of this message, of what was asked, of the message before."""
-        for spoken in (self.spoken, self.before):
+        for spoken in (self.spoken, self.before if self.looks_back else []):
             fitting = list({id(one): one for one in spoken if not one.who or pronoun in pronouns_of(one)}.values())
             if len(fitting) == 1:
                 return fitting[0]
@@ -337,11 +349,21 @@ class MessageReading:
                 if not any(one.who.endswith(who) for one in self.spoken):
                     named = [one for one in self.people.known.values() if one.who == who]
                     self.spoken.append(named[0] if len({id(one) for one in named}) == 1 else Person("", who, self.line.id))
+        self._mention_others(text)
+        if _STRANGER.search(text) and not re.search(r"(?:'s|is|was) an? ", text):
+            self.spoken.append(Person("", "", self.line.id))
+
+    def _mention_others(self, text: str) -> None:
+        """Note those who are nobody's of the speaker, as far as is known."""
         for titled in _TITLED.finditer(text):
             if fold(titled[0]) not in self.people.known:
                 self.spoken.append(Person("", "", self.line.id))
-        if _STRANGER.search(text) and not re.search(r"(?:'s|is|was) an? ", text):
+        first = _BEGINS_WITH.match(text)
+        if first and as_name(first["name"]) and fold(first["name"]) not in self.people.known:
             self.spoken.append(Person("", "", self.line.id))
+        for other in _SOMEBODYS.finditer(text):
+            if not any(one.who.endswith(plain_role(other["who"].lower())) for one in self.spoken):
+                self.spoken.append(Person("", "", self.line.id))
 
 
 def _is_short(short: str, rest: str) -> bool:

@@ -28,8 +28,8 @@ _COLLOQUIAL = {
     "sons": "lads|boys",
     "daughter": "wee girl|little girl",
     "daughters": "girls|wee girls|little girls",
-    "grandmother": "oma|nani|dadi|nonna|abuela|yaya|yiayia|babcia|grandmom|nanny|gran|nanna|gramma",
-    "grandfather": "opa|nana ji|dada|nonno|abuelo|grampa|gramps|grandpop|granda",
+    "grandmother": "oma|nani|dadi|nonna|abuela|yaya|yiayia|babcia|ajji|halmoni|lola|grandmom|nanny|gran|nanna|gramma",
+    "grandfather": "opa|nana ji|dada|nonno|abuelo|ajja|dziadek|lolo|grampa|gramps|grandpop|granda",
     "eldest child": "eldest|oldest",
     "youngest child": "youngest",
     "middle child": "middle one",
@@ -43,7 +43,8 @@ _COLLOQUIAL = {
 _PLAIN = {word: plain for plain, words in _COLLOQUIAL.items() for word in words.split("|")}
 _ALWAYS = "missus|missis|wifey|hubby|hubs|mam|mammy|momma|mumma|bff|bestie|bf|gf|better half|other half|best mate|best bud"
 _SLANG = re.compile(
-    rf"\b(?P<whose>my|our|me|the|his|her) (?P<who>{_ALWAYS}|oma|nani|dadi|nonna|abuela|yiayia|babcia|opa|nonno|abuelo|pops|"
+    rf"\b(?P<whose>my|our|me|the|his|her) (?P<who>{_ALWAYS}|oma|nani|dadi|nonna|abuela|yiayia|babcia|ajji|halmoni|"
+    r"opa|nonno|abuelo|dziadek|pops|"
     r"daddy|folks)(?P<of>'s|s)?(?![\w-])",
     re.IGNORECASE,
 )

@@ -51,7 +51,8 @@ _THAT = re.compile(
 _OPEN_END = re.compile(
     r"\b(?:a|an|the|of|to|in|on|at|for|with|and|or|but|my|is|are|was|as|from|by|than|that|who|which|so|very|i)$|"
     r"^my (?:[\w-]+ ){1,3}(?:lives?|works?|moved|plays?|runs?|studies|comes|went|came)$|\b(?:an?|huge|big|real|total|"
-    r"great) fan$|\b(?:was|were) born$|\ban? (?:safe|good|new|nice|big|small|great|better|happy|warm|quiet|little|long|real|"
+    r"great) fan$|\b(?:was|were) born$|\bis (?:living|alive|around)$|\bi have (?:\d+|one|two|three|four|five|six|seven)$|"
+    r"\ban? (?:safe|good|new|nice|big|small|great|better|happy|warm|quiet|little|long|real|"
     r"strong|healthy|calm|"
     r"whole|supportive|loving|cozy|cosy|fun|great|tasty|beautiful|unique|welcoming|inclusive)$"
 )
@@ -77,6 +78,17 @@ _FIGURATIVE = re.compile(
     r"million things|a black belt in (?:napping|procrast\w+)|professional (?:napper|overthinker|procrastinator))\b"
 )
 """Said in jest or as a figure of speech."""
+_EXAGGERATED = re.compile(
+    r"\bI(?:'ve| have)? (?:(?:absolutely|literally|actually|basically|just|only|quietly|honestly) )*(?:died|melted|drowned|"
+    r"combusted|"
+    r"evaporated|exploded|perished)\b|\b(?:died|melted|drowned|cried|aged) (?:\d+|two|three|four|five|six|seven|eight|nine|"
+    r"ten|a "
+    r"(?:hundred|thousand|million)) times\b|\bI(?:'m| am) (?:literally|legally|officially|actually|so|clinically)? ?(?:dead|"
+    r"dying|a "
+    r"ghost|a corpse|a puddle|deceased)\b",
+    re.IGNORECASE,
+)
+"""“I died today, I called her Mrs Fluffy.”"""
 _NOT_QUITE = re.compile(r"\bI (?:almost|nearly|all but)\b(?! (?:never|always|only|exclusively|every))", re.IGNORECASE)
 _NO_OBJECT = re.compile(
     r"(?:\bto|\bwill) (?:apply|go|do|try|buy|get|make|see|take|learn|start|visit|join|sell|find|have|tell|ask|help|change|"
@@ -157,7 +169,7 @@ def judge(clause: str) -> Rule | None:
 
 def is_figurative(clause: str) -> bool:
     """Return whether a clause is said in jest."""
-    return bool(_FIGURATIVE.search(plain(clause)))
+    return bool(_FIGURATIVE.search(plain(clause)) or _EXAGGERATED.search(clause))
 
 
 def _is_figurative(clause: str) -> bool:

@@ -54,6 +54,7 @@ _OTHERS = re.compile(
     r"(?-i:[A-Z])[a-z]+\b",
     re.IGNORECASE,
 )
+_NAME_SAID = re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z][a-z]+\b")
 _SHORT_IS = re.compile(
     rf"^(?P<who>my (?:[\w-]+ )?{_BOND})'s(?= (?:\d|an? |the |from |not |called |married|engaged|retired|dead\b|also |"
     rf"pregnant|allergic|getting |moving |expecting |turning |having |studying |working |"
@@ -109,6 +110,7 @@ def mentioned(text: str, source: UUID, *, by_other: bool = False) -> Iterator[Sp
         if "'s " in who:  # “my sister's husband” speaks of both
             yield Spoken(who.split("'s ")[0], _fits(who.split("'s ")[0]), source)
     if by_other:
+        yield from (Spoken("", "she or he", source) for _found in _NAME_SAID.finditer(text))
         yield from (replace(spoken, who="") for spoken in mentioned(text, source))
     bare = _MINE.sub(" ", _IS_A.sub(" ", text))
     for found in _OTHERS.finditer(bare):

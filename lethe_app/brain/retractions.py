@@ -14,6 +14,13 @@ _JOKE = re.compile(
     r"(?! (?:aside|apart|is|about|around with))"
     r"|jk\b|i (?:lied|was lying)\b(?! to\b)|i (?:just )?made (?:that|it|this|all of (?:that|it)) (?:all )?up|psych\b|"
     r"april fool"
+    r"|(?:i(?:'m| am| was)|that was) (?:only |just |obviously |totally )?(?:being )?(?:smart|sarcastic|sarcasm|ironic|"
+    r"facetious|silly|"
+    r"cheeky|dramatic)(?: with you)?\b(?! to)|(?:that's|it's|that was|i mean|that is|it is) (?:(?:just|only|all|from|in|"
+    r"about) )*(?:the|a|"
+    r"my) (?:book|game|show|movie|film|series|song|novel|anime|lyrics?|plot|heroine|hero|character)\b(?! (?:i|that|which|club|"
+    r"shop))"
+    r"|(?:only |that's |thats |its |it's )?in (?:the|my) game\b"
     r"|(?:scratch|strike|ignore|forget|disregard) (?:that|what i (?:just )?said|my last (?:message|line))\b"
     r"|i (?:misspoke|mistyped|got that wrong|was wrong about that)|not(?: really|!)? (?:lol|haha+|lmao|xd)\b|wrong chat)",
     re.IGNORECASE,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from uuid import UUID
 
 from lethe_app.brain import dating, endings, everyday_answers, fragments, short_answers, told_facts
@@ -47,6 +48,8 @@ _TELLING = re.compile(
 _WORK = re.compile(
     r"^I(?:'m| am|'ve been| have been| work)?(?: working)? (?P<how>(?:as|at|for|in) .+|(?P<what>an? .+))", re.IGNORECASE
 )
+SHORT_CHANGE = 20
+"""Words of a message that announces a change and tells of nothing else."""
 _NEARBY = 3
 """Messages back to the speaker's last one, in which somebody may have been named whom “she” means now."""
 _BIRTHDAY = re.compile(
@@ -188,7 +191,12 @@ def _in_own_words(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]], stat
             earlier = held.get(told.text)
             messages = tuple(dict.fromkeys((*(earlier.messages if earlier else ()), *told.messages)))
             time, kind = (earlier.time, earlier.kind) if earlier else (line.time, told.kind)
-            over = tuple(text for text, about in earlier_plans.items() if about & words)
+            is_short = len(line.text.split()) <= SHORT_CHANGE
+            over = (
+                _changed_plan(earlier_plans, words, 1 if is_short else 2)
+                if is_short or endings.announces_change(told.text)
+                else ()
+            )
             held[told.text] = Statement(told.text, line.name, messages, time, key, kind, ends=over)
         before[line.name] = turn
         heard.update(*(question_words(piece.text) for piece in pieces[place]))
@@ -201,10 +209,22 @@ def _may_change(earlier: Statement, line: Said) -> bool:
     return is_other and not earlier.key and earlier.kind in {FactKind.PLAN, FactKind.TASTE, FactKind.EVENT, FactKind.OTHER}
 
 
+def _changed_plan(earlier: Mapping[str, frozenset[str]], words: frozenset[str], least: int) -> tuple[str, ...]:
+    """Return the earlier statement that one with these words most likely changes, if they share at least so many."""
+    likely = max(reversed(earlier.items()), key=lambda one: len(one[1] & words), default=None)
+    return (likely[0],) if likely and len(likely[1] & words) >= least else ()
+
+
 def _plan_words(earlier: Statement) -> frozenset[str]:
     """Return the stems of the words that show what a statement is about: no names, relatives or times."""
     words = [word for word in WORD.findall(earlier.text) if len(word) > 3 and word.islower() and not is_telling(word)]
-    return content_words(" ".join(word for word in words if word not in EVERYDAY))
+    return content_words(" ".join(words)) - _everyday() - content_words(f"{earlier.subject} said asked")
+
+
+@lru_cache(maxsize=1)
+def _everyday() -> frozenset[str]:
+    """Return the stems of words that stand in every conversation."""
+    return content_words(" ".join(EVERYDAY))
 
 
 def _read(lines: Sequence[Said], *, is_played: bool) -> list[Statement]:

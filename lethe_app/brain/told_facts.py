@@ -16,6 +16,7 @@ from lethe_app.brain.dialogue_acts import Meaning, Piece
 from lethe_app.brain.fact_sentences import features, is_telling
 from lethe_app.brain.fragments import asked_about
 from lethe_app.brain.gist import content_words
+from lethe_app.brain.kinds import ANIMALS, RELATIVES
 from lethe_app.brain.lasting import is_figurative
 from lethe_app.brain.phrases import OFTEN
 from lethe_app.brain.quotable import parts, split_sentences
@@ -39,6 +40,8 @@ LONGEST = 400
 """Characters of what is kept of a message at a time."""
 MOST_BEFORE = 3
 """Sentences before one among which the one that it refers to is looked for."""
+MOST_POINTING = 20
+"""Words of a sentence up to which it may need the speaker's message before; a longer one explains itself."""
 LONGEST_QUESTION = 16
 """Words of a question of the persona that is quoted with its answer."""
 _LEAD = re.compile(
@@ -137,7 +140,7 @@ _ASKS_WHAT = re.compile(r"\b(?:what|who|whom|whose|which|when|where|why|how)\b",
 """A question to which yes and no are no answers."""
 _IMAGINED = re.compile(
     r"\W*(?:(?:and|but|so|ok|okay|now)\W+)*(?:if (?:you|we|I)|imagine|suppose|pretend|what if|let's say|"
-    r"would you rather(?! not))\b",
+    r"(?:what|where|how|who|which)(?: \w+)? would you|would you rather(?! not)|(?:\w+ ){0,6}if (?:you|money|time)\b)",
     re.IGNORECASE,
 )
 """A question whose answer is made up."""
@@ -171,6 +174,10 @@ _SOME_PERSON = re.compile(
     re.IGNORECASE,
 )
 _OFTEN = re.compile(rf"{OFTEN}|\b(?:when|whenever|every|each|always|usually)\b", re.IGNORECASE)
+_NAMES_SOMEBODY = re.compile(
+    rf"(?<!^)\b(?!I\b|I')[A-Z][a-z]+\b|\b[Yy]our (?:\w+ )?(?:{RELATIVES}|{ANIMALS})\b",
+)
+_ENDS = re.compile(r"[.!?…](?= )")
 _QUOTES = str.maketrans({"“": "'", "”": "'", '"': "'"})
 
 
@@ -218,7 +225,12 @@ def read(line: Said, pieces: Sequence[Piece], asked: Said | None) -> Turn:
     """Return what the user states as themselves in a message, which replies to the message `asked`."""
     question = question_of(asked.text) if asked else ""
     present = [asked.name] if asked else []
-    introduction = re.compile(rf"^\W*(?:it's |this is )?{re.escape(line.name)} here\b[\s,.!:;-]*(?=\w)", re.IGNORECASE)
+    own_name = re.escape(line.name)
+    introduction = re.compile(
+        rf"^\W*(?:(?:it's |this is )?{own_name} here|(?:I'm|I am|im|my name is|"
+        rf"my name's) {own_name})\b(?!'s)[\s,.!:;-]*(?:and )?(?=\w)",
+        re.IGNORECASE,
+    )
     plain = [introduction.sub("", unaddressed(piece.text, present)) for piece in pieces if piece.meaning is Meaning.PLAIN]
     sentences = [_judged(text, question if place == 0 else "", place) for place, text in enumerate(plain)]
     return Turn(line, asked, question, sentences)
@@ -270,7 +282,8 @@ def _told(turn: Turn, said: Sequence[_Sentence], source: Said | None, before: Tu
     question = turn.question if source is not None and source is turn.asked else ""
     sources = (source.id, line.id) if source is not None else (line.id,)
     text = alone or _quoted(said, line, question)
-    of_whom = _spoken_of(before) if before and _SOMEBODY.search(question) else None
+    asks_who = _SOMEBODY.search(question) and not _NAMES_SOMEBODY.search(question)
+    of_whom = _spoken_of(before) if before and asks_who else None
     if before and of_whom:
         return Told(f"{_quoted([of_whom], before.line, '')} {_answer(text, line)}", (before.line.id, *sources), kind)
     return Told(text, sources, kind)
@@ -391,7 +404,9 @@ def _refers(sentence: _Sentence) -> bool:
 
 def _goes_back(turn: Turn, sentence: _Sentence) -> bool:
     """Return whether a sentence refers to its speaker's message before; a part of one rather answers the question asked."""
-    return _refers(sentence) and (not turn.question or bool(_POINTS.search(sentence.tidied)))
+    if not _refers(sentence) or len(sentence.tidied.split()) > MOST_POINTING:
+        return False
+    return not turn.question or bool(_SOMEBODY.search(sentence.tidied) and not _NAMES_SOMEBODY.search(turn.question))
 
 
 def _in_third_person(sentence: _Sentence, line: Said) -> str:
@@ -426,12 +441,25 @@ def _is_lost(answer: _Sentence, question: str) -> bool:
 def _quoted(group: Sequence[_Sentence], line: Said, question: str) -> str:
     """Return sentences word for word, with the day they were said if that tells what their words of time mean."""
     dated = [_resolved(_bare(one.text), line, is_plan=one.kind is FactKind.PLAN) for one in group]
-    whole = " ".join(dated)
+    whole = " ".join(_ended(text) for text in dated[:-1]) + " " + dated[-1] if len(dated) > 1 else dated[0]
     bare = _TAIL.sub("", _LEAD.sub("", whole))
-    said = (bare if WORD.search(bare) else whole)[:LONGEST]
+    said = _cut(bare if WORD.search(bare) else whole)
     when = f" on {dating.spell(line.time.date())}" if dating.MOVING.search(said) else ""
     asked = f"Asked “{question}”, " if question else ""
     return f"{asked}{line.name} said{when}: “{said}”"
+
+
+def _ended(text: str) -> str:
+    """Return a sentence with a full stop if it ends with a word."""
+    return f"{text}." if text[-1:].isalnum() else text
+
+
+def _cut(text: str) -> str:
+    """Return as many whole sentences of a text, or else words, as `LONGEST` characters hold."""
+    if len(text) <= LONGEST:
+        return text
+    ends = [found.end() for found in _ENDS.finditer(text, 0, LONGEST)]
+    return text[: ends[-1]] if ends else text[:LONGEST].rsplit(" ", 1)[0] + "…"
 
 
 def _resolved(text: str, line: Said, *, is_plan: bool = False) -> str:

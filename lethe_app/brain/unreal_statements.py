@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from lethe_app.brain.verbs import BASE
+
 _HYPOTHESIS = re.compile(
     r"^\W*(?:(?:and|but|so|ok|okay|well|hey|hm+|lol)\b[\s,]*)*(?:imagine|suppose|supposing|what if|let'?s (?:say|imagine|"
     r"suppose)|picture (?:this|me)|"
@@ -42,6 +44,27 @@ _GAME = re.compile(
     r"baldur'?s gate|fallout|gta|the witcher|elden ring|pok[eé]mon)\b)",
     re.IGNORECASE,
 )
+_GAME_ALONE = re.compile(
+    r"\W*(?:(?:mostly|just|um|oh|lol|prob(?:ably)?|i play|playing|been playing) )*(?:skyrim|minecraft|the sims|sims|"
+    r"stardew(?: valley)?|"
+    r"animal crossing|zelda|fortnite|roblox|wow|world of warcraft|baldur'?s gate(?: 3)?|fallout|gta|the witcher|elden ring|"
+    r"pok[eé]mon|"
+    r"d&d|dnd|civ(?:ilization)?|crusader kings|rimworld|terraria|valheim)\b(?: (?:rn|mostly|lol|again|obviously|these days|"
+    r"atm))*\W*$",
+    re.IGNORECASE,
+)
+_WOULD = re.compile(
+    r"\W*(?:(?:and|then|so|oh|well|maybe)\b,? )*(?:I'd|id|I would|we'd|we would)(?: (?:probably|definitely|totally|just|also|"
+    r"rather|"
+    r"never|maybe|prob))* (?P<verb>\w+)",
+    re.IGNORECASE,
+)
+_DEEDS = (BASE - {"like", "love", "prefer", "hate", "say"}) | {
+    "be", "do", "go", "get", "have", "move", "open", "quit", "stay", "call", "put", "shut", "own",
+}  # fmt: skip
+_LONG_AGO = re.compile(
+    r"\b(?:as a (?:kid|child|boy|girl)|when I was|every|always|used to|back then|appreciate|been)\b", re.IGNORECASE
+)
 _ARTIFICIAL = re.compile(
     r"\b(?:as an? (?:AI|artificial|language model|virtual|digital (?:assistant|companion))|I(?:'m| am)(?: \w+){0,3}? (?:AI|"
     r"artificial "
@@ -61,7 +84,18 @@ _ARTIFICIAL = re.compile(
 
 def is_hypothetical(sentence: str) -> bool:
     """Is the sentence about something imagined or dreamt?"""
-    return bool(_HYPOTHESIS.search(sentence))
+    return bool(_HYPOTHESIS.search(sentence)) or _would_do(sentence)
+
+
+def _would_do(sentence: str) -> bool:
+    """Return whether a sentence tells what its speaker would do: “I'd buy mum a bungalow”."""
+    found = _WOULD.match(sentence)
+    return found is not None and found["verb"].lower() in _DEEDS and not _LONG_AGO.search(sentence)
+
+
+def names_game(sentence: str) -> bool:
+    """Return whether a sentence only says which game its speaker plays."""
+    return bool(_GAME_ALONE.match(sentence))
 
 
 def is_of_dream(sentence: str) -> bool:
