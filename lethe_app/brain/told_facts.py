@@ -118,6 +118,7 @@ _FRAGMENT = re.compile(
     re.IGNORECASE,
 )
 """“My grandad, he was a cook”: an answer, but no sentence."""
+_BARE_THING = re.compile(r"^my (?:[\w'-]+ ){0,3}[\w'-]+\W*$", re.IGNORECASE)
 _OTHERS = re.compile(r"\b(?:you|your|yours|yourself|we|us|our|ours|ourselves|this|these|here)\b", re.IGNORECASE)
 _SUBJECT = re.compile(
     r"\b(?:I|I'm|I've|I'd|I'll|my|we|we're|we've|our|she|he|they|he's|she's|it's|they're|there's)\b|^(?:it|there)\b",
@@ -396,6 +397,8 @@ def _referred(sentences: Sequence[_Sentence], place: int) -> list[int]:
 def _refers(sentence: _Sentence) -> bool:
     """Return whether a sentence cannot be understood without the one before."""
     text = _WHEN.sub("", sentence.tidied)
+    if _BARE_THING.match(text):
+        return True
     if not _SUBJECT.search(text) and not _HAS_SUBJECT.match(text):
         return len(text.split()) <= _SHORT or bool(_LINKS.match(text))
     found = _POINTS.search(text)

@@ -111,10 +111,14 @@ class Indexing:
         while await self.settle():
             pass
 
-    async def follow(self) -> None:
-        """Take over what was just changed, and give it its meaning if there is an embedder: found at once from now on."""
+    async def follow(self, changed: int = 1) -> None:
+        """Take over what was just changed, and give it its meaning if there is an embedder: found at once from now on.
+
+        `changed` is how many passages that are.
+        """
         await self.settle_all()
-        await self._give_meaning()
+        for _ in range(0, changed, EMBEDDED_AT_ONCE):
+            await self._give_meaning()
         self.wake()
 
     async def catch_up(self, *, limits: bool = True) -> None:

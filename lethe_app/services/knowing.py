@@ -92,7 +92,7 @@ class Knowing:
             await self._recall.prepare([fact.fact for fact in new])
             changes = [await self._take_in(persona_id, fact, judge, book, (ends or {}).get(fact.guid, ())) for fact in new]
             if any(changes):
-                await self._indexing.follow()
+                await self._indexing.follow(sum(changes))
         if any(changes):
             self._tell(persona_id)
         return sum(changes)

@@ -203,7 +203,7 @@ async def archived(house: House, session: ChatSession, outcome: Outcome) -> None
     """The conversation is over: what is known and told of it."""
     assert await house.archiving.begin(session.guid)
     await house.archiving.finish()
-    await house.indexing.settle_all()
+    await house.indexing.catch_up()
     outcome.facts = [fact.fact for fact in await house.knowing.all("she") if holds(fact)]
     found = await house.sessions.open(session.guid)
     outcome.written = [
