@@ -90,7 +90,7 @@ def retracts(sentence: str, *, follows_own: bool, asked: str = "") -> bool:
 def is_taken_back(sentence: str) -> bool:
     """Return whether a sentence ends with the remark that it is a joke."""
     found = _JOKED.search(sentence)
-    return bool(found) and len(sentence[: found.start()].split()) > 2 and not _EARNEST.search(sentence)
+    return found is not None and len(sentence[: found.start()].split()) > 2 and not _EARNEST.search(sentence)
 
 
 def stated_instead(sentence: str, before: str) -> str:

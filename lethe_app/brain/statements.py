@@ -211,7 +211,7 @@ def _may_change(earlier: Statement, line: Said) -> bool:
 
 def _changed_plan(earlier: Mapping[str, frozenset[str]], words: frozenset[str], least: int) -> tuple[str, ...]:
     """Return the earlier statement that one with these words most likely changes, if they share at least so many."""
-    likely = max(reversed(earlier.items()), key=lambda one: len(one[1] & words), default=None)
+    likely = max(reversed(list(earlier.items())), key=lambda one: len(one[1] & words), default=None)
     return (likely[0],) if likely and len(likely[1] & words) >= least else ()
 
 

@@ -130,8 +130,8 @@ class Subjects:
         if book is None:
             return mind
         if name == opened and not goes_on(occasion.text, found[name], limits):
-            left = {"name": "" if untouched + 1 >= UNTOUCHED else name, "untouched": untouched + 1}
-            return replace(mind, states={**mind.states, SUBJECT: left})
+            state = {"name": "" if untouched + 1 >= UNTOUCHED else name, "untouched": untouched + 1}
+            return replace(mind, states={**mind.states, SUBJECT: state})
         recalled = [one for one in mind.recalled if not is_said(one, book)]
         room, frame = int(occasion.context * SHARE), occasion.frame
         if frame is None or not frame.notebook or frame.notebook != await self._told(book, room):

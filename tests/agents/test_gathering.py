@@ -100,7 +100,11 @@ async def test_a_long_page_leaves_room_for_the_others():
 
 
 async def test_each_page_is_read_once_and_a_short_or_unreadable_one_keeps_its_description():
-    hits = [Found("A", "https://a.example/x", "Of A."), Found("A again", "http://www.a.example/x/#top"), Found("B", "https://b.example")]
+    hits = [
+        Found("A", "https://a.example/x", "Of A."),
+        Found("A again", "http://www.a.example/x/#top"),
+        Found("B", "https://b.example"),
+    ]
     net = Net(hits, {"https://a.example/x": WORDS * 20, "https://b.example": "Menu."})
     gathering = Gathering(net, quoter)
 

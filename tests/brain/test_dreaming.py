@@ -267,9 +267,7 @@ def test_a_preference_leads_to_its_messages_and_asks_first_where_money_is_touche
 
 
 def test_what_is_not_to_be_done_again_says_so_in_the_users_own_words():
-    said = remark(
-        "Don't call me Tommy, call me Tom.", Strength.STRONG, unwanted="call me Tommy", instead="call me Tom"
-    )
+    said = remark("Don't call me Tommy, call me Tom.", Strength.STRONG, unwanted="call me Tommy", instead="call me Tom")
     (wish,) = wishes([said])
 
     (memory,) = Records.after(anti_pattern(wish, "Tomas", "mira", None, NOON)).memories

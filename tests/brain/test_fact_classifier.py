@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lethe_app.brain.fact_classifier import BIAS, kind, knows_question, probability
 from lethe_app.brain.fact_sentences import features, question_words
-from lethe_app.brain.told_facts import WORTH_KEEPING
+from lethe_app.brain.judged_sentences import WORTH_KEEPING
 from lethe_app.domain.facts import FactKind
 from lethe_app.paths import shipped_root
 

@@ -71,9 +71,7 @@ def test_what_wakes_late_wakes_others_by_its_text():
 
 
 def test_the_other_rules_hold_there_too():
-    book = world(
-        entry("king", enabled=False), entry("queen", content="word " * 50), entry("page"), scan_depth=1, least_awake=2
-    )
+    book = world(entry("king", enabled=False), entry("queen", content="word " * 50), entry("page"), scan_depth=1, least_awake=2)
 
     evaluation = wake(book, said=window("Well?", *TALK), limits=Limits(tokens=9, count=lambda text: len(text.split())))
 

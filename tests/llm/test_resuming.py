@@ -333,7 +333,6 @@ def test_a_mended_cache_is_as_good_after_it_came_back(open_engine: Opening, plac
 def as_logs(logits: list[float]) -> list[float]:
     """Natural logarithms of probabilities."""
 
-
     most = max(logits)
     total = most + math.log(sum(math.exp(logit - most) for logit in logits))
     return [logit - total for logit in logits]

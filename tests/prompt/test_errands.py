@@ -110,9 +110,7 @@ def test_the_users_own_words_go_before_ours_as_soon_as_they_are_written_and_unti
         ("Answer.\n# Material\n{wrods}", "{wrods}"),
     ],
 )
-def test_where_they_cannot_be_used_ours_are_and_it_is_told_what_is_wrong(
-    tmp_path: Path, both: Errands, text: str, named: str
-):
+def test_where_they_cannot_be_used_ours_are_and_it_is_told_what_is_wrong(tmp_path: Path, both: Errands, text: str, named: str):
     write(tmp_path, text, 1)
 
     assert both.of("title").instructions == "Answer briefly."

@@ -254,7 +254,5 @@ async def past_conversation(house: House) -> ChatSession:
         role = Role.ASSISTANT if place % 2 else Role.USER
         name = "Mira" if place % 2 else "Tomas"
         said = [Alternative(content=text, created=begun)]
-        await chats.add_message(
-            Message(session_id=session.guid, role=role, speaker_name=name, time=begun, alternatives=said)
-        )
+        await chats.add_message(Message(session_id=session.guid, role=role, speaker_name=name, time=begun, alternatives=said))
     return session

@@ -150,7 +150,7 @@ def test_a_call_without_arguments_is_one(text: str):
 
 def test_what_a_model_thought_before_its_call_stays_a_thought():
     splitter = ThinkingSplitter()
-    text = f'<|channel|>analysis<|message|>A roll.<|end|><|start|>assistant{SPELLED["gpt-oss"]}'
+    text = f"<|channel|>analysis<|message|>A roll.<|end|><|start|>assistant{SPELLED['gpt-oss']}"
     splits = [*map(splitter.feed, text), splitter.finish()]
     assert "".join(one.thought for one in splits) == "A roll."
     said, ears = heard(*(one.said for one in splits))

@@ -106,6 +106,7 @@ async def test_a_fault_of_ours_is_logged_and_does_not_end_the_work_behind_for_go
 
     behind = Background(work, 0.01)
     behind.start()
+
     async def goes_on() -> bool:
         return worked >= 3
 

@@ -155,9 +155,7 @@ async def test_a_notebook_the_user_changed_since_stays_as_they_left_it(house: Ho
     assert "- By hand." in (await house.mind.notebooks.texts(MIRA))[name]
 
 
-async def test_where_nothing_is_left_for_today_a_conversation_waits_for_another_day(
-    house: House, tmp_path: Path, clock: Clock
-):
+async def test_where_nothing_is_left_for_today_a_conversation_waits_for_another_day(house: House, tmp_path: Path, clock: Clock):
     await house.preferences.set(agent_day_tokens=1000)
     await baked(house, tmp_path, BREAD)
     await spend(house, 1000)

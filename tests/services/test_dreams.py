@@ -222,9 +222,7 @@ async def test_a_model_that_makes_something_up_changes_nothing(
     assert len(await contents(house)) == 2
 
 
-async def test_a_model_merges_what_lies_near_each_other(
-    house: House, dream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_model_merges_what_lies_near_each_other(house: House, dream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     first, second = await own(house), await own(house, "Anna's dog Pip is a terrier.")
 
     async def all_near(_desk: DreamDesk, _persona: str, record: object) -> list[object]:

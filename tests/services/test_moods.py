@@ -100,9 +100,7 @@ async def test_a_steady_mood_is_told_and_never_moves(house: House, session: Chat
     assert [played.memory.mood for played in turns] == ["Mira feels rested.", "", "", ""]
 
 
-async def test_the_note_at_a_return_says_how_she_feels_and_the_turn_does_not_say_it_twice(
-    house: House, session: ChatSession
-):
+async def test_the_note_at_a_return_says_how_she_feels_and_the_turn_does_not_say_it_twice(house: House, session: ChatSession):
     await change_persona(house, sense_of_time=True)
     await house.mind.moods.put(MIRA, "cheer", 0.95)
     await say(house, session, "Hello.")

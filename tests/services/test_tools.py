@@ -23,7 +23,7 @@ from tests.services.stage import MIRA, Played, change_persona, heard, keep, log,
 
 
 def call(name: str, **arguments: object) -> str:
-    return f'<tool_call>\n{json.dumps({"name": name, "arguments": arguments})}\n</tool_call>'
+    return f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>"
 
 
 def results(played: Played) -> list[ToolResult]:

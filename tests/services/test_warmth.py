@@ -67,9 +67,7 @@ async def test_a_long_conversation_is_taken_up_without_being_read_again(
     assert usage.evaluated_tokens < 64
 
 
-async def test_with_nothing_kept_it_is_read_again(
-    house: House, session: ChatSession, again: Callable[[], Awaitable[House]]
-):
+async def test_with_nothing_kept_it_is_read_again(house: House, session: ChatSession, again: Callable[[], Awaitable[House]]):
     await house.preferences.set(kept_states=0)
 
     usage = await cost(await again(), session)
@@ -99,9 +97,7 @@ async def test_two_conversations_in_turn_are_both_kept_warm(house: House, sessio
     assert max(usage.evaluated_tokens for usage in usages) < 64
 
 
-async def test_reading_ahead_takes_up_what_was_kept(
-    house: House, session: ChatSession, again: Callable[[], Awaitable[House]]
-):
+async def test_reading_ahead_takes_up_what_was_kept(house: House, session: ChatSession, again: Callable[[], Awaitable[House]]):
     await house.preferences.set(read_ahead=True)
     opened = await again()
     opened.chat.attend(session.guid)
@@ -114,9 +110,7 @@ async def test_reading_ahead_takes_up_what_was_kept(
     assert usage.evaluated_tokens < 10
 
 
-async def test_a_lull_keeps_it_before_the_program_ends(
-    house: House, session: ChatSession, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_lull_keeps_it_before_the_program_ends(house: House, session: ChatSession, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(reading_ahead, "LULL", 0.05)
     monkeypatch.setattr(reading_ahead, "WORTH_A_LULL", 500)
 

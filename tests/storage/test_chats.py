@@ -507,9 +507,7 @@ async def test_of_many_conversations_the_first_lines_are_those_of_all(database: 
         session = await chats.add_session(ChatSession(persona_id="mira", name=f"Number {number}"))
         part = (str(session.guid), "summary", "failed" if number % 2 else "pending", "rules")
         await database.run(
-            lambda connection, part=part: connection.execute(
-                "INSERT INTO session_parts VALUES (?, ?, ?, ?, '', 0, '')", part
-            )
+            lambda connection, part=part: connection.execute("INSERT INTO session_parts VALUES (?, ?, ?, ?, '', 0, '')", part)
         )
     lines = SessionLines(database)
 

@@ -36,15 +36,17 @@ def reshaping(database: Database) -> Reshaping:
 
 
 async def talked(chats: Chats, session: ChatSession, *lines: str, begin: datetime = BEGAN) -> list[Message]:
-    return await chats.add_messages([
-        Message(
-            session_id=session.guid,
-            role=Role.USER,
-            time=begin + timedelta(minutes=number),
-            alternatives=[Alternative(content=line, created=begin + timedelta(minutes=number))],
-        )
-        for number, line in enumerate(lines)
-    ])
+    return await chats.add_messages(
+        [
+            Message(
+                session_id=session.guid,
+                role=Role.USER,
+                time=begin + timedelta(minutes=number),
+                alternatives=[Alternative(content=line, created=begin + timedelta(minutes=number))],
+            )
+            for number, line in enumerate(lines)
+        ]
+    )
 
 
 async def words(chats: Chats, guid: UUID) -> list[str]:
@@ -215,9 +217,7 @@ async def test_a_message_is_put_into_an_old_conversation_and_taken_out(
     assert (await chats.session(session.guid)).leaf_id == said[2].id
 
 
-async def test_facts_lead_to_where_they_were_said(
-    chats: Chats, session: ChatSession, database: Database, reshaping: Reshaping
-):
+async def test_facts_lead_to_where_they_were_said(chats: Chats, session: ChatSession, database: Database, reshaping: Reshaping):
     said = await talked(chats, session, "one", "two")
     facts = Facts(database)
     known = [
@@ -228,6 +228,7 @@ async def test_facts_lead_to_where_they_were_said(
     fresh = rest_of(session)
 
     before = await reshaping.split(said[1].id, fresh)
+
     async def sources() -> list[list[UUID]]:
         return [(await facts.get(fact.guid)).source_memories for fact in known]
 

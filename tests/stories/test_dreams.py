@@ -176,9 +176,7 @@ async def test_three_casual_remarks_make_a_preference_and_two_do_not(home: Path,
         assert f"message:{said[0].id}" in wish.sources
 
 
-async def test_what_must_not_happen_again_stands_in_every_prompt(
-    home: Path, clock: Clock, echo_model: Callable[..., Path]
-):
+async def test_what_must_not_happen_again_stands_in_every_prompt(home: Path, clock: Clock, echo_model: Callable[..., Path]):
     async with opened(home) as house:
         await house.preferences.set(dreams_apply=True)
         await hold(house, "Hello.", "Good evening, Tommy.", "I told you not to call me Tommy!")

@@ -68,9 +68,7 @@ def notebook(played: Played) -> str:
     return "\n".join(one.text for one in played.memory.recalled if one.world == "notebook")
 
 
-async def test_an_evening_becomes_a_file_that_comes_back_days_later(
-    home: Path, echo_model: Callable[..., Path], clock: Clock
-):
+async def test_an_evening_becomes_a_file_that_comes_back_days_later(home: Path, echo_model: Callable[..., Path], clock: Clock):
     model = echo_model(*["I see."] * 20)
     async with begun(home, model) as house:
         await spoken_of(house)

@@ -79,9 +79,7 @@ def contrast(picture: QImage, area: QRect) -> float | None:
     if not counted:
         return None
     ground = luminance(QColor(counted.most_common(1)[0][0]))
-    differing = sorted(
-        ((ratio(luminance(QColor(colour)), ground), count) for colour, count in counted.items()), reverse=True
-    )
+    differing = sorted(((ratio(luminance(QColor(colour)), ground), count) for colour, count in counted.items()), reverse=True)
     inked = [(value, count) for value, count in differing if value > 1.15]
     whole = sum(count for _value, count in inked)
     if whole < LEAST_PIXELS:

@@ -24,7 +24,7 @@ Script = Callable[..., Path]
 
 
 def call(name: str, **arguments: object) -> str:
-    return f'<tool_call>\n{json.dumps({"name": name, "arguments": arguments})}\n</tool_call>'
+    return f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>"
 
 
 async def with_tools(scene: Scene, **settings: object) -> None:

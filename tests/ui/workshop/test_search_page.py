@@ -33,16 +33,18 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 async def talk(scene: Scene, persona: str, title: str, *lines: str, days: float = 1) -> tuple[ChatSession, list[Message]]:
     chats, began = Chats(scene.house._database), now() - timedelta(days=days)
     session = await chats.add_session(ChatSession(persona_id=persona, name=title, added=began))
-    return session, await chats.add_messages([
-        Message(
-            session_id=session.guid,
-            role=Role.USER,
-            speaker_name="Tomas",
-            time=began + timedelta(minutes=number),
-            alternatives=[Alternative(content=line, created=began)],
-        )
-        for number, line in enumerate(lines)
-    ])
+    return session, await chats.add_messages(
+        [
+            Message(
+                session_id=session.guid,
+                role=Role.USER,
+                speaker_name="Tomas",
+                time=began + timedelta(minutes=number),
+                alternatives=[Alternative(content=line, created=began)],
+            )
+            for number, line in enumerate(lines)
+        ]
+    )
 
 
 def search_page(scene: Scene) -> SearchPage:

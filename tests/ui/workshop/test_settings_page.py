@@ -29,9 +29,7 @@ async def settings_page(scene: Scene) -> SettingsPage:
 
 
 def visible(page: SettingsPage) -> set[str]:
-    return {
-        name for form in page._forms.values() for name in form.names if form.field(name).isVisibleTo(page)
-    }
+    return {name for form in page._forms.values() for name in form.names if form.field(name).isVisibleTo(page)}
 
 
 def test_every_setting_has_a_place_on_the_page():
