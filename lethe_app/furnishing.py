@@ -122,6 +122,7 @@ def _closing_order(
         made.worlds.close,
         safekeeping.close,
         made.recapping.close,
+        made.sessions.close,
         made.timeout.close,
         made.archiving.close,
         made.indexing.close,

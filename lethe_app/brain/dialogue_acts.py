@@ -349,7 +349,10 @@ def _take_back(pieces: list[Piece], before: list[Piece], asked: str) -> bool:
         stated = _last_statement(pieces[:place])
         if piece.meaning is Meaning.DROPPED or not retracts(piece.text, follows_own=stated is not None, asked=asked):
             continue
-        taken = stated or _last_statement(before)
+        says_it_here = any(
+            len(one.text.split()) > LONG_ACTION for one in pieces[:place]
+        )  # “did I tell you I'm a prince? kidding”
+        taken = stated or (None if says_it_here else _last_statement(before))
         if taken is not None:
             piece.text, piece.meaning = stated_instead(piece.text, taken.text), Meaning.PLAIN
             taken.meaning = Meaning.DROPPED

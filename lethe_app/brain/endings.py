@@ -45,7 +45,8 @@ _INSTEAD = re.compile(
     r"[A-Z][\w-]+)*)\Z"
 )
 _CHANGED = re.compile(
-    r"\b(?:changed (?:my|our|his|her|their) minds?|change of plans?|scratch (?:that|the|\w+)|moved it|(?:it's|"
+    r"\b(?:changed (?:my|our|his|her|their) minds?|change of plans?|new plan|from now on|(?:is|are|'s) (?:off|out)(?=[,.!]|"
+    r" now\b|$)|scratch (?:that|the|\w+)|moved it|(?:it's|"
     r"its) (?:[\w']+ ){1,4}now|instead|after all|called off|cancelled|"
     r"canceled|"
     r"(?:moved|switched|changed|postponed|rescheduled|pushed back|brought forward) to (?:the \d|\d|(?:mon|tues|wednes|thurs|"

@@ -31,6 +31,11 @@ _OWN_NAME = re.compile(
     r"\b(?:[Hh]i|[Hh]ey|[Hh]ello|[Hh]iya)\b[!,. ]+(?:there|everyone|so|and|again)?[!,. ]*I(?:'m| am) "
     r"(?P<greeted>[A-Z][a-zà-ÿ]+)(?=[,.!]|$| and )"
 )
+_CALLED = re.compile(
+    r"\b(?:you can|u can|just|please) call me (?P<name>[A-Za-z][a-zà-ÿ]{1,14})"
+    r"(?=$|[,.!?]| (?:btw|everyone|everybody|if|lol|for|instead|please|because|and)\b)",
+    re.IGNORECASE,
+)
 _NO_NAME = re.compile(
     rf"(?:{STATES}|[a-z]+(?:ing|ed|ish|ese)|back|new|here|home|tired|good|fine|late|old|free|bored|happy|sad|sorry|done)\Z",
     re.IGNORECASE,
@@ -72,6 +77,22 @@ _UNREAL = re.compile(
     r"when I (?:was|grow)|ex|call(?:ed)? (?:it|him|her|them) my|not my|isn't my|aren't my|without my)\b",
     re.IGNORECASE,
 )
+_ASKS = re.compile(
+    r"\W*(?:(?:so|and|but|oh|hey|ok|wait|um|now) )*(?:what|what's|who|who's|whose|which|when|where|how|why|do you (?:remember|"
+    r"know|recall)|"
+    r"can you|could you|remember (?:what|who|when|where|which|how))\b",
+    re.IGNORECASE,
+)
+"""A question, with or without its mark, of the persona's memory."""
+_COMPARES = re.compile(
+    r"\b(?:basically|practically|literally|virtually|like|pretty much|kind of|sort of|is|are|was) (?:basically |practically |"
+    r"literally |"
+    r"pretty much |kind of |like )*my (?:wife|husband|girlfriend|boyfriend|child|son|daughter|kids?|baby|brother|sister|"
+    r"mother|father|mum|"
+    r"mom|dad)\b(?! [A-Z])(?=.* at this point|.* these days|.* now\b)|\b(?:basically|practically|virtually|pretty much) my \w+",
+    re.IGNORECASE,
+)
+"""“The bus is basically my wife at this point.”"""
 _THING = re.compile(
     r"\b[Mm]y (?:(?:new|old|beloved|trusty|little|own|acoustic|electric|beautiful|first) )?(?P<what>(?:acoustic |electric |"
     r"bass |vegetable |"
@@ -141,16 +162,23 @@ _EMPTY = frozenset(
 
 
 def own_name(message: str) -> str:
-    """Return the name by which somebody introduces themselves: “hi, I'm Marie”, “im tom, 34”."""
-    found = _OWN_NAME.search(message)
-    name = (found["name"] or found["greeted"]) if found else ""
+    """Return the name by which somebody introduces themselves: “hi, I'm Marie”, “im tom, 34”, “you can call me den”."""
+    found = _OWN_NAME.search(message) or _CALLED.search(message)
+    name = (found["name"] or found.groupdict().get("greeted") or "") if found else ""
     return "" if fold(name) in _NOT_NAMES or _NO_NAME.match(name) else name.capitalize()
+
+
+def asks_memory(sentence: str) -> bool:
+    """Return whether a sentence asks, with or without its mark: “whats our dog called again”."""
+    return bool(_ASKS.match(sentence))
 
 
 def introduced(sentence: str) -> Iterator[tuple[str, str]]:
     """Yield what the sentence tells in passing, as a first-person clause and its key."""
+    if _ASKS.match(sentence):
+        return
     yield from _names(sentence)
-    if _UNREAL.search(sentence):
+    if _UNREAL.search(sentence) or _COMPARES.search(sentence):
         return
     if late := _LATE.search(sentence):
         yield f"my {late['who']} has died", ""

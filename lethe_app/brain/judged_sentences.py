@@ -8,16 +8,21 @@ from dataclasses import dataclass
 
 from lethe_app.brain import fact_classifier
 from lethe_app.brain.fact_sentences import features
+from lethe_app.brain.first_person import with_subject
+from lethe_app.brain.gist import content_words
 from lethe_app.brain.lasting import is_figurative
 from lethe_app.brain.spelling import tidy
+from lethe_app.brain.verbs import is_past
 from lethe_app.domain.facts import FactKind
 from lethe_app.retrieval.when import WEEKDAYS
-from lethe_app.retrieval.words import MONTHS
+from lethe_app.retrieval.words import MONTHS, STOP_WORDS, WORD
 
 WORTH_KEEPING = 0.5
 """Probability from which a sentence is kept."""
 TELLS_SOMETHING = 0.12
 """Probability below which a sentence is a mere reaction, to which no other refers."""
+REACTED = 0.05
+"""Probability from which a sentence with such words is kept."""
 MOST_BEFORE = 3
 """Sentences before one among which the one that it refers to is looked for."""
 _LEAD = re.compile(
@@ -26,7 +31,7 @@ _LEAD = re.compile(
     r"see|look|listen|plus|aw+|ah|aye|god|damn|anyhow|grand|like|dude|bro|girl|man|then|though|tho|cause|cuz|because|bc|"
     r"since (?:we|I) (?:last )?(?:talked|spoke|chatted)|I (?:forgot|meant|wanted) to (?:say|mention|tell you)|wait|"
     r"scratch that|"
-    r"(?:small )?(?:change of plans?|update)|(?:we|I)(?:'ve| have)? changed (?:my|our) minds?(?! (?:about|on)))\b"
+    r"(?:small )?(?:change of plans?|new plan|update)|(?:we|I)(?:'ve| have)? changed (?:my|our) minds?(?! (?:about|on)))\b"
     r"[\s,.!;:…-]*|\W+(?=\w))+(?=\S)",
     re.IGNORECASE,
 )
@@ -42,7 +47,7 @@ _INNER = re.compile(r",? \b(?:btw|tbh|ngl|imo|lol|lmao|pls|plz)(?=[,.!?])", re.I
 POINTS = re.compile(
     r"\b(?:he|she|they|him|her|them|his|their|theirs|hers|he's|she's|they're|he'll|she'll|he'd|she'd)\b|"
     r"^(?:it|its|it's|that|that's|this|those|these|there|both|one|which|who|where)\b|"
-    r"\bit(?!'s| is| was| has| will| would)\b|\b(?:that|this|those|there)$",
+    r"\bit(?!'s| is| was| has| will| would)\b|\b(?:that|this|those|there)$|\bin one\b",
     re.IGNORECASE,
 )
 """May refer to what was said before."""
@@ -110,6 +115,13 @@ _REMINDS = re.compile(
     re.IGNORECASE,
 )
 """Asks whether something was told before, or denies being a person."""
+_REACTS = re.compile(
+    r"\b(?:freaks? me out|scares? me|terrif(?:y|ies) me|gives? me the (?:creeps|ick|shivers|heebie\S*)|makes? me (?:gag|sick|"
+    r"sneeze|itch|"
+    r"dizzy|heave)|tastes? like \w+ to me|brings? me out in \w+|can't stand|cannot stand|can't bear)\b",
+    re.IGNORECASE,
+)
+"""Tells a taste or a fear in few words: “lifts freak me out”."""
 _SOME_PERSON = re.compile(
     r"\b(?:some|an?|the|this|that) (?:[\w-]+ )?(?:woman|man|girl|boy|guy|lady|bloke|kid|person|colleague|doctor|neighbou?r)\b",
     re.IGNORECASE,
@@ -148,6 +160,8 @@ def judge(text: str, question: str, place: int) -> JudgedSentence:
     asks = text.rstrip("\"”’') ").endswith("?")
     says_nothing = asks or any((_EVASION.fullmatch(tidied), _MOMENTARY.match(tidied), _REMINDS.match(tidied)))
     probability = 0.0 if says_nothing or is_figurative(tidied) else fact_classifier.probability(described)
+    if probability >= REACTED and _REACTS.search(tidied):
+        probability = max(probability, WORTH_KEEPING)
     return JudgedSentence(text, tidied, described, probability)
 
 
@@ -189,9 +203,20 @@ def _referred(sentences: Sequence[JudgedSentence], place: int) -> list[int]:
             break
         if sentences[earlier].probability >= TELLS_SOMETHING or _SOME_PERSON.search(sentences[earlier].text):
             first.insert(0, earlier)
-    if len(first) == 1 and place and refers(sentences[place]) and PERSON_OR_THING.search(sentences[place - 1].text):
+    if len(first) == 1 and place and refers(sentences[place]) and _names_something(sentences[place - 1]):
         first.insert(0, place - 1)
     return first
+
+
+def _names_something(sentence: JudgedSentence) -> bool:
+    """Return whether a sentence speaks of somebody or something that the next may mean."""
+    return bool(PERSON_OR_THING.search(sentence.text)) or len(content_words(sentence.tidied)) > 1
+
+
+def _has_verb(text: str) -> bool:
+    """Return whether one of the first words after a noun is a past verb: “Göztepe lost again”."""
+    first, *others = WORD.findall(text)[:4] or [""]
+    return len(first) > 3 and first.lower() not in STOP_WORDS and not is_past(first) and any(map(is_past, others[:2]))
 
 
 def refers(sentence: JudgedSentence) -> bool:
@@ -199,7 +224,8 @@ def refers(sentence: JudgedSentence) -> bool:
     text = WHEN_FIRST.sub("", sentence.tidied)
     if _SOMEBODYS_NAME.match(text):
         return True
-    if not SUBJECT.search(text) and not _HAS_SUBJECT.match(text):
+    is_own_deed = with_subject(text) != text
+    if not SUBJECT.search(text) and not is_own_deed and not _HAS_SUBJECT.match(text) and not _has_verb(text):
         return len(text.split()) <= _SHORT or bool(_LINKS.match(text))
     found = POINTS.search(text)
     return bool(found) and not _DUMMY.match(text) and not PERSON_OR_THING.search(text[: found.start()] if found else "")

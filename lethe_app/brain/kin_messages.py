@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from lethe_app.brain import named_people
 from lethe_app.brain.acquaintances import Acquaintances, Person, Told, pronouns_of
+from lethe_app.brain.introductions import asks_memory
 from lethe_app.brain.kin_clauses import told_of
 from lethe_app.brain.kin_words import NAME, PETS, ROLES, WHO, as_name, plain_role
 from lethe_app.brain.named_people import Named
@@ -117,7 +118,7 @@ class MessageReading:
         """Return whom each sentence introduces, with whether they are new; all are noted."""
         found: dict[int, list[tuple[Named, bool]]] = {}
         for number, sentence in enumerate(parts):
-            if _UNREAL.match(sentence):
+            if _UNREAL.match(sentence) or asks_memory(sentence):
                 continue
             if plural := _PLURAL.search(sentence):
                 self.people.plural = plural["who"].lower()
@@ -191,7 +192,7 @@ class MessageReading:
 
     def attributes(self, sentence: str, here: Sequence[tuple[Named, bool]], after: Sequence[str]) -> Iterator[Told]:
         """Yield what the sentence tells of those it names or means."""
-        asks = sentence.endswith("?") or bool(_UNREAL.match(sentence))
+        asks = sentence.endswith("?") or asks_memory(sentence) or bool(_UNREAL.match(sentence))
         places = sorted(
             (
                 one

@@ -47,6 +47,12 @@ _PET = re.compile(
     rf" (?:and|but|who|from)\b)",
     re.IGNORECASE,
 )
+_THE_PET = re.compile(
+    rf"\b(?:the|our|my) (?P<who>{PETS}|pup|pooch|doggo|kitty)(?:'s| is| was)? (?:now |gonna be |going to be )?(?:called|named|"
+    rf"renamed) "
+    rf"(?P<name>{NAME})(?=\W|$)",
+    re.IGNORECASE,
+)
 _OF_SOMEBODY = re.compile(
     rf"\b(?P<owner>(?:(?:my|our) {WHO} )?(?P<of>{NAME})|her|his)(?P<s>'s|s)? (?P<who>{WHO}|boy|girl|partner|"
     rf"wee one),? (?:called |named )?(?P<name>{NAME})"
@@ -135,6 +141,7 @@ def named(sentence: str, *, plural: str = "") -> Iterator[Named]:
     for pattern, sure in (
         (_ITS_MINE, True),
         (_PET, True),
+        (_THE_PET, True),
         (_OF_SOMEBODY, False),
         (_A_NAMED, True),
         (_NAMED, False),
@@ -162,6 +169,7 @@ def _one(found: re.Match[str], *, sure: bool) -> Named | None:
         return None
     if (
         found.re is not _ITS_MINE
+        and found.re is not _THE_PET
         and "my" not in groups
         and "owner" not in groups
         and not (is_kin(who) and (sure or _is_lone(found)))

@@ -63,6 +63,10 @@ _ACTS = re.compile(r"\*[^*\n]+\*")
 _SUNG = re.compile(r"♪[^♪\n]*♪?|🎵[^🎵\n]*🎵?")
 _QUOTED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
 _QUOTATION = re.compile(r"[\"“«](?P<said>[^\"“”«»\n]{12,600})[\"”»]")
+_SAID_SO = re.compile(
+    r"(?P<says>\b(?:goes|says|said|like|texted me|told me|asked me|wrote),? )'(?=\w)[^\n]{8,300}?\w[.!?]?'(?!\w)"
+)
+"""Speech of others in single quotation marks."""
 _BLANK_LINES = re.compile(r"\n\s*\n")
 
 
@@ -86,6 +90,7 @@ def announces_text(text: str) -> bool:
 
 def without_quotations(text: str) -> str:
     """Return the text without quoted sentences; quoted titles and single words stay."""
+    text = _SAID_SO.sub(r"\g<says>", text)
     return _QUOTATION.sub(lambda found: found[0] if _is_title(found["said"].split()) else " ", text)
 
 

@@ -191,12 +191,7 @@ def _in_own_words(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]], stat
             earlier = held.get(told.text)
             messages = tuple(dict.fromkeys((*(earlier.messages if earlier else ()), *told.messages)))
             time, kind = (earlier.time, earlier.kind) if earlier else (line.time, told.kind)
-            is_short = len(line.text.split()) <= SHORT_CHANGE
-            over = (
-                _changed_plan(earlier_plans, words, 1 if is_short else 2)
-                if is_short or endings.announces_change(told.text)
-                else ()
-            )
+            over = _changed_plan(earlier_plans, line.text, told.text)
             held[told.text] = Statement(told.text, line.name, messages, time, key, kind, ends=over)
         before[line.name] = turn
         heard.update(*(question_words(piece.text) for piece in pieces[place]))
@@ -206,13 +201,18 @@ def _in_own_words(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]], stat
 def _may_change(earlier: Statement, line: Said) -> bool:
     """Return whether somebody who announces a change may mean this earlier statement of theirs."""
     is_other = line.id not in earlier.messages and earlier.subject == line.name
-    return is_other and not earlier.key and earlier.kind in {FactKind.PLAN, FactKind.TASTE, FactKind.EVENT, FactKind.OTHER}
+    is_plan = earlier.kind is FactKind.PLAN or earlier.key.startswith("plan ")
+    return is_other and (is_plan or (not earlier.key and earlier.kind in {FactKind.TASTE, FactKind.EVENT, FactKind.OTHER}))
 
 
-def _changed_plan(earlier: Mapping[str, frozenset[str]], words: frozenset[str], least: int) -> tuple[str, ...]:
-    """Return the earlier statement that one with these words most likely changes, if they share at least so many."""
+def _changed_plan(earlier: Mapping[str, frozenset[str]], message: str, told: str) -> tuple[str, ...]:
+    """Return the earlier statement that something told in a message most likely changes; none if they share too little."""
+    is_short = len(message.split()) <= SHORT_CHANGE
+    words = content_words(told) | (content_words(message) if is_short else frozenset())
     likely = max(reversed(list(earlier.items())), key=lambda one: len(one[1] & words), default=None)
-    return (likely[0],) if likely and len(likely[1] & words) >= least else ()
+    if likely is None or not (is_short or endings.announces_change(told)):
+        return ()
+    return (likely[0],) if len(likely[1] & words) >= (1 if is_short else 2) else ()
 
 
 def _plan_words(earlier: Statement) -> frozenset[str]:

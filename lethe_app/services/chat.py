@@ -207,6 +207,7 @@ class Chat:
     ) -> AsyncGenerator[TurnEvent]:
         """Remember, build the prompt and let the model speak; `before` is the message whose history ends above it."""
         self.tooling.give_way()
+        await self._sessions.ended(session.persona_id)
         async with self._one_reply_at_a_time:
             with self._quiet.hold_off():
                 model = await self._models.ready()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Sequence
 from uuid import UUID
@@ -30,6 +31,8 @@ class Sessions:
         self._casting = casting
         self._archiving = archiving
         self._timeout = timeout
+        self._endings: dict[str, asyncio.Task[None]] = {}
+        """By persona: the conversations before its newest one are being archived."""
         self.fill: Fill = unfilled
         """Looks up the values of macros; put here by whoever wires the house."""
 
@@ -63,20 +66,49 @@ class Sessions:
         return await self._chats.session(guid)
 
     async def new(self, persona_id: str) -> ChatSession:
-        """A new conversation, opened by the persona if it has greetings. One in which nobody answered yet is used again.
+        """Begin a new conversation and wait until those before it are archived as far as rules can."""
+        session = await self.begin(persona_id)
+        await self.ended(persona_id)
+        return await self._chats.session(session.guid)
 
-        Those before it are over: they are archived in the background.
+    async def begin(self, persona_id: str) -> ChatSession:
+        """Begin a new conversation, opened by the persona if it has greetings. One in which nobody answered yet is used again.
+
+        Those before it are over: they are archived in the background, and the next reply waits for it (`ended`).
         """
         if untouched := await self._untouched(persona_id):
             return untouched
         cast = await self._casting.of_persona(persona_id)
-        await self._end(persona_id)
+        await self.ended(persona_id)
         session = await self._chats.add_session(ChatSession(persona_id=persona_id, user_id=cast.user.unique_name))
         scene = await self.fill(cast.scene(session, session.added), Place(session, cast), cast.persona.first_messages)
         if greeting := opening(cast.persona, session, scene):
             await self._chats.add_message(greeting)
+        self._endings[persona_id] = asyncio.create_task(self._end_others(persona_id))
         self.changed.tell(persona_id)
         return await self._chats.session(session.guid)
+
+    async def ended(self, persona_id: str) -> None:
+        """Wait until the conversations that were over when the last one began are archived as far as rules can.
+
+        Raises what archiving raised, once.
+        """
+        if task := self._endings.pop(persona_id, None):
+            try:
+                await asyncio.shield(task)
+            except asyncio.CancelledError:
+                self._endings.setdefault(persona_id, task)
+                raise
+
+    async def close(self) -> None:
+        """Finish archiving what is over."""
+        await asyncio.gather(*self._endings.values(), return_exceptions=True)
+
+    async def _end_others(self, persona_id: str) -> None:
+        """Archive the conversations before a new one; prompts made meanwhile are made anew, with what is known then."""
+        if await self._end(persona_id):
+            await self._archiving.renew(persona_id)
+            self.changed.tell(persona_id)
 
     async def rotated(self, session_id: UUID) -> ChatSession:
         """The conversation in which the user's next words belong: this one, or a new one if they were away for long.
@@ -86,21 +118,23 @@ class Sessions:
         session = await self._chats.session(session_id)
         if await self._timeout.ended(session.persona_id) != session_id:
             return session
-        await self._end(session.persona_id)
+        await self.ended(session.persona_id)
         fresh = ChatSession(
             persona_id=session.persona_id, user_id=session.user_id, scenario=session.scenario, guests=session.guests
         )
         fresh = await self._chats.add_session(fresh)
+        self._endings[session.persona_id] = asyncio.create_task(self._end_others(session.persona_id))
         self.changed.tell(session.persona_id)
         return fresh
 
-    async def _end(self, persona_id: str) -> None:
-        """Every conversation that is still open is over; what the newest came to is known at once."""
+    async def _end(self, persona_id: str) -> bool:
+        """Every conversation that is still open is over; what the newest came to is known at once. Was there one?"""
         is_newest = True
         for summary in await self._chats.sessions(persona_id):
             if not summary.archived and summary.messages > TOO_SHORT:
                 await self._timeout.archive(summary.guid, at_once=is_newest)
                 is_newest = False
+        return not is_newest
 
     async def _untouched(self, persona_id: str) -> ChatSession | None:
         """The newest conversation, if the user has said nothing in it; it still holds the greeting and nothing else."""

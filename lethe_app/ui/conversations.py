@@ -111,7 +111,7 @@ class Conversations(QObject):
         await self.show(await self._house.sessions.open(UUID(guid)))
 
     async def _begin(self, persona_id: str) -> None:
-        await self.show(await self._house.sessions.new(persona_id))
+        await self.show(await self._house.sessions.begin(persona_id))
 
     async def show(self, session: ChatSession) -> None:
         """Bring `session` into the window; one that is there already stays as it is, at the place the reader has come to."""
