@@ -16,8 +16,9 @@ from lethe_app.retrieval.when import Span, moment
 
 UNDATED_PLAN_DAYS = 60
 """Days after which a plan without a day counts as something that happened."""
-KEYED, CLOSE = 1.5, 2.0
-"""Factors of a fact that states one attribute, and of one about a partner, child or parent."""
+KEYED, CLOSE, QUOTED = 1.5, 2.0, 0.8
+"""Factors of a fact that states one attribute, of one about a partner, child or parent, and of one in the user's own words."""
+_IS_QUOTED = re.compile(r"(?:Asked “[^”]*”, )?[^:“]{1,60}? said(?: on [^:]+)?: “")
 _WEIGHTS = {
     FactKind.IDENTITY: 6.0,
     FactKind.PEOPLE: 5.0,
@@ -60,7 +61,7 @@ def kind_at(fact: ExtractedFact, now: datetime) -> FactKind:
 def rank_of(fact: ExtractedFact, now: datetime) -> float:
     """Return how much a fact counts: weight of its kind × how often it was said, less the longer that is ago."""
     kind = kind_at(fact, now)
-    weight = _WEIGHTS[kind] * (KEYED if fact.key else 1.0)
+    weight = _WEIGHTS[kind] * (KEYED if fact.key else QUOTED if _IS_QUOTED.match(fact.fact) else 1.0)
     if kind is FactKind.PEOPLE and _CLOSE.search(f"{fact.key} {fact.fact}"):
         weight *= CLOSE
     return weight * fact.reference_count / (1 + _FADING[kind in _LASTING] * max(0.0, days_since(fact.last_seen, now)))
@@ -102,7 +103,8 @@ def choose_core(
 
 
 def _ranked(facts: Sequence[ExtractedFact], now: datetime) -> list[ExtractedFact]:
-    return sorted(facts, key=lambda fact: (not fact.pinned, -rank_of(fact, now), fact.guid))
+    """Return the facts by rank; of equals what was told first, as people introduce themselves before they go into detail."""
+    return sorted(facts, key=lambda fact: (not fact.pinned, -rank_of(fact, now), fact.first_seen, fact.guid))
 
 
 def _without_rivals(facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:

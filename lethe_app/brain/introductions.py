@@ -173,12 +173,17 @@ def asks_memory(sentence: str) -> bool:
     return bool(_ASKS.match(sentence))
 
 
+def compares(sentence: str) -> bool:
+    """Return whether a sentence likens something to somebody: “the bus is basically my wife”."""
+    return bool(_COMPARES.search(sentence))
+
+
 def introduced(sentence: str) -> Iterator[tuple[str, str]]:
     """Yield what the sentence tells in passing, as a first-person clause and its key."""
     if _ASKS.match(sentence):
         return
     yield from _names(sentence)
-    if _UNREAL.search(sentence) or _COMPARES.search(sentence):
+    if _UNREAL.search(sentence) or compares(sentence):
         return
     if late := _LATE.search(sentence):
         yield f"my {late['who']} has died", ""

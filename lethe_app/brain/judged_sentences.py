@@ -11,6 +11,7 @@ from lethe_app.brain.fact_sentences import features
 from lethe_app.brain.first_person import with_subject
 from lethe_app.brain.gist import content_words
 from lethe_app.brain.lasting import is_figurative
+from lethe_app.brain.pasted_text import has_lost_quotation
 from lethe_app.brain.spelling import tidy
 from lethe_app.brain.verbs import is_past
 from lethe_app.domain.facts import FactKind
@@ -159,7 +160,8 @@ def judge(text: str, question: str, place: int) -> JudgedSentence:
     tidied = bare_ends(_INNER.sub("", tidy(text)))
     asks = text.rstrip("\"”’') ").endswith("?")
     says_nothing = asks or any((_EVASION.fullmatch(tidied), _MOMENTARY.match(tidied), _REMINDS.match(tidied)))
-    probability = 0.0 if says_nothing or is_figurative(tidied) else fact_classifier.probability(described)
+    says_nothing = says_nothing or is_figurative(tidied) or has_lost_quotation(tidied)
+    probability = 0.0 if says_nothing else fact_classifier.probability(described)
     if probability >= REACTED and _REACTS.search(tidied):
         probability = max(probability, WORTH_KEEPING)
     return JudgedSentence(text, tidied, described, probability)
@@ -199,7 +201,7 @@ def _referred(sentences: Sequence[JudgedSentence], place: int) -> list[int]:
     """
     first = [place]
     for earlier in range(place - 1, max(-1, place - 1 - MOST_BEFORE), -1):
-        if not refers(sentences[first[0]]):
+        if not (refers(sentences[first[0]]) or _DESCRIBES.match(sentences[first[0]].tidied)):
             break
         if sentences[earlier].probability >= TELLS_SOMETHING or _SOME_PERSON.search(sentences[earlier].text):
             first.insert(0, earlier)

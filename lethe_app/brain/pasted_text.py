@@ -67,6 +67,11 @@ _SAID_SO = re.compile(
     r"(?P<says>\b(?:goes|says|said|like|texted me|told me|asked me|wrote),? )'(?=\w)[^\n]{8,300}?\w[.!?]?'(?!\w)"
 )
 """Speech of others in single quotation marks."""
+_SPEECHLESS = re.compile(
+    r"\b(?:goes|says|said|saying|texted me|told me|asked me|wrote|used to say|would say|writes),? +(?:and|so|but)\b|"
+    r"\b(?:goes|texted me|used to say|says|she said|he said|they said)\W*$",
+    re.IGNORECASE,
+)
 _BLANK_LINES = re.compile(r"\n\s*\n")
 
 
@@ -92,6 +97,11 @@ def without_quotations(text: str) -> str:
     """Return the text without quoted sentences; quoted titles and single words stay."""
     text = _SAID_SO.sub(r"\g<says>", text)
     return _QUOTATION.sub(lambda found: found[0] if _is_title(found["said"].split()) else " ", text)
+
+
+def has_lost_quotation(sentence: str) -> bool:
+    """Return whether a sentence without its quotation says nothing any more: “a bloke goes and his card got declined”."""
+    return bool(_SPEECHLESS.search(sentence))
 
 
 def _is_title(words: list[str]) -> bool:

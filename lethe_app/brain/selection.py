@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import heapq
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from lethe_app.brain.endings import announces_change
+from lethe_app.brain.fact_classifier import probability
+from lethe_app.brain.fact_sentences import features
+from lethe_app.brain.introductions import asks_memory, compares
+from lethe_app.brain.lasting import is_figurative
+from lethe_app.brain.pasted_text import has_lost_quotation
 from lethe_app.brain.quotable import Sentence
 from lethe_app.brain.quoting import LONGEST, Quote, exchange, quote
 from lethe_app.brain.retelling import is_statement, leans, leans_on_person, marked, retell, retell_after, shows
 from lethe_app.brain.salience import Signs, Vocabulary, answers_nothing, salience
 from lethe_app.brain.short_answers import complete
 from lethe_app.brain.third_person import rewrite
+from lethe_app.domain.chat import Role
 
 COVERED = 0.1
 """What a word is still worth when another chosen report has it."""
@@ -34,6 +42,11 @@ ALONE = 2.0
 """What a report is worth by its salience alone, in words: a death may be told in a word nobody says again."""
 PRICE = 0.5
 """The power of its length by which a report is dear."""
+FLEETING = 0.5
+"""What a sentence that nobody would note counts in a summary against one to be remembered."""
+_INTENDS = re.compile(r"\b(?:going to|gonna|moving|flying|want to|wanna|planning)\b", re.IGNORECASE)
+MOST_QUESTIONS = 2
+"""Questions of the user in a summary of a conversation in which they did nothing but ask."""
 SHORT_ANSWER = 6
 """Words; so short an answer does not stand without its question."""
 
@@ -59,19 +72,52 @@ class Report:
 def reports(sentences: Sequence[Sentence], signs: Sequence[Signs], vocabulary: Vocabulary, longest: int) -> list[Report]:
     """Whatever is worth reporting; a question only together with its answer, a pronoun only with the sentence it leans on."""
     worth: dict[int, float] = {}
+    questions: dict[int, float] = {}
+    outdated = _outdated(sentences, signs, vocabulary)
     for index, sentence in enumerate(sentences):
-        if not sentence.standing:
+        if index in outdated or not sentence.standing or _says_nothing(sentence.text):
             continue
-        told = salience(sentence, signs[index], vocabulary)
+        told = salience(sentence, signs[index], vocabulary) * (_lasting(sentence) if vocabulary.is_english else 1.0)
         asked = _question_before(sentences, index)
         if asked is not None and vocabulary.telling(asked.words) and vocabulary.telling(sentence.words):
             told = max(told, 0.5 + 2 * salience(asked, signs[index - 1], vocabulary))
         if told > 0:
-            worth[index] = told * sentence.standing
+            of_user = sentence.role is Role.USER and (sentence.asks or asks_memory(sentence.text))
+            (questions if of_user else worth)[index] = told * sentence.standing
+    if not worth:  # nothing but questions was said
+        worth = {index: questions[index] for index in heapq.nlargest(MOST_QUESTIONS, questions, key=questions.__getitem__)}
     best = heapq.nlargest(MOST_CANDIDATES, worth, key=lambda index: (worth[index], -index))
     least = LEAST_SHARE * min(2.0, worth[best[0]]) if best else 0.0
     kept = {index: worth[index] for index in sorted(best) if worth[index] >= least}
     return _Reporter(sentences, signs, vocabulary, min(longest, LONGEST)).report(kept)
+
+
+def _outdated(sentences: Sequence[Sentence], signs: Sequence[Signs], vocabulary: Vocabulary) -> set[int]:
+    """Return the places of plans that a later message of the same speaker changes."""
+    changed: dict[int, tuple[str, set[str]]] = {}
+    for sentence in sentences:
+        if sentence.role is Role.USER and announces_change(sentence.text):
+            line = (other for other in sentences if other.line == sentence.line)
+            changed[sentence.line] = (sentence.name, {word for other in line for word in vocabulary.telling(other.words)})
+    return {
+        index
+        for index, sentence in enumerate(sentences)
+        if signs[index].plan is not None or _INTENDS.search(sentence.text)
+        for line, (name, words) in changed.items()
+        if line > sentence.line and name == sentence.name and not words.isdisjoint(vocabulary.telling(sentence.words))
+    }
+
+
+def _says_nothing(text: str) -> bool:
+    """Return whether a sentence is said in jest or has lost what it quotes."""
+    return is_figurative(text) or compares(text) or has_lost_quotation(text)
+
+
+def _lasting(sentence: Sentence) -> float:
+    """Return what a sentence is worth as one to be remembered, from `FLEETING` to 1; speech of a scene counts in full."""
+    if sentence.in_story or sentence.narrates:
+        return 1.0
+    return FLEETING + (1 - FLEETING) * probability(features(sentence.text))
 
 
 def choose(candidates: Sequence[Report], weights: dict[str, float], longest: int) -> list[Report]:

@@ -41,7 +41,8 @@ _LEAD = re.compile(
     r"^(?:(?:oh|and|also|so|but|well|ok|okay|anyway|anyways|btw|by the way|ha|haha+|heh|lol|yes|yeah|yep|yup|aye|no|nope|"
     r"nah|hey|hi|hello|hiya|ugh|omg|wow|true|thanks|thank you|sorry|fun fact|as for me|in real life|irl|to be honest|tbh|"
     r"honestly|actually|you know|you see|see|look|listen|hmm+|um+|uh+|er|plus|because|yo|actually|quick note|for context|"
-    r"for the record|me|as a matter of fact|in fact|personally|besides|still|though|now|then|of course|indeed|ah|alas|"
+    r"for the record|me(?! (?:n|and|&)\b)|as a matter of fact|in fact|personally|besides|still|though|now|then|of course|"
+    r"indeed|ah|alas|"
     r"truth be told|cool|great|nice|right|sure|exactly|guess what|unfortunately|luckily|sadly|fortunately|turns out|"
     r"apparently|anyhow|speaking of which)\b[\s,.!-]*)+(?=\S)",
     re.IGNORECASE,

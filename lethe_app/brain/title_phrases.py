@@ -41,6 +41,7 @@ _EVENTS = tuple(
 """What people tell with a verb and name with a noun."""
 _VAGUE = frozenset(
     """
+    til yr yrs bloke lads lad lady mom dads obvi prob ppl
     ability accomplishment achievement action adventure advice age air amount answer approach area aspect attention
     attitude balance beauty blessing break brief bunch case cause challenge chapter choice comfort companionship company
     confidence connection control couple creativity deal decision detail dream effect effort emotion end energy
@@ -55,6 +56,8 @@ _VAGUE = frozenset(
     """.split()  # noqa: SIM905 - see retrieval/words
 )
 """Singular nouns that name nothing one could find a conversation by."""
+_OF_NATION = re.compile(r"(?!finish|polish|radish|rubbish|varnish)[a-z]{3,}(?:ish|ese)")
+"""“turkish”, which is a topic only with what it describes."""
 _ABSTRACT = re.compile(
     r"(?<!^ill)(?<!^fit)(?<!^busi)(?<!^wilder)ness$|(?<!^univers)(?<!^char)(?<!^c)(?<!^commun)(?<!^electric)(?<!^matern)ity$"
 )
@@ -126,6 +129,7 @@ def is_nominal(topic: Topic) -> bool:
         or _ABSTRACT.search(words[-1])
         or topic.spelling[0].isdigit()
         or words[0].endswith("ly")
+        or (len(words) == 1 and _OF_NATION.fullmatch(topic.spelling))
     ):
         return False
     if len(words) == 1:

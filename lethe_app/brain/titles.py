@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
@@ -25,6 +26,9 @@ FULLER = 1.25
 """What a phrase of several words is worth against a single noun."""
 DONE = 1.6
 """What “moving to Porto” is worth against “Porto”."""
+MOURNED = 1 / 8
+"""Share of sentences about a death from which the conversation is about it."""
+_DEATH = re.compile(r"\b(?:deaths?|died|dead|funeral|passed away|grief|stroke)\b", re.IGNORECASE)
 GRAVER = 2.0
 """And an exam or a wedding against a ferry."""
 
@@ -41,7 +45,7 @@ def titled(found: Sequence[Topic], said: Sequence[Sentence], worth: Sequence[flo
     lines: dict[int, float] = {}
     for place in reversed(order):
         lines[said[place].line] = worth[place]
-    parts = _events([said[place] for place in order if worth[place] > EVENT * worth[order[0]]])
+    parts = _events([said[place] for place in order if worth[place] > EVENT * worth[order[0]]], len(said))
     parts += _topics(found, telling, lines, parts)
     if not parts and found:
         parts = [phrase_of(topic, telling, leads=False) for topic in distinct(found, 2)]
@@ -77,10 +81,13 @@ def _is_denied(topic: Topic, telling: Sequence[Sentence]) -> bool:
     return any(is_denied(topic, text) for text in islice(said, MOST_READ))
 
 
-def _events(telling: Sequence[Sentence]) -> list[Phrase]:
-    """The event of the most telling sentence that has one."""
-    own = (sentence.text for sentence in telling if not (sentence.in_story or sentence.asks))
-    return [event for event in map(event_in, own) if event is not None][:1]
+def _events(telling: Sequence[Sentence], count: int) -> list[Phrase]:
+    """The event of the most telling of `count` sentences that has one; a death of which little is said is no title."""
+    own = [sentence.text for sentence in telling if not (sentence.in_story or sentence.asks)]
+    found = [event for event in map(event_in, own) if event is not None]
+    mourning = sum(bool(_DEATH.search(text)) for text in [*own, *(event.text for event in found)])
+    is_mourned = mourning >= MOURNED * count
+    return [event for event in found if is_mourned or not _DEATH.search(event.text)][:1]
 
 
 def _clarity(phrase: Phrase) -> float:

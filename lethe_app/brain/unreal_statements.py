@@ -9,7 +9,8 @@ from lethe_app.brain.verbs import BASE
 _HYPOTHESIS = re.compile(
     r"^\W*(?:(?:and|but|so|ok|okay|well|hey|hm+|lol)\b[\s,]*)*(?:imagine|suppose|supposing|what if|let'?s (?:say|imagine|"
     r"suppose)|picture (?:this|me)|"
-    r"say I (?:was|were|had)|hypothetically|if (?:only )?(?:I|we|my \w+) (?:were|was|had|could|won|lived|didn't|weren't|"
+    r"say I (?:was|were|had)|hypothetically|if (?:only )?(?:I|we|my \w+) (?:ever )?(?:were|was|had|could|won|lived|got rich|"
+    r"became|ruled|inherited|didn't|weren't|"
     r"wasn't)|if it (?:were|was)(?:n't)?|"
     r"in (?:another|my next|a past|a different|an alternate) (?:life|universe|world|timeline)|had I\b|were I\b)"
     r"|\b(?:I|we)(?:'d| would)(?: (?:probably|rather|never|totally|definitely|maybe))? [a-z]+\b[^.!?]*\bif (?:I|we|it|"

@@ -285,3 +285,24 @@ def test_any_text_can_be_read(lines: list[tuple[str, str]]):
     messages = [said(name, text, place) for place, (name, text) in enumerate(lines)]
 
     assert len(read_parts(messages)) == len(messages)
+
+
+def test_one_figure_of_speech_begins_no_scene():
+    lines = ("Tomas: The left ear is gone. Otherwise I am immortal.", "Mira: Good.", "Tomas: I have bought oat milk for Freya.")
+
+    assert plain(*lines)[1] == "I have bought oat milk for Freya."
+
+
+def test_speech_in_a_voice_put_on_is_in_character():
+    text = (
+        "*sits up, in a deep voice* I am Captain Ironbeard and I have nine wives! *giggles* sorry, that's how I read to Freya"
+    )
+
+    assert "nine wives" in played(f"Tomas: {text}")[0]
+    assert "nine wives" not in plain(f"Tomas: {text}")[0]
+
+
+def test_who_marks_what_is_out_of_character_plays_the_rest():
+    text = "To the island, where I buried my own mother's silver. ((My mum died in May.))"
+
+    assert plain(f"Tomas: {text}") == ["My mum died in May."]

@@ -128,3 +128,11 @@ def test_the_names_of_two_sons_stand_side_by_side():
 def test_the_work_of_somebody_named_has_their_name_as_its_key():
     told = {one.text: one.key for one in stated("my sister tamsin works in construction")}
     assert told["Orla's sister Tamsin works in construction."] == "tamsin job"
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["whats our dog called again", "what is my brother studying?", "the number 6 bus is basically my wife at this point"],
+)
+def test_questions_and_comparisons_introduce_nobody(said: str):
+    assert texts(said) == []

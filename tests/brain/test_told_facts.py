@@ -315,3 +315,76 @@ def test_initials_end_no_sentence():
 
 def test_milestones_on_a_weekday_are_to_come():
     assert "16 March 2026" in " ".join(texts("i did quit vaping though, 6 weeks clean on monday"))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "i own three ferries and a circus, jk lol",
+        "honestly im married to my washing machine at this point. 6 loads since saturday",
+        "I died today, I absolutely died, I called her Mrs Fluffy in front of everyone",
+        "some bloke at table 9 goes 'i own three yachts and i hate all my wives' and his card got declined",
+        "I'd buy my mum a bungalow in Whitby and I'd have a llama",
+        "stardew mostly. year 6, 40 cows and a wife called abigail",
+        "gtg, work at six",
+    ],
+)
+def test_jokes_exaggerations_games_and_what_others_say_are_no_facts(said: str):
+    assert [statement.text for statement in told(said) if not statement.in_story] == []
+
+
+def test_what_follows_the_announcement_of_a_dream_is_left_out():
+    said = (
+        "had the weirdest dream last night",
+        "P: Tell me!",
+        "i was living inside a mango with my landlord",
+        "i work at a bank",
+    )
+
+    assert texts(*said) == ["Joan works at a bank."]
+
+
+def test_a_joke_within_a_question_takes_back_nothing_said_before():
+    said = ("i cant do milk or cream at all, lactose intolerant", "did i tell u im a secret prince? haha kidding obvs")
+
+    assert texts(*said) == ["Joan can't do milk or cream at all, lactose intolerant."]
+
+
+def test_an_announced_change_ends_the_plan_that_it_changes():
+    plan, change = told(
+        "we want to paint the kitchen yellow", "P: Lovely.", "ok we changed our minds, kitchen is going to be dark green"
+    )
+
+    assert change.text == "Joan said: “kitchen is going to be dark green”"
+    assert change.ends == (plan.text,)
+
+
+def test_a_fragment_that_answers_a_question_is_not_told_with_the_message_before():
+    said = ("my laptop died halfway through my set on friday", "P: And what do you lift all day, glorbs?", "parcels")
+
+    assert not any("parcels" in text and "laptop" in text for text in texts(*said))
+
+
+def test_sentences_that_need_each_other_come_together():
+    said = "the old skoda broke down again, on the m5 this time. its a 2009 octavia"
+
+    assert texts(said) == [
+        "Joan said on 10 March 2026: “the old skoda broke down again, on the m5 this time. its a 2009 octavia”"
+    ]
+    assert texts("lifts freak me out. got stuck in one for 2 hrs at school") == [
+        "Joan said: “lifts freak me out. got stuck in one for 2 hrs at school”"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("My divorce became final on Friday, and I'm feeling better already.", "on 6 March 2026"),
+        ("I gave notice on Friday, and my last shift is on the thirtieth of April.", "on 6 March 2026"),
+        ("I've signed up for the Victoria Marathon in October, my first full one.", "October 2026"),
+        ("My grandad died four years ago last May, a stroke.", "in May 2022"),
+        ("My dad retired from the bank this January, he is reorganising the kitchen.", "in January 2026"),
+    ],
+)
+def test_each_time_is_past_or_to_come_as_its_own_clause_says(said: str, fact: str):
+    assert any(fact in text for text in texts(said)), texts(said)
