@@ -10,6 +10,8 @@ from pathlib import Path
 from uuid import UUID
 
 from lethe_app.brain import core_facts
+from lethe_app.brain.gist import content_words
+from lethe_app.brain.quotable import split_sentences
 from lethe_app.domain.chat import Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
@@ -36,6 +38,8 @@ from lethe_app.storage.facts import Facts
 from lethe_app.storage.listing import LAST, Listing
 from lethe_app.storage.memories import Memories
 
+LONG_MESSAGE = 160
+"""Characters of a message from which only its part that says a fact is shown."""
 FIRST, PIECE = 200, 1_000
 """Lines read at once: few at first, so that something can be seen; then as many as take a few milliseconds."""
 NEAREST = 50
@@ -169,7 +173,7 @@ class Browsing:
                 session = await self._chats.session(message.session_id)
             except StorageError:
                 continue
-            by_user, words = message.role is Role.USER, " ".join(message.content.split())
+            by_user, words = message.role is Role.USER, telling_part(message.content, fact.fact)
             found.append(Source(session.guid, session.name, message.time, message.id, message.speaker_name, by_user, words))
         named = {source.session for source in found}
         for guid in fact.source_memories:
@@ -202,3 +206,14 @@ class Browsing:
     async def save_text(self, path: Path, text: str) -> None:
         """Write a text to a file of the user's choice, whole or not at all. Raises StorageError."""
         await self._database.aside(lambda: write_atomically(path, text.encode()))
+
+
+def telling_part(message: str, fact: str) -> str:
+    """Return a message on one line; a long one from the sentence on that shares most words with the fact."""
+    words = " ".join(message.split())
+    if len(words) <= LONG_MESSAGE:
+        return words
+    wanted, said = content_words(fact), list(split_sentences(words))
+    shared = [len(wanted & content_words(sentence)) for sentence in said]
+    first = shared.index(max(shared))
+    return words if first == 0 else f"… {' '.join(said[first:])}"

@@ -214,10 +214,16 @@ def why_nothing(behind: Behind, name: str) -> tuple[str, str]:
         return tr("Nothing is known of it"), tr("This reply was written before Lethe kept what came to mind.")
     if behind.forgotten:
         return tr("Forgotten since"), tr("What came to mind for this reply is no longer remembered.")
-    if behind.remark or behind.always:
-        further = tr("No further memories used"), tr("Your words led to nothing beyond what is always in the prompt.")
-        return (tr("Nothing was said then"), behind.remark) if behind.remark else further
+    if behind.remark:
+        return tr("Nothing was said then"), behind.remark
+    return _why_nothing_came(behind, name)
+
+
+def _why_nothing_came(behind: Behind, name: str) -> tuple[str, str]:
+    """Title and sentence where the user's words brought up no memory."""
     whole = behind.word_for_word
+    if behind.always and not whole:
+        return tr("No further memories used"), tr("Your words led to nothing beyond what is always in the prompt.")
     if not whole:
         text = tr("Your words led to nothing {name} remembers. Not every reply needs a memory.")
         return tr("Nothing came to mind"), text.format(name=name)

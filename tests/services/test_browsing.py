@@ -13,6 +13,7 @@ from lethe_app.domain.listing import NEVER, MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.house import House
 from lethe_app.services import browsing
+from lethe_app.services.browsing import telling_part
 from lethe_app.services.timeline import Headings, as_markdown
 from tests.retrieval.conftest import embed
 from tests.services.past import NUTS, chats_of, hold
@@ -173,3 +174,11 @@ async def test_the_timeline_is_written_as_a_text_and_kept_in_a_file(house: House
 
     assert text == "# Known\n\n## 3/2026\n\n### Elsewhere\n\n- Tomas keeps bees. (2026-03-14)\n"
     assert (tmp_path / "kept.md").read_text(encoding="utf-8") == text
+
+
+def test_of_a_long_message_the_part_is_shown_that_says_the_fact():
+    filler = "Hello, I had such a long and tiring day, and the tram was late again, and then the lift was broken. " * 2
+    message = f"{filler}My sister Ana lives in Porto. She paints."
+
+    assert telling_part(message, "Tom's sister Ana lives in Porto.") == "… My sister Ana lives in Porto. She paints."
+    assert telling_part("My sister Ana lives in Porto.", "Ana lives in Porto.") == "My sister Ana lives in Porto."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from lethe_app.domain.facts import ExtractedFact
@@ -21,6 +21,8 @@ from lethe_app.ui.workshop.prose_field import ProseField
 from lethe_app.ui.workshop.sheet import invitation, made_card, side_sheet
 
 LEAST_WIDTH, WIDTH = 320, 430
+MOST_LINES = 4
+"""Of the message that says a fact."""
 MOST_SOURCES = 20
 
 
@@ -179,7 +181,7 @@ class FactDetail(QStackedWidget):
 
 
 class SourceButton(QPushButton):
-    """Two lines that end in … where the room ends; the tooltip has all of it."""
+    """A text of at most `MOST_LINES` lines and a line below it that end in … where the room ends; the tooltip has all of it."""
 
     def __init__(self, first: str, second: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -204,6 +206,22 @@ class SourceButton(QPushButton):
         self._elide()
 
     def _elide(self) -> None:
-        room = max(self.width() - 3 * SPACE_2, 80)
-        lines = [self.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, room) for line in self._lines]
-        self.setText("\n".join(line.replace("&", "&&") for line in lines))
+        room, metrics = max(self.width() - 3 * SPACE_2, 80), self.fontMetrics()
+        first, second = self._lines
+        lines = [*wrapped_lines(first, metrics, room), metrics.elidedText(second, Qt.TextElideMode.ElideRight, room)]
+        text = "\n".join(line.replace("&", "&&") for line in lines)
+        if text != self.text():
+            self.setText(text)
+            self.updateGeometry()
+
+
+def wrapped_lines(text: str, metrics: QFontMetrics, room: int) -> list[str]:
+    """Return a text on at most `MOST_LINES` lines of `room` pixels, the last of which ends in … where there is more."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if len(lines) == MOST_LINES or metrics.horizontalAdvance(longer) <= room:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return [metrics.elidedText(line, Qt.TextElideMode.ElideRight, room) for line in lines]

@@ -49,7 +49,7 @@ class ExtractionBar(QWidget):
                 self.hide()
                 self.ended.emit()
         if is_done:
-            facts = [fact for fact in await self._place.house.knowing.all(persona) if not fact.superseded]
+            facts = [fact for fact in await self._place.house.knowing.all(persona) if not (fact.superseded or fact.in_story)]
             known = counted(len(facts), self.tr("{n} fact"), self.tr("{n} facts"))
             self._place.window.notifier.tell(self.tr("{name} knows {facts}.").format(name=name, facts=known))
 

@@ -19,7 +19,7 @@ from lethe_app.ui.workshop.fact_detail import FactDetail
 from lethe_app.ui.workshop.fact_dialogs import NewFact, OneOfSeveral
 from lethe_app.ui.workshop.fact_edits import FactEdits
 from lethe_app.ui.workshop.fact_extraction_bar import ExtractionBar
-from lethe_app.ui.workshop.fact_rows import BY, FIRST, KIND, LAST, TIMES, WEIGHT, View, keeper, rows_of
+from lethe_app.ui.workshop.fact_rows import BY, FIRST, KIND, LAST, TIMES, WEIGHT, View, keeper, nothing_in_words, rows_of
 from lethe_app.ui.workshop.memory_rows import fit
 from lethe_app.ui.workshop.memory_whose import Whose
 from lethe_app.ui.workshop.page import Page, explanation
@@ -187,6 +187,7 @@ class FactPage(Page):
 
     def _filter(self) -> None:
         listed, kinds = keeper(self.view, self._core), self.kinds.kinds
+        self.table.unmatched = "" if self.search.text() or kinds else nothing_in_words(self.view)
         self.rows.filter(self.search.text(), lambda fact: listed(fact) and (not kinds or fact.kind in kinds))
         shown = counted(len(self.rows.shown), self.tr("{n} fact"), self.tr("{n} facts"))
         self.subtitle.set_full(shown)

@@ -45,6 +45,17 @@ def view_in_words(view: View) -> str:
     }[view]
 
 
+def nothing_in_words(view: View) -> str:
+    """What stands in the list while no fact belongs to that view; empty for the default."""
+    tr = QCoreApplication.translate
+    return {
+        View.PINNED: tr("Fact", "Nothing is pinned. A pinned fact is always in mind."),
+        View.MINE: tr("Fact", "You have worded no fact yourself yet."),
+        View.STORY: tr("Fact", "Nothing was said in character yet. What is stays a fact of its conversation."),
+        View.REPLACED: tr("Fact", "No fact has been replaced by a newer one yet."),
+    }.get(view, "")
+
+
 def keeper(view: View, core: Set[UUID]) -> Callable[[ExtractedFact], bool]:
     """Lets through what belongs to that view; `core` are the facts in every prompt."""
     return {

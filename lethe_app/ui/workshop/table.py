@@ -34,6 +34,8 @@ class Table(QTableView, Generic[Row]):
         super().__init__(parent)
         self.rows, self._theme, self._empty = rows, theme, empty
         self._held: Any = None
+        self.unmatched = ""
+        """What stands there while rows are hidden by something else than words that are looked for."""
         self.setModel(rows)
         self.setAccessibleName(name)
         self._look()
@@ -143,7 +145,7 @@ class Table(QTableView, Generic[Row]):
         super().paintEvent(event)
         if self.rows.shown:
             return
-        words = self._empty if not self.rows.total else self.tr("Nothing matches. Fewer words find more.")
+        words = self._empty if not self.rows.total else self.unmatched or self.tr("Nothing matches. Fewer words find more.")
         painter = QPainter(self.viewport())
         painter.setPen(QColor(self._theme.palette.muted))
         place = self.viewport().rect().adjusted(SPACE_8, SPACE_8, -SPACE_8, -SPACE_8)
