@@ -217,7 +217,7 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], str]]
     (
         re.compile(
             rf"\b(?:(?:on )?(?P<which>next|last|this(?: coming)?) |on )(?P<day>{_DAY})\b"
-            rf"(?!s| and \w+day| \d| (?:morning|afternoon|evening|night)s){_PART}",
+            rf"(?!s| and \w+day| \d| (?:of|in) (?:the|every|each) | (?:morning|afternoon|evening|night)s){_PART}",
             re.IGNORECASE,
         ),
         _weekday,

@@ -34,7 +34,7 @@ _STRANGER = re.compile(
 _TITLED = re.compile(r"\b(?:mr|mrs|ms|miss|dr|prof|professor)\.? (?!and\b)[a-z][\w'-]+", re.IGNORECASE)
 _SOMEBODYS = re.compile(rf"\b(?:her|his|their|another|an?) (?:(?!old\b)[\w-]+ )?(?P<who>{ROLES})\b", re.IGNORECASE)
 """Somebody else's, whom “he” may mean: “she left me her budgie”."""
-_BEGINS_WITH = re.compile(r"(?P<name>[A-Z][a-z]{2,})(?=$|[.,]| (?:is|was|from)\b)")
+_BEGINS_WITH = re.compile(r"(?P<name>[A-Z][a-z]{2,})(?=$|[.,]| (?:is|was|from|has|had|did|[a-z]{2,}(?:s|ed))\b)")
 """“Yuki, from Sapporo.”"""
 _AN_UNNAMED = re.compile(rf"\b(?:I have|I've got|I got|got) an? (?P<who>{WHO})\b", re.IGNORECASE)
 _CUT = re.compile(
