@@ -231,7 +231,7 @@ class Wiring:
     def ahead(self) -> ReadingAhead:
         lasting = Lasting(self.chats, TurnMemories(self.database), self.keeping)
         return ReadingAhead(
-            self.chats, self.casting, self.models, self.client, self.prompting, lasting, self.warmth, self.preferences
+            self.sessions, self.casting, self.models, self.client, self.prompting, lasting, self.warmth, self.preferences
         )
 
     @cached_property

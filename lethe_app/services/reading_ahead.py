@@ -14,8 +14,8 @@ from lethe_app.services.lasting import Lasting
 from lethe_app.services.models import Models
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting import Prompting
+from lethe_app.services.sessions import Sessions
 from lethe_app.services.warmth import Warmth
-from lethe_app.storage.chats import Chats
 
 PAUSE = 0.15
 """Seconds before it begins, so that leafing through conversations reads none of them."""
@@ -30,7 +30,7 @@ class ReadingAhead:
 
     def __init__(
         self,
-        chats: Chats,
+        sessions: Sessions,
         casting: Casting,
         models: Models,
         client: ModelClient,
@@ -39,7 +39,7 @@ class ReadingAhead:
         warmth: Warmth,
         preferences: Preferences,
     ) -> None:
-        self._chats = chats
+        self._sessions = sessions
         self._casting = casting
         self._models = models
         self._client = client
@@ -84,7 +84,8 @@ class ReadingAhead:
         with suppress(LetheError):
             state = self._models.state
             if isinstance(state, Ready):
-                session = await self._chats.session(session_id)
+                session = await self._sessions.open(session_id)
+                await self._sessions.ended(session.persona_id)  # what the one before came to stands in the prompt
                 cast = await self._casting.of_session(session)
                 kept_at = self._warmth.kept_at(session)
                 lasting = await self._lasting.of(session, cast)

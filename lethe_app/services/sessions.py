@@ -66,9 +66,13 @@ class Sessions:
         return await self._chats.session(guid)
 
     async def new(self, persona_id: str) -> ChatSession:
-        """Begin a new conversation and wait until those before it are archived as far as rules can."""
+        """Begin a new conversation and wait until those before it are archived as far as rules can.
+
+        Raises what archiving raises.
+        """
         session = await self.begin(persona_id)
-        await self.ended(persona_id)
+        if task := self._endings.get(persona_id):
+            await task
         return await self._chats.session(session.guid)
 
     async def begin(self, persona_id: str) -> ChatSession:
@@ -84,31 +88,22 @@ class Sessions:
         scene = await self.fill(cast.scene(session, session.added), Place(session, cast), cast.persona.first_messages)
         if greeting := opening(cast.persona, session, scene):
             await self._chats.add_message(greeting)
-        self._endings[persona_id] = asyncio.create_task(self._end_others(persona_id))
+        self._begin_ending(persona_id)
         self.changed.tell(persona_id)
         return await self._chats.session(session.guid)
 
     async def ended(self, persona_id: str) -> None:
-        """Wait until the conversations that were over when the last one began are archived as far as rules can.
-
-        Raises what archiving raised, once.
-        """
-        if task := self._endings.pop(persona_id, None):
-            try:
-                await asyncio.shield(task)
-            except asyncio.CancelledError:
-                self._endings.setdefault(persona_id, task)
-                raise
+        """Wait until the conversations that were over when the last one began are archived as far as rules can."""
+        if task := self._endings.get(persona_id):
+            await asyncio.wait({task})
 
     async def close(self) -> None:
         """Finish archiving what is over."""
         await asyncio.gather(*self._endings.values(), return_exceptions=True)
 
-    async def _end_others(self, persona_id: str) -> None:
-        """Archive the conversations before a new one; prompts made meanwhile are made anew, with what is known then."""
-        if await self._end(persona_id):
-            await self._archiving.renew(persona_id)
-            self.changed.tell(persona_id)
+    def _begin_ending(self, persona_id: str) -> None:
+        """Archive the conversations before a new one in the background; one that fails is archived at the next start."""
+        self._endings[persona_id] = asyncio.create_task(self._end(persona_id))
 
     async def rotated(self, session_id: UUID) -> ChatSession:
         """The conversation in which the user's next words belong: this one, or a new one if they were away for long.
@@ -123,18 +118,17 @@ class Sessions:
             persona_id=session.persona_id, user_id=session.user_id, scenario=session.scenario, guests=session.guests
         )
         fresh = await self._chats.add_session(fresh)
-        self._endings[session.persona_id] = asyncio.create_task(self._end_others(session.persona_id))
+        self._begin_ending(session.persona_id)
         self.changed.tell(session.persona_id)
         return fresh
 
-    async def _end(self, persona_id: str) -> bool:
-        """Every conversation that is still open is over; what the newest came to is known at once. Was there one?"""
+    async def _end(self, persona_id: str) -> None:
+        """Archive every conversation that is still open; what the newest came to is known at once."""
         is_newest = True
         for summary in await self._chats.sessions(persona_id):
             if not summary.archived and summary.messages > TOO_SHORT:
                 await self._timeout.archive(summary.guid, at_once=is_newest)
                 is_newest = False
-        return not is_newest
 
     async def _untouched(self, persona_id: str) -> ChatSession | None:
         """The newest conversation, if the user has said nothing in it; it still holds the greeting and nothing else."""
