@@ -376,3 +376,21 @@ async def test_a_title_in_the_users_words_stays_when_the_conversation_is_archive
     old = await house.sessions.open(session.guid)
     assert (old.name, old.archived) == ("Mine", True)
     assert "peanuts" in old.content
+
+
+async def test_a_new_conversation_is_there_before_the_one_before_is_archived_and_its_first_reply_waits_for_that(
+    house: House, says: Says
+):
+    await says(*["Yes."] * 4)
+    first = await house.sessions.new("mira-test")
+    await talk(house, first, "My sister Ines lives in Porto.")
+    await talk(house, first, "I am allergic to walnuts.")
+
+    second = await house.sessions.begin("mira-test")
+    was_open = not (await house.sessions.open(first.guid)).archived
+    await talk(house, second, "Hello again.")
+
+    assert was_open
+    assert (await house.sessions.open(first.guid)).archived
+    assert "Hello again." in [message.content for message in await log(house, second)]
+    assert any("Porto" in fact.fact for fact in await house.knowing.all("mira-test"))
