@@ -50,7 +50,8 @@ _ADDRESSES = re.compile(
 )
 """What follows is said to somebody in the scene: *whispers to the merchant*."""
 _IN_VOICE = re.compile(
-    r"\b(?:in (?:an?|my|his|her|the) (?:best )?(?!(?:[\w-]+ )*?(?:small|quiet|low|soft|tiny|hoarse|shaky|sleepy|tired|hushed|"
+    r"\b(?:imaginary|invisible|pretend) \w+\W*$|\b(?:in (?:an?|my|his|her|the) (?:best )?(?!(?:[\w-]+ )*?(?:small|quiet|low|"
+    r"soft|tiny|hoarse|shaky|sleepy|tired|hushed|"
     r"calm|"
     r"serious|flat|sad|weak|normal|own) )(?:[\w-]+,? )*(?:voice|accent)|imitat\w+|impersonat\w+|pretend\w* to be|"
     r"(?:voice|accent|impression))\W*$",

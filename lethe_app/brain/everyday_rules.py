@@ -193,7 +193,8 @@ EVERYDAY: tuple[tuple[str, str], ...] = (
     ), "!"),
     # tastes and habits
     ((
-        rf"i (?:do not (?:really )?(?:like|eat|drink|watch|enjoy)|could never eat|can not stand|can not bear|am not keen "
+        rf"i (?:do not (?:really )?(?:like|eat|drink|watch|enjoy)|could never eat|can not stand|can not bear|can not abide|"
+        rf"am not keen "
         rf"on|am not (?:a fan of|into)|have gone off|went off) {NOT_LIKED}(?!the (?:new|way|idea|look)).+"
     ), ""),
     (

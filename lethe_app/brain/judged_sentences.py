@@ -22,8 +22,6 @@ WORTH_KEEPING = 0.5
 """Probability from which a sentence is kept."""
 TELLS_SOMETHING = 0.12
 """Probability below which a sentence is a mere reaction, to which no other refers."""
-REACTED = 0.05
-"""Probability from which a sentence with such words is kept."""
 MOST_BEFORE = 3
 """Sentences before one among which the one that it refers to is looked for."""
 _LEAD = re.compile(
@@ -119,7 +117,7 @@ _REMINDS = re.compile(
 _REACTS = re.compile(
     r"\b(?:freaks? me out|scares? me|terrif(?:y|ies) me|gives? me the (?:creeps|ick|shivers|heebie\S*)|makes? me (?:gag|sick|"
     r"sneeze|itch|"
-    r"dizzy|heave)|tastes? like \w+ to me|brings? me out in \w+|can't stand|cannot stand|can't bear)\b",
+    r"dizzy|heave)|tastes? like \w+ to me|brings? me out in \w+|(?:can't|cannot|can not) (?:stand|bear|abide))\b",
     re.IGNORECASE,
 )
 """Tells a taste or a fear in few words: “lifts freak me out”."""
@@ -162,7 +160,7 @@ def judge(text: str, question: str, place: int) -> JudgedSentence:
     says_nothing = asks or any((_EVASION.fullmatch(tidied), _MOMENTARY.match(tidied), _REMINDS.match(tidied)))
     says_nothing = says_nothing or is_figurative(tidied) or has_lost_quotation(tidied)
     probability = 0.0 if says_nothing else fact_classifier.probability(described)
-    if probability >= REACTED and _REACTS.search(tidied):
+    if not says_nothing and _REACTS.search(tidied):
         probability = max(probability, WORTH_KEEPING)
     return JudgedSentence(text, tidied, described, probability)
 
@@ -226,6 +224,8 @@ def refers(sentence: JudgedSentence) -> bool:
     text = WHEN_FIRST.sub("", sentence.tidied)
     if _SOMEBODYS_NAME.match(text):
         return True
+    if _REACTS.search(text) and not POINTS.search(text):
+        return False
     is_own_deed = with_subject(text) != text
     if not SUBJECT.search(text) and not is_own_deed and not _HAS_SUBJECT.match(text) and not _has_verb(text):
         return len(text.split()) <= _SHORT or bool(_LINKS.match(text))

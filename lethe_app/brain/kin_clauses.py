@@ -134,7 +134,7 @@ def told_of(text: str, *, bare: bool = True) -> str:
         or len(plain) > 110
         or _MOMENT.search(plain)
         or _DANGLING.search(plain)
-        or plain.endswith((" a", " the", " to", " of", " in", " at", " and", " with"))
+        or plain.endswith((" a", " the", " to", " of", " in", " at", " and", " with", " these", " those", " this"))
     ):
         return ""
     if plain.endswith("born"):

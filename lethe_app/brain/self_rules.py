@@ -142,7 +142,8 @@ SELF: tuple[tuple[str, str], ...] = (
     # likes and beliefs
     (
         (
-            r"i (?:love|like|hate|dislike|enjoy|adore|prefer|despise|detest|loathe|can not stand|dread|fear|miss|love to|"
+            r"i (?:love|like|hate|dislike|enjoy|adore|prefer|despise|detest|loathe|can not stand|can not abide|dread|fear|"
+            r"miss|love to|"
             rf"like to|collect) {NOT_LIKED}{THE_OF}.+"
         ),
         "",

@@ -237,7 +237,7 @@ def _unworded(group: list[JudgedSentence], known: frozenset[str], line: Said) ->
 
 def _goes_back(turn: Turn, sentence: JudgedSentence) -> bool:
     """Return whether a sentence refers to its speaker's message before; a part of one rather answers the question asked."""
-    if not refers(sentence) or len(sentence.tidied.split()) > MOST_POINTING:
+    if not (refers(sentence) and POINTS.search(sentence.tidied)) or len(sentence.tidied.split()) > MOST_POINTING:
         return False
     return not turn.question or bool(_SOMEBODY.search(sentence.tidied) and not _NAMES_SOMEBODY.search(turn.question))
 
