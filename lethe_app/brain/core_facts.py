@@ -49,7 +49,7 @@ _FADING = {True: 0.005, False: 0.05}
 """How fast a fact counts less, per day since it was last said: what lasts, and all else."""
 _CLOSE = re.compile(
     r"\b(?:wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|sons?|daughters?|child(?:ren)?|kids?|mother|mum|mom|"
-    r"father|dad)\b"
+    r"father|dad|dating|been together|together (?:for|since|\d))\b"
 )
 
 

@@ -147,12 +147,21 @@ class MessageReading:
                 if not named:
                     continue
                 who = f"{named.full.removeprefix('my ')}'s {role}"
+            who = self._renamed(one, who)
             taken.append(one)
             is_new = fold(one.name) not in self.people.known
             person = self.people.learn(one.name, who, self.line.id)
             if not one.listed:
                 self.people.known.setdefault(fold(one.name.split()[0]), person)
             yield one, is_new
+
+    def _renamed(self, one: Named, who: str) -> str:
+        """Return whose the name is; the only pet that is known under another name loses that one."""
+        pets = [pet for pet in self.people.known.values() if one.is_known and _is_same_animal(pet.who, who)]
+        if len(pets) != 1 or fold(pets[0].name) == fold(one.name):
+            return who
+        del self.people.known[next(key for key, pet in self.people.known.items() if pet is pets[0])]
+        return pets[0].who
 
     def _owner(self, owner: str) -> Person | None:
         if owner.lower() in {"her", "his"}:
@@ -365,6 +374,12 @@ class MessageReading:
         for other in _SOMEBODYS.finditer(text):
             if not any(one.who.endswith(plain_role(other["who"].lower())) for one in self.spoken):
                 self.spoken.append(Person("", "", self.line.id))
+
+
+def _is_same_animal(who: str, other: str) -> bool:
+    """Return whether “puppy” and “dog” may be the same animal."""
+    grown = {"puppy": "dog", "pup": "dog", "kitten": "cat"}
+    return bool(_PET.fullmatch(who)) and grown.get(who, who) == grown.get(other, other)
 
 
 def _is_short(short: str, rest: str) -> bool:

@@ -133,6 +133,8 @@ class Named:
     age: str = ""
     listed: str = ""
     """How many of whom it is one, such as “two kids”."""
+    is_known: bool = False
+    """“The dog” is one that was spoken of before; a name it had is replaced."""
 
 
 def named(sentence: str, *, plural: str = "") -> Iterator[Named]:
@@ -178,7 +180,9 @@ def _one(found: re.Match[str], *, sure: bool) -> Named | None:
     role = plain_role(who)
     if owner := groups.get("owner"):
         return _of_somebody(found, owner, role, name)
-    return Named(name, role, found.start(), found.end(), breed_of(who))
+    return Named(
+        name, role, found.start(), found.end(), breed_of(who), is_known=found.re is _THE_PET and found[0][:3].lower() == "the"
+    )
 
 
 def _goes_on(after: str) -> bool:

@@ -89,6 +89,12 @@ _OFTEN = re.compile(rf"{OFTEN}|\b(?:when|whenever|every|each|always|usually)\b",
 _NAMES_SOMEBODY = re.compile(
     rf"(?<!^)\b(?!I\b|I')[A-Z][a-z]+\b|\b[Yy]our (?:\w+ )?(?:{RELATIVES}|{ANIMALS})\b",
 )
+_HEALTH = re.compile(
+    r"\b(?:allerg(?:y|ic|ies)|intoleran(?:t|ce)|coeliac|celiac|diabet(?:es|ic)|asthma(?:tic)?|epilep(?:sy|tic)|epipen|inhaler|"
+    r"insulin|"
+    r"pacemaker|thyroid|migraines?|coumadin|warfarin)\b(?! to (?:people|mondays?|work))",
+    re.IGNORECASE,
+)
 _ENDS = re.compile(r"[.!?…](?= )")
 _QUOTES = str.maketrans({"“": "'", "”": "'", '"': "'"})
 
@@ -171,7 +177,7 @@ def _told(turn: Turn, said: Sequence[JudgedSentence], source: Said | None, befor
 
     A question about “him” or “her” is told with the sentence of the user, in the message `before`, that names somebody.
     """
-    line, kind = turn.line, next(one.kind for one in reversed(said) if one.is_kept)
+    line, kind = turn.line, _kind(said)
     alone = _in_third_person(said[0], line) if len(said) == 1 and source is None else ""
     question = turn.question if source is not None and source is turn.asked else ""
     sources = (source.id, line.id) if source is not None else (line.id,)
@@ -181,6 +187,13 @@ def _told(turn: Turn, said: Sequence[JudgedSentence], source: Said | None, befor
     if before and of_whom:
         return Told(f"{_quoted([of_whom], before.line, '')} {_answer(text, line)}", (before.line.id, *sources), kind)
     return Told(text, sources, kind)
+
+
+def _kind(said: Sequence[JudgedSentence]) -> FactKind:
+    """Return the kind of the surest of these sentences, unless one names what only health can mean."""
+    if any(_HEALTH.search(one.tidied) for one in said if one.is_kept):
+        return FactKind.HEALTH
+    return max((one for one in said if one.is_kept), key=lambda one: one.probability).kind
 
 
 def _answer(told: str, line: Said) -> str:

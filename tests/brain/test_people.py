@@ -136,3 +136,12 @@ def test_the_work_of_somebody_named_has_their_name_as_its_key():
 )
 def test_questions_and_comparisons_introduce_nobody(said: str):
     assert texts(said) == []
+
+
+def test_the_pet_that_is_known_loses_its_old_name():
+    said = ("we're getting a puppy, gonna call her Pixel", "ok so Pixel is out, the pup is called Dolma now")
+
+    old, new = (one for one in stated(*said) if " called " in one.text)
+
+    assert (old.text, new.text) == ("Orla's puppy is called Pixel.", "Orla's puppy is called Dolma.")
+    assert old.key == new.key

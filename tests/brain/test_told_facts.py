@@ -388,3 +388,9 @@ def test_sentences_that_need_each_other_come_together():
 )
 def test_each_time_is_past_or_to_come_as_its_own_clause_says(said: str, fact: str):
     assert any(fact in text for text in texts(said)), texts(said)
+
+
+def test_an_intolerance_is_of_health_whatever_else_is_said():
+    (fact,) = told("i cant do milk or cream at all, lactose intolerant. a chef. i know")
+
+    assert fact.kind is FactKind.HEALTH

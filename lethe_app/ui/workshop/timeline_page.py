@@ -97,8 +97,9 @@ class TimelinePage(Page):
         self._place.bridge.spawn(self._read(self.whose.persona), lane="timeline")
 
     async def _read(self, persona: str) -> None:
-        self._known = await self._house.browsing.timeline(persona)
-        self._absence = None if self._known.known else await self._house.fact_extraction.explain_absence(persona)
+        known = await self._house.browsing.timeline(persona)
+        absence = None if known.known else await self._house.fact_extraction.explain_absence(persona)
+        self._known, self._absence = known, absence
         self._show()
 
     @property
