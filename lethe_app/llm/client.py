@@ -196,15 +196,18 @@ class ModelClient:
         raise ModelError("The engine gave no vectors.")
 
     async def close(self) -> None:
-        """End the process and the reader thread; waiting jobs end with ModelCrashed."""
+        """End the process and the reader thread; waiting jobs end with ModelCrashed, also when this is cancelled."""
         process, pipe, reader = self._process, self._pipe, self._reader
         self._process = self._pipe = self._reader = None
         self._holds_something = False
         if process is None or pipe is None or reader is None:
             return
-        await asyncio.to_thread(end, process, reader)
-        pipe.close()
-        self._tell_all(Died())
+        ending = asyncio.ensure_future(asyncio.to_thread(end, process, reader))
+        ending.add_done_callback(lambda _ended: pipe.close())
+        try:
+            await asyncio.shield(ending)
+        finally:
+            self._tell_all(Died())
 
     async def _answer(self, request: Request) -> None:
         """Wait for the last word."""

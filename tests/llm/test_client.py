@@ -179,6 +179,21 @@ async def test_closing_ends_the_process_and_whoever_waits(client: ModelClient, e
         await waiting
 
 
+async def test_whoever_waits_is_told_although_closing_was_cancelled(client: ModelClient, echo_model: Callable[..., Path]):
+    await load(client, echo_model("word " * 2000, delay=0.05))
+    reply = asyncio.create_task(hear(client, "Go on"))
+    await asyncio.sleep(0.2)
+
+    closing = asyncio.create_task(client.close())
+    await asyncio.sleep(0)
+    closing.cancel()
+
+    with pytest.raises(ModelCrashed):
+        await asyncio.wait_for(reply, 20)
+    with pytest.raises(asyncio.CancelledError):
+        await closing
+
+
 async def test_a_note_that_is_gone_is_cut_out_and_then_computed_anew(client: ModelClient, echo_model: Callable[..., Path]):
     await load(client, echo_model())
     told, said = (" ".join(f"{name}{number}" for number in range(60)) for name in ("told", "said"))
