@@ -350,9 +350,8 @@ def _take_back(pieces: list[Piece], before: list[Piece], asked: str) -> bool:
         stated = _last_statement(pieces[:place])
         if piece.meaning is Meaning.DROPPED or not retracts(piece.text, follows_own=stated is not None, asked=asked):
             continue
-        says_it_here = any(
-            len(one.text.split()) > LONG_ACTION for one in pieces[:place]
-        )  # “did I tell you I'm a prince? kidding”
+        # “did I tell you I'm a prince? kidding” takes back its own question only
+        says_it_here = any(len(one.text.split()) > LONG_ACTION for one in pieces[:place])
         taken = stated or (None if says_it_here else _last_statement(before))
         if taken is not None:
             piece.text, piece.meaning = stated_instead(piece.text, taken.text), Meaning.PLAIN

@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from lethe_app.brain import goals as wishes
 from lethe_app.brain import taken_up
 from lethe_app.brain.dialogue_acts import read_pieces
-from lethe_app.brain.fact_classifier import probability
-from lethe_app.brain.fact_sentences import features
 from lethe_app.brain.quotable import Sentence, parts, plain, words
 from lethe_app.brain.quoting import Quote, shorten, written
 from lethe_app.brain.said import Said
 from lethe_app.brain.salience import Signs, Vocabulary, read_signs, salience
-from lethe_app.brain.selection import Report, choose, reports
+from lethe_app.brain.selection import Report, choose, lasting, reports
 from lethe_app.brain.taken_up import TAKEN_UP, names_in, told_sentences
 from lethe_app.brain.titles import titled
 from lethe_app.brain.topics import Topic, keywords, topics
@@ -163,23 +161,16 @@ def _relevance(said: Sequence[Sentence], signs: Sequence[Signs], messages: int) 
 
 
 def _title(lines: Sequence[Said], told: _Told, about: Sequence[Topic]) -> str:
-    is_english = told.vocabulary.is_english
+    least = FLEETING if told.vocabulary.is_english else 1.0
     worth = [
         0.0
         if sentence.in_story and not told.is_played
-        else salience(sentence, sign, told.vocabulary) * sentence.standing * (_lasting(sentence) if is_english else 1.0)
+        else salience(sentence, sign, told.vocabulary) * sentence.standing * lasting(sentence, least)
         for sentence, sign in zip(told.certain, told.certain_signs, strict=True)
     ]
     found = titled(about, told.certain, worth, is_english=told.vocabulary.is_english)
     by_role = sorted(lines, key=lambda line: line.role is not Role.USER)
     return found or next(filter(None, map(_opening, by_role)), "")
-
-
-def _lasting(sentence: Sentence) -> float:
-    """Return what a sentence is worth as one to be remembered, from `FLEETING` to 1; speech of a scene counts in full."""
-    if sentence.in_story or sentence.narrates:
-        return 1.0
-    return FLEETING + (1 - FLEETING) * probability(features(sentence.text))
 
 
 def _opening(line: Said) -> str:

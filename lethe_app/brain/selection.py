@@ -77,7 +77,7 @@ def reports(sentences: Sequence[Sentence], signs: Sequence[Signs], vocabulary: V
     for index, sentence in enumerate(sentences):
         if index in outdated or not sentence.standing or _says_nothing(sentence.text):
             continue
-        told = salience(sentence, signs[index], vocabulary) * (_lasting(sentence) if vocabulary.is_english else 1.0)
+        told = salience(sentence, signs[index], vocabulary) * (lasting(sentence, FLEETING) if vocabulary.is_english else 1.0)
         asked = _question_before(sentences, index)
         if asked is not None and vocabulary.telling(asked.words) and vocabulary.telling(sentence.words):
             told = max(told, 0.5 + 2 * salience(asked, signs[index - 1], vocabulary))
@@ -94,17 +94,16 @@ def reports(sentences: Sequence[Sentence], signs: Sequence[Signs], vocabulary: V
 
 def _outdated(sentences: Sequence[Sentence], signs: Sequence[Signs], vocabulary: Vocabulary) -> set[int]:
     """Return the places of plans that a later message of the same speaker changes."""
-    changed: dict[int, tuple[str, set[str]]] = {}
+    lines = {sentence.line for sentence in sentences if sentence.role is Role.USER and announces_change(sentence.text)}
+    last: dict[tuple[str, str], int] = {}
     for sentence in sentences:
-        if sentence.role is Role.USER and announces_change(sentence.text):
-            line = (other for other in sentences if other.line == sentence.line)
-            changed[sentence.line] = (sentence.name, {word for other in line for word in vocabulary.telling(other.words)})
+        if sentence.line in lines:
+            last |= {(sentence.name, word): sentence.line for word in vocabulary.telling(sentence.words)}
     return {
         index
         for index, sentence in enumerate(sentences)
-        if signs[index].plan is not None or _INTENDS.search(sentence.text)
-        for line, (name, words) in changed.items()
-        if line > sentence.line and name == sentence.name and not words.isdisjoint(vocabulary.telling(sentence.words))
+        if (signs[index].plan is not None or _INTENDS.search(sentence.text))
+        and any(last.get((sentence.name, word), -1) > sentence.line for word in vocabulary.telling(sentence.words))
     }
 
 
@@ -113,11 +112,11 @@ def _says_nothing(text: str) -> bool:
     return is_figurative(text) or compares(text) or has_lost_quotation(text)
 
 
-def _lasting(sentence: Sentence) -> float:
-    """Return what a sentence is worth as one to be remembered, from `FLEETING` to 1; speech of a scene counts in full."""
+def lasting(sentence: Sentence, least: float) -> float:
+    """Return what a sentence is worth as one to be remembered, from `least` to 1; speech of a scene counts in full."""
     if sentence.in_story or sentence.narrates:
         return 1.0
-    return FLEETING + (1 - FLEETING) * probability(features(sentence.text))
+    return least + (1 - least) * probability(features(sentence.text))
 
 
 def choose(candidates: Sequence[Report], weights: dict[str, float], longest: int) -> list[Report]:

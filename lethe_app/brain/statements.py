@@ -48,6 +48,8 @@ _TELLING = re.compile(
 _WORK = re.compile(
     r"^I(?:'m| am|'ve been| have been| work)?(?: working)? (?P<how>(?:as|at|for|in) .+|(?P<what>an? .+))", re.IGNORECASE
 )
+MOST_EARLIER = 200
+"""Plans and habits, the last ones told, among which the one that a message changes is looked for."""
 SHORT_CHANGE = 20
 """Words of a message that announces a change and tells of nothing else."""
 _NEARBY = 3
@@ -180,7 +182,8 @@ def _in_own_words(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]], stat
         turn = told_facts.read(line, pieces[place], asked)
         earlier_plans: dict[str, frozenset[str]] = {}
         if endings.announces_change(line.text[:LONGEST_MESSAGE]):
-            earlier_plans = {one.text: _plan_words(one) for one in held.values() if _may_change(one, line)}
+            plans = [one for one in held.values() if _may_change(one, line)][-MOST_EARLIER:]
+            earlier_plans = {one.text: _plan_words(one) for one in plans}
             turn = told_facts.with_subjects_kept(turn, frozenset[str]().union(*earlier_plans.values()))
         for told in told_facts.find(turn, before.get(line.name), [one.text for one in here], heard):
             words, key = content_words(told.text), ""
@@ -200,7 +203,7 @@ def _in_own_words(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]], stat
 
 def _may_change(earlier: Statement, line: Said) -> bool:
     """Return whether somebody who announces a change may mean this earlier statement of theirs."""
-    is_other = line.id not in earlier.messages and earlier.subject == line.name
+    is_other = line.id not in earlier.messages and earlier.subject == line.name and earlier.time <= line.time
     is_plan = earlier.kind is FactKind.PLAN or earlier.key.startswith("plan ")
     return is_other and (is_plan or (not earlier.key and earlier.kind in {FactKind.TASTE, FactKind.EVENT, FactKind.OTHER}))
 

@@ -70,9 +70,11 @@ class Sessions:
 
         Raises what archiving raises.
         """
+        before = self._endings.get(persona_id)
         session = await self.begin(persona_id)
-        if task := self._endings.get(persona_id):
-            await task
+        task = self._endings.get(persona_id)
+        if task is not None and task is not before:
+            await asyncio.shield(task)
         return await self._chats.session(session.guid)
 
     async def begin(self, persona_id: str) -> ChatSession:

@@ -50,8 +50,8 @@ def nothing_in_words(view: View) -> str:
     tr = QCoreApplication.translate
     return {
         View.PINNED: tr("Fact", "Nothing is pinned. A pinned fact is always in mind."),
-        View.MINE: tr("Fact", "You have worded no fact yourself yet."),
-        View.STORY: tr("Fact", "Nothing was said in character yet. What is stays a fact of its conversation."),
+        View.MINE: tr("Fact", "You have not written any facts yourself yet."),
+        View.STORY: tr("Fact", "Nothing has been said in character yet. Facts of a story stay in its conversation."),
         View.REPLACED: tr("Fact", "No fact has been replaced by a newer one yet."),
     }.get(view, "")
 
