@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,13 +13,18 @@ from lethe_app.brain import taken_up
 from lethe_app.brain.dialogue_acts import read_pieces
 from lethe_app.brain.quotable import Sentence, parts, plain, words
 from lethe_app.brain.quoting import Quote, shorten, written
+from lethe_app.brain.reported_facts import reported_facts
 from lethe_app.brain.said import Said
 from lethe_app.brain.salience import Signs, Vocabulary, read_signs, salience
-from lethe_app.brain.selection import Report, choose, lasting, reports
+from lethe_app.brain.selection import choose
+from lethe_app.brain.summary_candidates import Material, Report, candidates, lasting, outdated, says_nothing
 from lethe_app.brain.taken_up import TAKEN_UP, names_in, told_sentences
+from lethe_app.brain.third_person import possessive
+from lethe_app.brain.title_events import News, news_in
 from lethe_app.brain.titles import titled
 from lethe_app.brain.topics import Topic, keywords, topics
 from lethe_app.domain.chat import Role
+from lethe_app.domain.facts import FactKind
 from lethe_app.retrieval.render import SENTENCE_END
 
 LONGEST = 1200
@@ -33,6 +39,17 @@ FLEETING = 0.6
 LEAST = 250
 SHARE = 0.5
 """A summary may have `LEAST` characters and so large a share of what counts as told."""
+FEWEST_FACTS = 5
+"""From which a title may say what they are about in general."""
+_MATTERS = {
+    FactKind.PEOPLE: "family",
+    FactKind.WORK: "work",
+    FactKind.HOME: "home",
+    FactKind.HEALTH: "health",
+    FactKind.TASTE: "tastes",
+    FactKind.PLAN: "plans",
+    FactKind.IDENTITY: "life",
+}
 _FRAMED = re.compile(r'(?P<name>[^"\n]{1,40}?)(?: (?:said|asked|wrote), "|：「)')
 
 
@@ -71,18 +88,15 @@ def summary(lines: Sequence[Said], longest: int = LONGEST) -> str:
 
 
 def title(lines: Sequence[Said]) -> str:
-    """Two to six words; where nothing stands out, how the user began."""
+    """Two to seven words; where nothing stands out, how the user began."""
     told = _read(lines)
     return _title(lines, told, topics(told.certain, told.vocabulary))
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Told(Material):
     """What of a conversation counts as told."""
 
-    sentences: list[Sentence]
-    signs: list[Signs]
-    vocabulary: Vocabulary
     is_played: bool
     """Most of what the user says is in character."""
 
@@ -103,7 +117,18 @@ def _read(lines: Sequence[Said], known: Sequence[Sentence] = ()) -> _Told:
     told = told_sentences(lines, pieces)
     vocabulary = Vocabulary.of([*known, *told], names_in(lines))
     signs = [read_signs(sentence, vocabulary.speakers) for sentence in told]
-    return _Told(told, signs, vocabulary, taken_up.is_roleplay(lines, pieces))
+    is_played = taken_up.is_roleplay(lines, pieces)
+    if not vocabulary.is_english:
+        return _Told(told, signs, [None] * len(told), [], vocabulary, is_played)
+    left_out = outdated(told, signs, vocabulary)
+    news = [None if place in left_out else _news(sentence) for place, sentence in enumerate(told)]
+    return _Told(told, signs, news, reported_facts(lines), vocabulary, is_played)
+
+
+def _news(sentence: Sentence) -> News | None:
+    """Return what a sentence of the user tells of an event, unless it is said in jest or in character."""
+    is_plain = sentence.role is Role.USER and not (sentence.in_story or sentence.asks or sentence.narrates)
+    return news_in(sentence.text) if is_plain and not says_nothing(sentence.text) else None
 
 
 def is_roleplay(lines: Sequence[Said]) -> bool:
@@ -115,10 +140,10 @@ def _summary(told: _Told, longest: int) -> str:
     if longest <= 0:
         return ""
     room = min(longest, LEAST + int(SHARE * sum(len(sentence.text) for sentence in told.certain)))
-    candidates = reports(told.sentences, told.signs, told.vocabulary, longest)
-    chosen = choose(candidates, dict(told.vocabulary.weights), room)
-    if not chosen and candidates:
-        best = max(candidates, key=lambda report: report.salience)
+    facts, others = candidates(told, longest)
+    chosen = choose(facts, others, dict(told.vocabulary.weights), room)
+    if not chosen and (facts or others):
+        best = max([*facts, *others], key=lambda report: report.salience)
         return shorten(best.quote.alone, longest)
     return written(report.quote for report in chosen)
 
@@ -138,8 +163,8 @@ def rolling(lines: Sequence[Said], before: str, longest: int) -> str:
     if len(joined) <= longest:
         return joined
     together = list(dict.fromkeys([*known, *new]))
-    candidates = [_again(line, place, len(together), told.vocabulary) for place, line in enumerate(together)]
-    chosen = choose(candidates, dict(told.vocabulary.weights), longest)
+    competing = [_again(line, place, len(together), told.vocabulary) for place, line in enumerate(together)]
+    chosen = choose([], competing, dict(told.vocabulary.weights), longest)
     return "\n".join(report.quote.alone for report in chosen) or shorten(together[-1], longest)
 
 
@@ -168,9 +193,18 @@ def _title(lines: Sequence[Said], told: _Told, about: Sequence[Topic]) -> str:
         else salience(sentence, sign, told.vocabulary) * sentence.standing * lasting(sentence, least)
         for sentence, sign in zip(told.certain, told.certain_signs, strict=True)
     ]
-    found = titled(about, told.certain, worth, is_english=told.vocabulary.is_english)
+    news = [one for sentence, one in zip(told.sentences, told.news, strict=True) if sentence.standing >= TAKEN_UP]
+    found = titled(about, told.certain, worth, news, is_english=told.vocabulary.is_english, matters=_matters(told))
     by_role = sorted(lines, key=lambda line: line.role is not Role.USER)
     return found or next(filter(None, map(_opening, by_role)), "")
+
+
+def _matters(told: _Told) -> str:
+    """Return what most of the facts are about, such as “Frank's family and work”; empty where there are few."""
+    kinds = Counter(_MATTERS[fact.kind] for fact in told.facts if fact.kind in _MATTERS)
+    if sum(kinds.values()) < FEWEST_FACTS:
+        return ""
+    return f"{possessive(told.facts[0].speaker)} {' and '.join(matter for matter, _count in kinds.most_common(2))}"
 
 
 def _opening(line: Said) -> str:

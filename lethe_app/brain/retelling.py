@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from lethe_app.brain import dating
 from lethe_app.brain.kinds import ANIMALS, RELATIVES
@@ -17,6 +18,14 @@ from lethe_app.retrieval.words import STOP_WORDS, WORD, fold
 
 _FIRST = re.compile(r"(?<![\w'])(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)(?![\w])")
 _SECOND = re.compile(r"\b(?:you|your|yours|yourself|you're|you've)\b", re.IGNORECASE)
+_CLAUSE_END = re.compile(r"[,:;]| and | but | [-–—]+ ")
+_GENERIC = re.compile(
+    r"\b(?:if|when|where|because|how|unless|until|while) you\b|\byou(?:'re| are| can| can't| cannot| could| never| always|"
+    r" have to|"
+    r" need| get| see| want| would|'d| just| don't| must| shouldn't| end up| go)\b",
+    re.IGNORECASE,
+)
+"""“You” for anybody."""
 _WE = {"we": "they", "us": "them", "our": "their", "ours": "theirs", "ourselves": "themselves"}
 _TOGETHER = re.compile(r"(?<![\w.'])(?:[Ww]e|us|[Oo]urs?|ourselves)(?![\w.])")
 _URGED = re.compile(r"\blet'?s\b", re.IGNORECASE)
@@ -24,7 +33,9 @@ _LEFT = re.compile(r"(?<![\w'])(?:I|I'm|I've|I'll|I'd|my|me|we|our)(?![\w'])")
 _LEANING = re.compile(
     r"^(?:it|it's|its|that|that's|they|they're|their|he|he's|his|she|she's|this|these|those|them|there|there's|which|such|so|"
     r"then|one|both|neither)\b|^(?:I|we) (?:\w+ ){1,3}(?:it|them|"
-    r"him|her|one)(?:$| (?!who|that))",
+    r"him|her|one)(?:$| (?!who|that))|^(?:(?:really|also|just|totally|definitely|always) )?(?:made|makes|reminded|reminds|"
+    r"helped|helps|"
+    r"gave|gives|means|meant|showed|shows|inspired|pushed|kept|keeps) (?:me|us)\b",
     re.IGNORECASE,
 )
 _ANNOUNCED = re.compile(r"^[\w' ]{1,30}: (?=(?:I|my|we)\b)", re.IGNORECASE)
@@ -57,6 +68,12 @@ _GERUND = re.compile(
     r"[a-z]{2,}ing\b",
     re.IGNORECASE,
 )
+_FEELS = re.compile(
+    r"(?:looking forward to|(?:(?:so|very|really|super|pretty|too) )?(?:busy|happy|glad|excited|tired|proud|grateful|thankful|"
+    r"nervous|"
+    r"scared|exhausted|relieved|ready))\b",
+    re.IGNORECASE,
+)
 _NO_SUBJECT = re.compile(
     r"^(?:love|hate|miss|need|want|hope|feel|think|guess|wish|can't|cannot|couldn't|didn't|don't|haven't|had|got|been)\b",
     re.IGNORECASE,
@@ -87,6 +104,25 @@ def retell_after(sentence: Sentence, before: Sentence, other: str) -> str | None
         return None
     lead = rest.partition(" ")[0]
     return f"{first.rstrip('.')}; {rest if lead == sentence.name else rest[:1].lower() + rest[1:]}"
+
+
+def retell_all(said: Sequence[Sentence]) -> str | None:
+    """Return the sentences of one speaker in the third person, one after the other; the first must stand alone.
+
+    None where one of them cannot be told otherwise.
+    """
+    told = ""
+    for sentence in said:
+        text = _bare(sentence, "")
+        one, joint = retell(sentence, ""), " "
+        if one is None and told and not sentence.asks and is_statement(text) and not _SECOND.search(text):
+            one = _rewritten(text, sentence.name, "") if _FIRST.search(text) else finish(text)
+            told, joint = told.rstrip("."), "; "  # a pronoun stays with what it stands for
+        if not one or _LEFT.search(one):
+            return None
+        is_name = one.startswith(sentence.name)
+        told = f"{told}{joint}{one[:1].lower() + one[1:] if joint == '; ' and not is_name else one}" if told else one
+    return told or None
 
 
 def marked(told: str, sentence: Sentence) -> str:
@@ -151,6 +187,8 @@ def _with_subject(text: str) -> str:
     first = text.partition(" ")[0].lower()
     if first == "not" and not text.lower().startswith(("not only", "not just", "not everyone", "not all", "not many")):
         return f"I'm {text[:1].lower()}{text[1:]}"
+    if _FEELS.match(text):
+        return f"I'm {text[:1].lower()}{text[1:]}"
     if first in {"gonna", "going"} and text.lower().startswith(("gonna ", "going to ")):
         return f"I'm {text[:1].lower()}{text[1:]}"
     if _NO_SUBJECT.match(text) or is_past(first):
@@ -169,7 +207,7 @@ def _rewritten(text: str, name: str, other: str) -> str | None:
     told = rewrite(_AND_I.sub(lambda found: found[0].replace("and", "&"), text) if apart else text, name, other)
     if not told:
         return None
-    told = _possessed(told.replace(" & ", " and "), name)
+    told = unrepeated(told.replace(" & ", " and "), name)
     if not other:
         return told
     bare = re.compile(rf"(?P<let>\b(?:let|lets|help|helps|make|makes|made) {re.escape(other)} \w{{3,}}?)s\b")
@@ -181,18 +219,29 @@ def _third_plural(word: str) -> str:
     return told.capitalize() if word[0].isupper() else told
 
 
-def _possessed(text: str, name: str) -> str:
-    """“Their” in place of the name in the genitive, where the name stands before it."""
+def without_pictograms(text: str) -> str:
+    """Return the text without emoji and emoticons."""
+    return re.sub(r"  +", " ", _PICTOGRAM.sub("", text)).replace(" .", ".").strip()
+
+
+def unrepeated(text: str, name: str) -> str:
+    """Return a statement with “their” in place of the name in the genitive, where the name stands before it."""
     first, found, rest = text.partition(name)
     return first + found + re.sub(rf"\b{re.escape(name)}'s\b", "their", rest)
 
 
 def _told(text: str, name: str, other: str) -> str | None:
-    if _INVERTED.match(text) or _URGED.search(text) or (_SECOND.search(text) and not _FIRST.search(text)):
+    if _GENERIC.search(text) or _INVERTED.match(text) or _URGED.search(text):
+        return None
+    if _SECOND.search(text) and not _FIRST.search(text):
         return None
     if _FIRST.search(text):
         told = _rewritten(text, name, other)
         return told if told and not _LEFT.search(told) and len(list(split_sentences(told))) == 1 else None
+    if not is_statement(_CLAUSE_END.split(text)[0]):
+        return None
     first = fold(WORD.findall(text)[0])
+    if first in VERBS_THIRD - KIN and not _FINITE.search(text):
+        return None  # it lacks its subject
     is_common = first in STOP_WORDS or first in DULL or first in DETERMINERS or first in KIN or bool(_GERUND.match(text))
     return finish(f"{name} said that {text[:1].lower() + text[1:] if is_common else text}")

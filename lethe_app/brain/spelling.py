@@ -20,6 +20,12 @@ SPELLINGS = {
 """What people type and what they mean."""
 _AGED = re.compile(r"(?<=[a-z]) \((?P<age>\d{1,2})\),?(?=\s|$)")
 """“Emma (9)”."""
+_DATE = re.compile(
+    r"\b(?P<day>(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?)(?: \d{1,2}(?:st|nd|rd|th)?)?),(?= (?:1[89]|20)\d\d\b)",
+    re.IGNORECASE,
+)
+"""“6 June, 1971”."""
 _ACUTE = re.compile(r"(?<=[a-zA-Z])[´`](?=[a-zA-Z])")
 _SPELLED = re.compile(r"\b(?:" + "|".join(SPELLINGS) + r")\b(?!')", re.IGNORECASE)
 _ILL = re.compile(
@@ -66,6 +72,7 @@ def tidy(text: str) -> str:
     """One kind of apostrophe and quotation mark, and the spelling of chats set right: “im” → “I'm”, “i” → “I”."""
     plain = _ACUTE.sub("'", text).replace("’", "'").replace("‘", "'").replace("“", '"').replace("”", '"').replace("…", "... ")
     typed = SPELLINGS.keys() & set(_LETTERS.findall(plain.lower()))  # far quicker than a pattern of all of them
+    plain = _DATE.sub(r"\g<day>", plain)
     plain = _AGED.sub(r", \g<age>,", plain)
     fixed = _SPELLED.sub(lambda found: SPELLINGS[found[0].lower()], plain) if typed else plain
     if not plain.isascii() or "ll" in fixed or "ts" in fixed or "ere" in fixed:

@@ -86,6 +86,8 @@ def _told(text: str, name: str) -> str:
     place = 0 if text.startswith(f"{name} and their ") else doer.start() if doer else len(text)
     text = _possessed(text, name, place)
     seen: list[int] = [0] if place == 0 and text.startswith(f"{name} and") else []
+    if named := re.search(rf"(?<=[a-z] ){re.escape(name)}(?=[ .,])", text[: doer.start()] if doer else ""):
+        seen.append(named.start())  # “it made me feel like I belonged”
 
     def one(found: re.Match[str]) -> str:
         goes_on = not found["before"] or found["before"] == "and "
@@ -148,7 +150,7 @@ def _possessed(text: str, name: str, doer: int) -> str:
             return name if word == "me" else possessive(name)
         return {"my": "their", "mine": "theirs"}.get(word, "them")
 
-    text = re.sub(r"\b(?:[Mm]y|[Mm]ine|[Mm]e)\b(?!-)", one, text)
+    text = re.sub(r"\b(?:[Mm]y|[Mm]ine|[Mm]e)\b(?!-)", one, re.sub(r"\b(?P<mine>[Mm]ine)'s\b", r"\g<mine> is", text))
     text = re.sub(r"\bby myself\b", "alone", text)
     return re.sub(r"\b[Mm]yself\b", "themselves", text)
 

@@ -15,44 +15,20 @@ from lethe_app.brain.verbs import BASE, is_past
 from lethe_app.retrieval.words import STOP_WORDS, fold
 
 MOST_WORDS = 6
-_WHOSE = rf"\b(?:my|our|his|her|their) (?P<kin>(?:\w+ )?(?:{RELATIVES}|{ANIMALS})),? ?(?P<name>[A-Za-zà-ÿ]{{3,}})?,? (?:\w+ )?"
-_EVENTS = tuple(
-    (re.compile(pattern, re.IGNORECASE), title)
-    for pattern, title in (
-        (_WHOSE + r"(?:is|are|'s|was|got|just got|is getting) ?(?:getting |just )?(?:married|marrying)\b", "{whose} wedding"),
-        (_WHOSE + r"(?:has )?(?:just )?(?:died|passed away|is dead)\b", "{whose} death"),
-        (rf"\bI (?:just )?lost my (?P<kin>(?:\w+ )?(?:{RELATIVES}|{ANIMALS}))\b", "{whose} death"),
-        (_WHOSE + r"(?:is|'s) (?:now )?(?:pregnant|expecting|having a baby)\b", "{whose} baby"),
-        (_WHOSE + r"(?:just )?(?:had (?:her|a|their) baby|gave birth)\b", "{whose} baby"),
-        (_WHOSE + r"(?:is|'s|was|got)(?: just| now)? engaged\b", "{whose} engagement"),
-        (_WHOSE + r"(?:is|'s|was|got)(?: just| now)? (?:very )?(?:ill|sick|in hospital)\b", "{whose} illness"),
-        (
-            _WHOSE + r"(?:starts|is starting|started) (?P<rest>school|kindergarten|university|college)\b",
-            "{whose} start at {rest}",
-        ),
-        (r"\bI (?:just |finally |really )?(?:quit|resigned)\b(?! (?:smoking|drinking))", "Quitting the job"),
-        (r"\bI (?:just )?(?:lost my job|got (?:fired|laid off)|was (?:fired|laid off))\b", "Losing the job"),
-        (r"\bI (?:just |finally )?(?:got|found|start(?:ed)?|have) (?:the|a|my) new job\b|\bI got the job\b", "The new job"),
-        (r"\b(?:I|we)(?: just|'re|'m| are| am| got)* (?:got )?engaged\b", "The engagement"),
-        (r"\b(?:I|we)(?:'re|'m| are| am)(?: both| finally)? getting married\b|\b(?:our|my) wedding\b", "The wedding"),
-        (r"\bI(?:'m| am) (?:\d+ weeks )?pregnant\b", "The pregnancy"),
-    )
-)  # fmt: skip
-"""What people tell with a verb and name with a noun."""
 _VAGUE = frozenset(
     """
-    til yr yrs bloke lads lad lady mom dads obvi prob ppl
-    ability accomplishment achievement action adventure advice age air amount answer approach area aspect attention
-    attitude balance beauty blessing break brief bunch case cause challenge chapter choice comfort companionship company
-    confidence connection control couple creativity deal decision detail dream effect effort emotion end energy
-    environment escape event example excitement fact favor favorite favourite feel fri fun fund gamer gratitude group
-    growth hour hurt inclusivity input inspiration issue joke journey kindness level lol love luck meaning mess message
-    middle mind mix mood motivation nature need news number option order part passion path peace people perk perspective
-    photo pic picture piece point positivity potential progress purpose question reality reason relief reminder respect
-    result risk routine sake self sense setback share shot side sign situation snap solution someone space spirit spot
-    stage start state step strength stress struggle style success support surprise system talk team thanks theme therapy
-    thought thread today topic touch track trick truth turn use value version vibe view way well wonder word world worry
-    year yesterday min mins minute hr hrs hour yr yrs bit lad lass bloke mate guy spare mouth eyebrow wind weather
+    fam til yr yrs bloke lads lad lady mom dads obvi prob ppl ability accomplishment achievement action adventure advice
+    age air amount answer approach area aspect attention attitude balance beauty blessing break brief bunch case cause
+    challenge chapter choice comfort companionship company confidence connection control couple creativity deal decision
+    detail dream effect effort emotion end energy environment escape event example excitement fact favor favorite
+    favourite feel fri fun fund gamer gratitude group growth importance hour hurt inclusivity input inspiration issue
+    joke journey kindness level lol love luck meaning mess message middle mind mix mood motivation nature need news
+    number option order part passion path peace people perk perspective photo pic picture piece point positivity
+    potential progress purpose question reality reason relief reminder respect result risk routine sake self sense
+    setback share shot side sign situation snap solution someone space spirit spot stage start state step strength
+    stress struggle style success support surprise system talk team thanks theme therapy thought thread today topic
+    touch track trick truth turn use value version vibe view way well wonder word world worry year yesterday min mins
+    minute hr hrs bit lass mate guy spare mouth eyebrow wind weather
     """.split()  # noqa: SIM905 - see retrieval/words
 )
 """Singular nouns that name nothing one could find a conversation by."""
@@ -105,17 +81,6 @@ class Phrase(NamedTuple):
     words: frozenset[str]
 
 
-def event_in(text: str) -> Phrase | None:
-    """The event of a life that a sentence tells, such as “Ana's wedding”."""
-    tidied = tidy(text)
-    for pattern, title in _EVENTS:
-        if found := pattern.search(tidied):
-            groups = {key: value or "" for key, value in found.groupdict().items()}
-            made = title.format(whose=_owner(groups), **groups) if "{" in title else title
-            return Phrase(made, _words(made))
-    return None
-
-
 def is_nominal(topic: Topic) -> bool:
     """Can the topic stand in a title as a noun that means something to whoever reads the list?"""
     if topic.is_name:
@@ -133,6 +98,8 @@ def is_nominal(topic: Topic) -> bool:
     ):
         return False
     if len(words) == 1:
+        if last.endswith("ing") and last not in _NOUNS_IN_ING and not topic.definite:
+            return False
         if last.endswith("s") and last[:-1] in BASE and not topic.definite:
             return False
         return words[0] not in KIN and topic.spelling.lower() not in KIN
@@ -161,13 +128,13 @@ def phrase_of(topic: Topic, said: Sequence[Sentence], *, leads: bool) -> Phrase:
     for sentence in said:
         if sentence.line in topic.lines and not sentence.narrates and (found := pattern.search(tidy(sentence.text))):
             return _around(topic, tidy(sentence.text), found, leads=leads)
-    return Phrase(topic.spelling, _words(topic.spelling))
+    return Phrase(topic.spelling, words_of(topic.spelling))
 
 
 def _around(topic: Topic, text: str, found: re.Match[str], *, leads: bool) -> Phrase:
     before, after = text[: found.start()], text[found.end() :]
     if leads and (led := _led(before, topic)):
-        return Phrase(led, _words(led))
+        return Phrase(led, words_of(led))
     name = _with_capital(topic)
     if owned := _OWNED.search(before):
         owner = owned["owner"]
@@ -176,11 +143,19 @@ def _around(topic: Topic, text: str, found: re.Match[str], *, leads: bool) -> Ph
         name = name if topic.is_name or fold(name.partition(" ")[0]) in KIN else f"the{determined['kind'] or ''} {name}"
     elif new := _AN.search(before):
         name = f"the {new['kind'] or ''}{name}"
-    if topic.words <= 2 and (place := _AFTER.match(after)) and _is_noun(place["what"]):
-        tail = f" {place['link']} {'the ' if place['the'] else ''}{place['kind'] or ''}{place['what']}"
+    place = _AFTER.match(after) if topic.words <= 2 else None
+    if place and _is_noun(place["what"]) and _ends(after[place.end() :]):
+        article = "" if not place["the"] else place["the"] if place["the"] in {"a ", "an "} else "the "
+        tail = f" {place['link']} {article}{place['kind'] or ''}{place['what']}"
         if len((name + tail).split()) <= MOST_WORDS:
             name += tail
-    return Phrase(name.removeprefix("the ") if leads else name, _words(name))
+    return Phrase(name.removeprefix("the ") if leads else name, words_of(name))
+
+
+def _ends(rest: str) -> bool:
+    """Return whether a noun phrase is over: no further noun follows."""
+    following = re.match(r" (?P<word>[A-Za-z]+)", rest)
+    return following is None or fold(following["word"]) in STOP_WORDS or fold(following["word"]) in DULL
 
 
 def _led(before: str, topic: Topic) -> str:
@@ -190,15 +165,6 @@ def _led(before: str, topic: Topic) -> str:
     if not found or found["verb"].lower() in _NO_LEADS or (topic.is_name and " " not in found["lead"].strip()):
         return ""
     return f"{re.sub(r' (?:my|our) ', ' the ', found['lead'])}{topic.spelling}"
-
-
-def _owner(groups: dict[str, str]) -> str:
-    name = groups.get("name", "")
-    is_word = fold(name) in DULL or fold(name) in STOP_WORDS or is_past(name) or name.lower().endswith(("ing", "ly"))
-    if name and not is_word:
-        return f"{name[:1].upper()}{name[1:]}'s"
-    kin = groups.get("kin", "")
-    return f"{kin[:1].upper()}{kin[1:]}'s"
 
 
 def _with_capital(topic: Topic) -> str:
@@ -212,5 +178,6 @@ def _is_noun(word: str) -> bool:
     return folded not in DULL and folded not in VERBS_THIRD and not folded.endswith(("ing", "ly", "ed"))
 
 
-def _words(text: str) -> frozenset[str]:
+def words_of(text: str) -> frozenset[str]:
+    """Return the folded words of a part of a title that say something."""
     return frozenset(fold(word) for word in re.findall(r"\w+", text) if fold(word) not in STOP_WORDS)

@@ -9,13 +9,14 @@ from itertools import islice
 
 from lethe_app.brain.lexicon import GRAVE
 from lethe_app.brain.quotable import Sentence
-from lethe_app.brain.title_phrases import MOST_WORDS, Phrase, event_in, is_denied, is_lone, is_nominal, phrase_of
+from lethe_app.brain.title_events import News
+from lethe_app.brain.title_phrases import MOST_WORDS, Phrase, is_denied, is_lone, is_nominal, phrase_of, words_of
 from lethe_app.brain.topics import HAN_OR_KANA, Topic, distinct
 
 SECOND = 0.24
 """Share of the best topic's worth that the second part needs to stand beside the first."""
-EVENT = 0.6
-"""Share of the most telling sentence's worth that one with an event needs to give the title its first part."""
+ALSO = 0.35
+"""Share of the best news' worth that another needs to stand beside it."""
 MOST_TRIED = 12
 """Topics."""
 MOST_READ = 20
@@ -33,10 +34,19 @@ GRAVER = 2.0
 """And an exam or a wedding against a ferry."""
 
 
-def titled(found: Sequence[Topic], said: Sequence[Sentence], worth: Sequence[float], *, is_english: bool) -> str:
-    """The one or two things the conversation was most about, in two to six words; empty if there is nothing.
+def titled(
+    found: Sequence[Topic],
+    said: Sequence[Sentence],
+    worth: Sequence[float],
+    news: Sequence[News | None],
+    *,
+    is_english: bool,
+    matters: str = "",
+) -> str:
+    """The one or two things the conversation was most about, in two to seven words; empty if there is nothing.
 
-    `worth` is how telling each of the sentences is.
+    `worth` is how telling each of the sentences is, `news` what it tells of an event. `matters` says what was spoken
+    of in general, for where nothing but a noun or a name stands out.
     """
     if not is_english:
         return _listed([topic.spelling for topic in distinct(found, 2)])
@@ -45,8 +55,10 @@ def titled(found: Sequence[Topic], said: Sequence[Sentence], worth: Sequence[flo
     lines: dict[int, float] = {}
     for place in reversed(order):
         lines[said[place].line] = worth[place]
-    parts = _events([said[place] for place in order if worth[place] > EVENT * worth[order[0]]], len(said))
+    parts = _news(said, worth, news)
     parts += _topics(found, telling, lines, parts)
+    if matters and all(map(_adds_little, parts)):
+        return matters[:1].upper() + matters[1:]
     if not parts and found:
         parts = [phrase_of(topic, telling, leads=False) for topic in distinct(found, 2)]
     text = " and ".join(part.text for part in parts)
@@ -71,9 +83,15 @@ def _topics(
             break
         phrase = phrase_of(topic, telling, leads=not parts)
         overlaps = any(phrase.words & other.words for other in parts)
-        if not overlaps and _fits([*parts, phrase]) and not (parts and is_lone(phrase)):
+        if not overlaps and _fits([*parts, phrase]) and not (_adds_little(phrase) if begun else parts and is_lone(phrase)):
             parts.append(phrase)
     return parts[len(begun) :]
+
+
+def _adds_little(phrase: Phrase) -> bool:
+    """Return whether a phrase is no more than a noun or a name, which says little beside what happened."""
+    bare = phrase.text.removeprefix("the ")
+    return " " not in bare or all(word[:1].isupper() for word in bare.split())
 
 
 def _is_denied(topic: Topic, telling: Sequence[Sentence]) -> bool:
@@ -81,13 +99,39 @@ def _is_denied(topic: Topic, telling: Sequence[Sentence]) -> bool:
     return any(is_denied(topic, text) for text in islice(said, MOST_READ))
 
 
-def _events(telling: Sequence[Sentence], count: int) -> list[Phrase]:
-    """The event of the most telling of `count` sentences that has one; a death of which little is said is no title."""
-    own = [sentence.text for sentence in telling if not (sentence.in_story or sentence.asks)]
-    found = [event for event in map(event_in, own) if event is not None]
-    mourning = sum(bool(_DEATH.search(text)) for text in [*own, *(event.text for event in found)])
-    is_mourned = mourning >= MOURNED * count
-    return [event for event in found if is_mourned or not _DEATH.search(event.text)][:1]
+def _news(said: Sequence[Sentence], worth: Sequence[float], news: Sequence[News | None]) -> list[Phrase]:
+    """Return the one or two best news, each weighed by how telling its sentence is beside the most telling one.
+
+    A death of which little is said is no title.
+    """
+    best = max(worth, default=0.0)
+    is_mourned = _is_mourned(said, news)
+    values: dict[str, float] = {}
+    for told, telling in zip(news, worth, strict=True):
+        if told is not None and (is_mourned or not _DEATH.search(told.text)):
+            values[told.text] = values.get(told.text, 0.0) + told.weight * (best + telling) / 2
+    parts: list[Phrase] = []
+    ranked = sorted(values.items(), key=lambda item: -item[1])
+    for text, value in ranked:
+        phrase = Phrase(_inner(text) if parts else text, words_of(text))
+        if value < (ALSO * ranked[0][1] if parts else best) or len(parts) == 2:
+            break
+        if not any(phrase.words & other.words for other in parts) and _fits([*parts, phrase]):
+            parts.append(phrase)
+    return parts
+
+
+def _inner(text: str) -> str:
+    """Return a part of a title as it stands within: a name or an abbreviation keeps its capital."""
+    first = text.partition(" ")[0]
+    is_name = "'s" in first or first[1:] != first[1:].lower()
+    return text if is_name else text[:1].lower() + text[1:]
+
+
+def _is_mourned(said: Sequence[Sentence], news: Sequence[News | None]) -> bool:
+    """Return whether much of what was said is about a death."""
+    texts = [one.text for one in said if not (one.in_story or one.asks)] + [one.text for one in news if one is not None]
+    return sum(bool(_DEATH.search(text)) for text in texts) >= MOURNED * len(said)
 
 
 def _clarity(phrase: Phrase) -> float:

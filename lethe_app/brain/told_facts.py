@@ -48,6 +48,13 @@ MOST_POINTING = 20
 """Words of a sentence up to which it may need the speaker's message before; a longer one explains itself."""
 LONGEST_QUESTION = 16
 """Words of a question of the persona that is quoted with its answer."""
+_ANNOUNCED = re.compile(
+    r"^\W*(?:(?:hi|hey|hello|oh|ok|okay|so|well|also|and)\b[\s,]*)*(?:[A-Z]\w+, )?(?:(?:the|some|my|big|good|bad|great|sad|"
+    r"exciting|"
+    r"amazing|other|quick|small|little) )*(?:news|updates?|confession|announcement)(?: \w+)?\s*[:!,.–—-]+\s*(?=\w)",
+    re.IGNORECASE,
+)
+"""“Big news: …”."""
 _DENIAL = re.compile(r"^(?:no|nah|nope|not really)\b[\s,.!-]+(?=(?:I|I'm|I've|my)\b)", re.IGNORECASE)
 """What is denied is the question; the sentence stands without it."""
 _OWN = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|my|me|mine|we|we're|we've|our|us)\b", re.IGNORECASE)
@@ -131,7 +138,8 @@ def read(line: Said, pieces: Sequence[Piece], asked: Said | None) -> Turn:
         rf"my name's) {own_name})\b(?!'s)[\s,.!:;-]*(?:and )?(?=\w)",
         re.IGNORECASE,
     )
-    plain = [introduction.sub("", unaddressed(piece.text, present)) for piece in pieces if piece.meaning is Meaning.PLAIN]
+    said = [unaddressed(piece.text, present) for piece in pieces if piece.meaning is Meaning.PLAIN]
+    plain = [_ANNOUNCED.sub("", introduction.sub("", text)) for text in said]
     sentences = [judge(text, question if place == 0 else "", place) for place, text in enumerate(plain)]
     return Turn(line, asked, question, sentences)
 

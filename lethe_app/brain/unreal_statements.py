@@ -48,7 +48,8 @@ _GAME = re.compile(
 _GAME_ALONE = re.compile(
     r"\W*(?:(?:mostly|just|um|oh|lol|prob(?:ably)?|i play|playing|been playing) )*(?:skyrim|minecraft|the sims|sims|"
     r"stardew(?: valley)?|"
-    r"animal crossing|zelda|fortnite|roblox|wow|world of warcraft|baldur'?s gate(?: 3)?|fallout|gta|the witcher|elden ring|"
+    r"animal crossing|zelda|fortnite|roblox|(?-i:WoW)|world of warcraft|baldur'?s gate(?: 3)?|fallout|gta|the witcher|"
+    r"elden ring|"
     r"pok[eé]mon|"
     r"d&d|dnd|civ(?:ilization)?|crusader kings|rimworld|terraria|valheim)\b(?: (?:rn|mostly|lol|again|obviously|these days|"
     r"atm))*\W*$",

@@ -8,11 +8,11 @@ from lethe_app.brain.digest import digest, title
 from tests.brain.talks import KEEPER, PORTO, talk
 
 
-def test_a_title_says_what_is_done_about_the_main_topic_where_somebody_put_it_so():
-    assert title(PORTO) == "Moving to Porto and the exam"
+def test_a_title_names_the_news_a_person_tells():
+    assert title(PORTO) == "Quitting the job and moving to Porto"
 
 
-def test_a_title_names_two_or_three_topics():
+def test_where_there_is_no_news_a_title_names_two_topics():
     lines = talk(
         "Tomas: The ferry was late again this morning.",
         "Mira: Is the ferry always late?",
@@ -29,7 +29,7 @@ def test_a_title_names_two_or_three_topics():
         ("I lost my grandmother last night.", "Grandmother's death"),
         ("my sister ana is getting married in june", "Ana's wedding"),
         ("I quit my job! My boss was quite speechless.", "Quitting the job"),
-        ("I'm looking for a new flat in Bergen", "New flat in Bergen"),
+        ("I'm looking for a new flat in Bergen", "Looking for a new flat in Bergen"),
         ("so ill have an interview on thursday, wish me luck", "Interview"),
         ("The vet wants to do an ultrasound of my dog.", "Ultrasound of the dog and the vet"),
     ],
@@ -50,7 +50,7 @@ def test_where_nothing_stands_out_the_title_is_how_the_user_began():
 def test_a_title_is_short_and_has_no_asterisks(lines):
     made = title(lines)
 
-    assert 2 <= len(made.split()) <= 6
+    assert 2 <= len(made.split()) <= 7
     assert "*" not in made
 
 

@@ -75,7 +75,7 @@ async def opened(home: Path, model: Path | None = None, *, welcomed: bool = True
     """Build house and window in `home`; everything is closed afterwards, as the program does it."""
     paths = Paths.standard(home)
     house = await build(paths, engine="echo")
-    await house.timeout.close()  # by the clock it would archive old conversations, with titles by rules, in the midst of a slow test
+    await house.timeout.close()  # by the clock it would give old conversations other titles in the midst of a slow test
     window = MainWindow(paths)
     try:
         await house.preferences.set(welcomed=welcomed, last_persona="mira", **({"model_path": str(model)} if model else {}))
