@@ -44,6 +44,11 @@ _FUTURE = re.compile(
     re.IGNORECASE,
 )
 
+_UNMARKED_PAST = re.compile(
+    r"\b(?:[Mm]y \w+|[Hh]e|[Ss]he|[A-Z][a-z]+) (?:put|read|set|cut|hit|hurt|let|quit|shut|cost|bet|split|spread)\b"
+)
+"""Without the “s” of the present after one person these are past."""
+
 
 def resolve(sentence: str, today: date, *, event: bool = False) -> str:
     """The sentence with its relative dates spelled out, such as “on 10 March 2025” or “in February 2025”.
@@ -67,7 +72,7 @@ def resolve(sentence: str, today: date, *, event: bool = False) -> str:
 
 def tells_past(sentence: str) -> bool:
     """Return whether a sentence tells what has been, and nothing that is to come."""
-    return bool(_PAST.search(sentence)) and not _FUTURE.search(sentence)
+    return bool(_PAST.search(sentence) or _UNMARKED_PAST.search(sentence)) and not _FUTURE.search(sentence)
 
 
 def spell(day: date) -> str:
@@ -80,7 +85,8 @@ def _is_past(found: re.Match[str]) -> bool:
     before = [end.end() for end in _CLAUSE_END.finditer(found.string, 0, found.start())]
     after = _CLAUSE_END.search(found.string, found.end())
     clause = found.string[before[-1] if before else 0 : after.start() if after else None]
-    return tells_past(clause if _PAST.search(clause) or _FUTURE.search(clause) else found.string)
+    has_tense = _PAST.search(clause) or _UNMARKED_PAST.search(clause) or _FUTURE.search(clause)
+    return tells_past(clause if has_tense else found.string)
 
 
 def _safely(worded: Callable[[re.Match[str], date, bool], str], found: re.Match[str], today: date) -> str:

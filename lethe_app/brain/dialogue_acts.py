@@ -10,6 +10,7 @@ from enum import Enum
 from statistics import median
 
 from lethe_app.brain import beside_speech, character_speech, scene_setting, unreal_statements
+from lethe_app.brain.detail_corrections import corrected, detail_corrections, nearest
 from lethe_app.brain.pasted_text import announces_text, own_words, without_quotations
 from lethe_app.brain.quotable import MOST_READ, Part, is_prose, parts, plain, split_sentences
 from lethe_app.brain.retractions import is_taken_back, retracts, stated_instead
@@ -58,6 +59,12 @@ _IN_VOICE = re.compile(
     re.IGNORECASE,
 )
 """What follows is said as somebody else: *in a deep voice*."""
+_COURTLY = re.compile(
+    r"\b(?:sir|m'?lord|milord|m'?lady|my (?:lord|lady|liege|queen|king)|your (?:grace|majesty|highness|lordship|honour|honor)|"
+    r"cap'?n|inspector)\b",
+    re.IGNORECASE,
+)
+"""A form of address that belongs to a part somebody plays."""
 _OWN_ACT = re.compile(r"\b(?:his|her|their|himself|herself|themselves)\b", re.IGNORECASE)
 _NARRATED = re.compile(r"^\W*(?:He|She|They|His|Her|Their)\b")
 _REPORTED = re.compile(
@@ -145,7 +152,22 @@ def read_pieces(lines: Sequence[Said]) -> list[list[Piece]]:
     """Return the sentences and actions of every message with how they are meant, in the order of `lines`."""
     counts = [len(WORD.findall(line.text[:MOST_READ])) for line in lines if line.role is Role.USER]
     reading = _Reading(usual=int(median(counts)) if counts else 0)
-    return [_read(line, reading) for line in lines]
+    pieces = [_read(line, reading) for line in lines]
+    _correct_details(lines, pieces)
+    return pieces
+
+
+def _correct_details(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]]) -> None:
+    """Put right, where it was first said, what the user corrects in a later message."""
+    said: list[Piece] = []
+    for line, found in zip(lines, pieces, strict=True):
+        if line.role is Role.USER:
+            for old, new in detail_corrections(line.text[:MOST_READ]):
+                place = nearest(line.text[:MOST_READ], [piece.text for piece in reversed(said)], old)
+                if place is not None:
+                    piece = said[-1 - place]
+                    piece.text = corrected(piece.text, old, new) or piece.text
+            said += [piece for piece in found if piece.meaning is Meaning.PLAIN]
 
 
 def joined(pieces: Sequence[Piece]) -> MessageParts:
@@ -279,11 +301,12 @@ def _of_speech(text: str, reading: _Reading) -> Iterator[Piece]:
     told = [part for part in found if part.narrates and (reading.scene is not _Scene.NONE or not _is_report(part.text))]
     actions = sum(len(WORD.findall(part.text)) for part in told)
     acted = actions >= LONG_ACTION and 3 * actions >= len(WORD.findall(text))
-    before = ""
+    before, in_role = "", False
     for part in found:
         addressed = bool(_ADDRESSES.search(before) or _IN_VOICE.search(before))
         before = part.text if part in told else ""
         if part in told:
+            in_role = in_role or bool(_COURTLY.search(text))
             yield from (_of_narration(text, part.text, reading) for text in split_sentences(part.text))
             continue
         quoted = actions > 0 and bool(_QUOTES.search(part.text)) and not _is_anothers(part.text)
@@ -291,7 +314,7 @@ def _of_speech(text: str, reading: _Reading) -> Iterator[Piece]:
         said = beside_speech.by_quotes(part.text) if quoted else [(_unquoted(part.text), False)]
         for own, is_speech in said:
             for sentence in split_sentences(own):
-                if (addressed and not scene_setting.is_aside(sentence)) or (is_anothers and is_speech):
+                if ((addressed or in_role) and not scene_setting.is_aside(sentence)) or (is_anothers and is_speech):
                     yield _in_character(sentence, reading)
                 else:
                     yield _of_sentence(sentence, reading, acted=acted, quoted=is_speech)

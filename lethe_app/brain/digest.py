@@ -39,7 +39,9 @@ FLEETING = 0.6
 LEAST = 250
 SHARE = 0.5
 """A summary may have `LEAST` characters and so large a share of what counts as told."""
-FEWEST_FACTS = 5
+SHARE_OF_FACTS = 1.0
+"""And this share as far as it tells facts."""
+FEWEST_FACTS = 8
 """From which a title may say what they are about in general."""
 _MATTERS = {
     FactKind.PEOPLE: "family",
@@ -139,9 +141,10 @@ def is_roleplay(lines: Sequence[Said]) -> bool:
 def _summary(told: _Told, longest: int) -> str:
     if longest <= 0:
         return ""
-    room = min(longest, LEAST + int(SHARE * sum(len(sentence.text) for sentence in told.certain)))
+    said = sum(len(sentence.text) for sentence in told.certain)
+    room, room_of_facts = (min(longest, LEAST + int(share * said)) for share in (SHARE, SHARE_OF_FACTS))
     facts, others = candidates(told, longest)
-    chosen = choose(facts, others, dict(told.vocabulary.weights), room)
+    chosen = choose(facts, others, dict(told.vocabulary.weights), room, room_of_facts)
     if not chosen and (facts or others):
         best = max([*facts, *others], key=lambda report: report.salience)
         return shorten(best.quote.alone, longest)
@@ -164,7 +167,7 @@ def rolling(lines: Sequence[Said], before: str, longest: int) -> str:
         return joined
     together = list(dict.fromkeys([*known, *new]))
     competing = [_again(line, place, len(together), told.vocabulary) for place, line in enumerate(together)]
-    chosen = choose([], competing, dict(told.vocabulary.weights), longest)
+    chosen = choose([], competing, dict(told.vocabulary.weights), longest, longest)
     return "\n".join(report.quote.alone for report in chosen) or shorten(together[-1], longest)
 
 

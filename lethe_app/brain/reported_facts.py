@@ -19,13 +19,16 @@ LESSER = 0.6
 """What tastes, and facts of no kind, count in a summary against the others."""
 VAGUE = 0.4
 """What a fact counts that begins with a pronoun, or is told in hardly any words."""
+FEWEST_QUOTED = 2
+"""Content words of an answer by which it is worth its question."""
 FEWEST = 3
 """Content words without the speaker's name, from which a fact says something by itself."""
 _QUOTED = re.compile(r"[^“”]+? said(?: on [^:“”]+)?: “(?P<quote>[^“”]+)”")
 """A fact told in its speaker's own words alone."""
-_NAMED = re.compile(r".+ is called .+\.")
+_NAMED = re.compile(r".+ (?:is|are) called (?P<names>.+)\.")
+_LAST_QUOTED = re.compile(r'"(?P<said>[^"]*)"$')
 _ENDS = re.compile(r"[.!?…](?= )")
-_PLAIN_QUOTES = str.maketrans('“”"', "\"\"'")
+_PLAIN_QUOTES = str.maketrans('“”"', '""\'')
 _POINTS = re.compile(
     r"\b(?:this|these|those)\b(?! (?:week|month|year|summer|winter|spring|autumn|morning|evening|time|is|was))"
 )
@@ -50,20 +53,30 @@ class ReportedFact:
 def reported_facts(lines: Sequence[Said]) -> list[ReportedFact]:
     """Return what a conversation states about its user and still holds at its end, in the order in which it was said.
 
-    What is said in character, what another fact says with all its words, and mere names are left out.
+    What is said in character, what another fact says with all its words, and names that another fact tells too are left out.
     """
     places = {line.id: place for place, line in enumerate(lines)}
     users = {line.name: name_of(line) for line in lines if line.role is Role.USER}
     found = [one for one in extract(lines) if one.subject in users and not one.in_story]
     ended = {text for one in found for text in one.ends}
-    kept = [one for one in found if one.text not in ended and not _NAMED.fullmatch(one.text)]
+    kept = _with_new_names([one for one in found if one.text not in ended])
     others = frozenset(line.name for line in lines) - users.keys()
-    stems = [content_words(one.text) - content_words(f"{one.subject} said asked") for one in kept]
+    stems = [content_words(one.text) - content_words(f"{one.subject} said asked called") for one in kept]
     return [
         _reported(one, users[one.subject], frozenset(places[message] for message in one.messages), stems[place], others)
         for place, one in enumerate(kept)
         if not any(stems[place] < other or (stems[place] == other and place > index) for index, other in enumerate(stems))
     ]
+
+
+def _with_new_names(facts: Sequence[Statement]) -> list[Statement]:
+    """Return the facts without those that only tell a name which another one tells."""
+    texts = [one.text for one in facts]
+    return [one for one in facts if not (named := _NAMED.fullmatch(one.text)) or _is_new(named["names"], one.text, texts)]
+
+
+def _is_new(names: str, text: str, texts: Sequence[str]) -> bool:
+    return any(not any(name in other for other in texts if other != text) for name in re.findall(r"[^\W\d_]{2,}", names))
 
 
 def _reported(
@@ -73,9 +86,15 @@ def _reported(
     for other in others:
         text = re.sub(rf",? {re.escape(other)}\.$", ".", text)
     weight = LESSER if fact.kind in _LIGHT else 1.0
-    if leans(text) or len(stems) < FEWEST or _POINTS.search(text):
+    if leans(text) or len(stems) < FEWEST or _POINTS.search(text) or _says_little(text):
         weight = min(weight, VAGUE)
     return ReportedFact(text, name, lines, stems, fact.kind, weight)
+
+
+def _says_little(text: str) -> bool:
+    """Return whether what is quoted last is a word or two, or breaks off."""
+    quoted = _LAST_QUOTED.search(text)
+    return quoted is not None and (quoted["said"].endswith("…") or len(content_words(quoted["said"])) < FEWEST_QUOTED)
 
 
 def _worded(fact: Statement) -> str:

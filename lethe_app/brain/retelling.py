@@ -54,7 +54,8 @@ _FINITE = re.compile(
 )
 _THIRD = frozenset(map(third, BASE)) | VERBS_THIRD | (BASE - NOUNS_TOO)
 _INVERTED = re.compile(
-    r"^(?:do|does|did|can|could|will|would|is|are|was|were|have|has|should|please|tell|show|give|help)\b", re.IGNORECASE
+    r"^(?:do|does|did|can|could|will|would|is|are|was|were|have|has|should|"
+    r"please|kindly|tell|show|give|help|myself|you|you're|your)\b", re.IGNORECASE
 )
 _ONE_DOES = re.compile(r"^guess who (?=\w)", re.IGNORECASE)
 _FOR_ME = re.compile(r"^(?:as )?for me, (?=I\b)|^I(?:'ll| will) be honest, |^(?:but )?about \w+, (?=I\b)", re.IGNORECASE)

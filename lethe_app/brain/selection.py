@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from lethe_app.brain.summary_candidates import Report
+from lethe_app.brain.summary_candidates import ENOUGH, Report
 
 COVERED = 0.1
 """What a word is still worth when another chosen report has it."""
@@ -24,25 +24,27 @@ ALONE = 2.0
 """What a report is worth by its salience alone, in words: a death may be told in a word nobody says again."""
 PRICE = 0.5
 """The power of its length by which a report is dear."""
-ENOUGH = 4
-"""Facts that tell most of a conversation by themselves."""
+PRICE_OF_FACTS = 0.8
+"""And a fact, of which there may be many: short ones leave room for others."""
 LEFT = 0.35
 """Share of a summary for what else was said beside so many."""
 SHORTEST = 60
 """Characters as which a shorter report counts: few words are no merit."""
 
 
-def choose(facts: Sequence[Report], others: Sequence[Report], weights: dict[str, float], longest: int) -> list[Report]:
-    """Return candidates of at most `longest` characters together, in their order: facts first, and others in what is left.
+def choose(
+    facts: Sequence[Report], others: Sequence[Report], weights: dict[str, float], room: int, room_of_facts: int
+) -> list[Report]:
+    """Return candidates in their order: facts of at most `room_of_facts` characters, and others in what they leave of `room`.
 
     Where there are `ENOUGH` facts the others take at most `LEFT` of the room.
     """
-    state = _State(weights, max(1, min(MOST_STRETCHES, longest // STRETCH)))
-    chosen = state.choose(facts, longest + 1)
-    left = longest + 1 - sum(report.cost for report in chosen)
+    state = _State(weights, max(1, min(MOST_STRETCHES, max(room, room_of_facts) // STRETCH)))
+    chosen = state.choose(facts, room_of_facts + 1)
+    left = room + 1 - sum(report.cost for report in chosen)
     if len(chosen) >= ENOUGH:
-        left = min(left, int(LEFT * longest))
-    return sorted([*chosen, *state.choose(others, left)], key=lambda report: report.place)
+        left = min(left, int(LEFT * room * ENOUGH / len(chosen)))
+    return sorted([*chosen, *state.choose(others, left)], key=lambda report: (report.place, report.sources))
 
 
 class _State:
@@ -60,7 +62,8 @@ class _State:
         heard = self._heard
         crowd: float = CROWDED ** heard[int(report.place * self._stretches)] * SPOKEN ** heard[report.speaker]
         crowd *= AGAIN ** heard[f"message {report.quote.line}"]
-        return report.salience * (ALONE + words) / math.pow(max(report.cost, SHORTEST), PRICE) * crowd
+        price = math.pow(max(report.cost, SHORTEST), PRICE_OF_FACTS if report.is_fact else PRICE)
+        return report.salience * (ALONE + words) / price * crowd
 
     def choose(self, candidates: Sequence[Report], left: int) -> list[Report]:
         """Return candidates of at most `left` characters together.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lethe_app.brain.endings import announces_change
 from lethe_app.brain.fact_classifier import probability
@@ -47,16 +47,29 @@ BESIDE = 0.6
 """What a sentence of the user counts where facts tell of the conversation."""
 OTHERS = 0.3
 """And one of the persona."""
-GENERAL = 0.5
+ENOUGH = 4
+"""Facts that tell most of a conversation by themselves. Beside them no scene is told, beside so many reports of the user's
+words nothing of the persona's."""
+GENERAL = 0.3
 """And one that says nothing of their life."""
 MOST_QUESTIONS = 2
 """Questions of the user in a summary of a conversation in which they did nothing but ask."""
 SHORT_ANSWER = 6
 """Words; so short an answer does not stand without its question."""
 _EMPTY = re.compile(
-    r"^\W*I (?:\S+ )?agree\b|\b(?:this|that|these) (?:pic|photo|picture|moment|app|one|song)s?\b", re.IGNORECASE
+    r"^\W*(?:I (?:\S+ )?agree|i kn?ow? right|myself [A-Z]|kindly)\b|"
+    r"\b(?:this|that|these) (?:pic|photo|picture|moment|app|one|song)s?\b",
+    re.IGNORECASE,
 )
 """Assent, or something that was shown."""
+_OF_EVERYBODY = re.compile(
+    r"\W*(?:and |so |but )?(?:we (?:all|can)\b|it's (?:so |really |such )?(?:important|great|amazing|nice|good|a blessing)|"
+    r"(?:life|family|love|kindness|music|nature)(?:'s| is| can| has)\b|(?:making|seeing|sharing|staying|investing|working|"
+    r"having|"
+    r"taking|being|spending) |(?:tough|good|hard) (?:times|food)|(?:stay|keep|find|remember|believe|let's)\b)",
+    re.IGNORECASE,
+)
+"""How a piece of wisdom begins."""
 _QUOTATION = re.compile(r'"([^"]*)"')
 _PERSON = re.compile(r"\b(?:he|she|he's|she's|him|her|his)\b", re.IGNORECASE)
 _NAMES = re.compile(rf"(?:^|[.!?] )[A-Z][a-z]+(?=[.,!])|(?<=[a-z,] )(?!I\b)[A-Z][a-z]+|\b(?:{RELATIVES}|{ANIMALS})s?\b")
@@ -76,6 +89,7 @@ class Report:
     salience: float
     sources: tuple[int, ...] = ()
     """Places of the sentences it tells."""
+    is_fact: bool = False
 
     @property
     def cost(self) -> int:
@@ -149,7 +163,7 @@ def _facts(material: Material, reporter: _Reporter, stating: Sequence[Sequence[i
             report = Report(Quote(line, "", fact.text), fact.speaker, line / count, telling, value, tuple(places))
             earlier = set()
         taken_along |= earlier
-        found.setdefault(report.quote.alone, report)
+        found.setdefault(report.quote.alone, replace(report, is_fact=True))
     return _without_parts(list(found.values()))
 
 
@@ -164,8 +178,10 @@ def _without_parts(found: Sequence[Report]) -> list[Report]:
         one
         for one in found
         if not one.sources
-        or (any(most[place] == len(one.sources) for place in one.sources)
-        and not any(text.startswith(one.quote.text.rstrip(".") + ";") for text in texts))
+        or (
+            any(most[place] == len(one.sources) for place in one.sources)
+            and not any(text.startswith(one.quote.text.rstrip(".") + ";") for text in texts)
+        )
     ]
 
 
@@ -206,14 +222,20 @@ def _worth(material: Material, stated: set[int]) -> dict[int, float]:
     for index, sentence in enumerate(sentences):
         if index in stated or index in left_out or index == lone or not sentence.standing or says_nothing(sentence.text):
             continue
+        if sentence.in_story and len(material.facts) >= ENOUGH:
+            continue
         told = salience(sentence, signs[index], vocabulary) * (lasting(sentence, FLEETING) if vocabulary.is_english else 1.0)
         asked = _question_before(sentences, index)
         if asked is not None and vocabulary.telling(asked.words) and vocabulary.telling(sentence.words):
             told = max(told, 0.5 + 2 * salience(asked, signs[index - 1], vocabulary))
         if told > 0:
             of_user = sentence.role is Role.USER and (sentence.asks or asks_memory(sentence.text))
-            beside = 1.0 if not stated else OTHERS if sentence.role is not Role.USER else BESIDE * _particular(signs[index])
+            own = BESIDE * _particular(sentence.text, signs[index])
+            beside = 1.0 if not stated else own if sentence.role is Role.USER else OTHERS
             (questions if of_user else worth)[index] = told * sentence.standing * beside
+    by_user = [index for index in worth if sentences[index].role is Role.USER]
+    if len(by_user) + len(material.facts) >= ENOUGH:
+        worth = {index: worth[index] for index in by_user}
     if not worth and not stated:  # nothing but questions was said
         worth = {index: questions[index] for index in heapq.nlargest(MOST_QUESTIONS, questions, key=questions.__getitem__)}
     best = heapq.nlargest(MOST_CANDIDATES, worth, key=lambda index: (worth[index], -index))
@@ -221,9 +243,10 @@ def _worth(material: Material, stated: set[int]) -> dict[int, float]:
     return {index: worth[index] for index in sorted(best) if worth[index] >= least}
 
 
-def _particular(sign: Signs) -> float:
+def _particular(text: str, sign: Signs) -> float:
     """Return what a sentence counts as one of its speaker's life; less if it holds of everybody."""
-    return 1.0 if sign.own or sign.kin or sign.named or sign.when else GENERAL
+    is_particular = sign.own or sign.kin or sign.named or sign.when
+    return 1.0 if is_particular and not _OF_EVERYBODY.match(text) else GENERAL
 
 
 def outdated(sentences: Sequence[Sentence], signs: Sequence[Signs], vocabulary: Vocabulary) -> set[int]:
@@ -300,6 +323,8 @@ class _Reporter:
             before = self._sentences[place]
             if before.line < sentence.line - (4 if of_person else 0):
                 break
+            if of_person and before.name != sentence.name and before.line < sentence.line and self._names_somebody(place):
+                return None  # the other one brought up whom the pronoun means
             fits = before.name == sentence.name and before.in_story == sentence.in_story
             if fits and not (before.narrates or before.asks):
                 nearest = place if nearest is None else nearest

@@ -37,6 +37,13 @@ _AWAY = (
 )
 _NEW_JOB = r"\bI (?:just |finally )?(?:got|found|start(?:ed)?|have) (?:the|a|my) new job\b|\bI got the (?:\w+ )?job\b"
 _SURGERY = r"\bI(?:'m| am)? (?:just )?(?:had|having|have|need|getting) (?:an? |my )?(?:\w+ )?(?:surgery|operation)\b"
+_OFFER = (
+    r"\b(?:got|was|been|were) offered (?:an?|the|this) (?:\w+ ){0,2}(?:job|position|post|role)\b|"
+    r"\boffered me (?:an?|the) (?:\w+ ){0,2}(?:job|position|post|role)\b|\bjob offer\b"
+)
+_BONE = r"(?P<rest>hip|leg|arm|wrist|ankle|foot|hand|nose|collarbone)"
+_FRACTURE = rf"\b(?:broke|has broken|'s broken) (?:his|her|my|their) {_BONE}\b"
+_BREAKDOWN = r"\b[Mm]y (?P<rest>car|bike|laptop|phone|van|boiler|fridge)(?: just)? (?:broke down|broke|died)\b"
 _MARRYING = r"(?:is|are|'s|was|got|just got|is getting) ?(?:getting |just )?(?:married|marrying)\b"
 _TO_SCHOOL = r"(?:starts|is starting|started) (?P<rest>school|kindergarten|university|college)\b"
 _LIFE_EVENTS = tuple(
@@ -46,6 +53,8 @@ _LIFE_EVENTS = tuple(
         (_WHOSE + r"(?:has )?(?:just )?(?:died|passed away|is dead)\b", "{whose} death", 2.0),
         (rf"\bI (?:just )?lost my (?P<kin>(?:\w+ )?(?:{RELATIVES}|{ANIMALS}))\b", "{whose} death", 2.0),
         (_WHOSE + r"(?:is|'s) (?:now )?(?:pregnant|expecting|having a baby)\b", "{whose} baby", 2.0),
+        (r"\b(?!she\b|She\b|who\b|that\b)(?P<who>[A-Za-z]{3,})(?:'s| is) pregnant\b", "{whose} pregnancy", 2.0),
+        (r"\b(?:she's|she is|She's|She is|we're|We're|we are|We are) (?:pregnant|expecting)\b", "The pregnancy", 1.5),
         (_WHOSE + r"(?:just )?(?:had (?:her|a|their) baby|gave birth)\b", "{whose} baby", 2.0),
         (_WHOSE + r"(?:is|'s|was|got)(?: just| now)? engaged\b", "{whose} engagement", 2.0),
         (_WHOSE + r"(?:is|'s|was|got)(?: just| now)? (?:very )?(?:ill|sick|in hospital)\b", "{whose} illness", 2.0),
@@ -60,9 +69,14 @@ _LIFE_EVENTS = tuple(
         (r"\bI(?:'m| am) (?:\d+ weeks )?pregnant\b", "The pregnancy", 2.0),
         (_BREAK_UP, "The break-up", 2.0),
         (r"\b(?:we're|I'm|we are|I am|we) getting (?:a )?divorced?\b", "The divorce", 2.0),
+        (r"\b(?:we're|I'm|we are|I am|they're|they are) (?:now )?divorced\b", "The divorce", 1.0),
         (r"\b(?:I|we) (?:just )?had (?:a|an|our) (?:\w+ )?(?:crash|accident)\b", "The accident", 1.0),
         (r"\bhealth scare\b", "The health scare", 1.0),
         (_SURGERY, "The operation", 1.0),
+        (_OFFER, "The job offer", 1.5),
+        (_FRACTURE, "The broken {rest}", 1.0),
+        (_BREAKDOWN, "The broken {rest}", 0.7),
+        (r"\b(?:decided to move|moving|moved) in together\b", "Moving in together", 2.0),
         (_AWAY, "Trip to {rest}", 0.7),
     )
 )
@@ -81,7 +95,11 @@ class _Verb(NamedTuple):
 
 
 _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_ANIMAL = rf"(?:a|an|our|my)(?: \w+){{0,2}} (?:{ANIMALS})\b"
+_MISSED = r"(?:job|phone|wallet|keys|passport|licen[cs]e|dog|cat|luggage|voice|house|home)"
+_APPOINTMENT = (
+    r"(?:exam|interview|appointment|operation|audition|hearing|competition|marathon|deadline|viva|presentation|scan|biopsy|"
+    r"check-?up)"
+)
 _VERBS = (
     _Verb("Quitting {}", "quit quitting", LIFE),
     _Verb("Retiring {}", "retire retired retiring", TURN, "(?=from |as )"),
@@ -95,11 +113,13 @@ _VERBS = (
     _Verb("Applying {}", "apply applied applying", TURN, r"(?=for |to )"),
     _Verb("Learning {}", "learn learning learnt", TURN, r"(?!about |how |that |from |a lot|so )"),
     _Verb("Adopting {}", "adopt adopted adopting", LIFE),
-    _Verb("{}", "get got have", TURN, rf"(?={_ANIMAL})"),
+    _Verb("The new {}", "get got getting adopted bought", TURN, rf"(?:a|an|our|my)(?: \w+){{0,2}} (?=(?:{ANIMALS})\b)"),
+    _Verb("{}", "get got received had", TURN, r"(?=an? (?:\w+ )?(?:letter|e-?mail|mail|phone call|call|offer) from )"),
+    _Verb("{}", "have got had", DEED, rf"(?=(?:an?|my|our) (?:\w+ ){{0,2}}{_APPOINTMENT}\b)"),
     _Verb("Buying {}", "buy bought buying", DEED, r"(?=a |an |the |our |my )"),
     _Verb("Selling {}", "sell sold selling", TURN),
     _Verb("Winning {}", "win won winning", TURN),
-    _Verb("Losing {}", "lost losing", DEED, r"(?=my |our )"),
+    _Verb("Losing {}", "lost losing", DEED, rf"(?=(?:my|our) {_MISSED}\b)"),
     _Verb("Opening {}", "open opened opening", TURN, r"(?=a |an |my |our )"),
     _Verb("Finishing {}", "finish finished finishing", DEED, r"(?!up|off|with )"),
     _Verb("Publishing {}", "publish published publishing", TURN),
@@ -109,7 +129,7 @@ _VERBS = (
     _Verb("Building {}", "build built building", DEED, r"(?!up\b)"),
     _Verb("Restoring {}", "restore restored restoring", DEED),
     _Verb("Training {}", "train training", DEED, r"(?=for )"),
-    _Verb("Teaching {}", "teach teaching taught", DOING, r"(?!me\b|you\b|us\b|myself\b)"),
+    _Verb("Teaching {}", "teach teaching", DOING, r"(?!me\b|you\b|us\b|myself\b)"),
     _Verb("Writing {}", "write writing wrote", DEED, r"(?=a |an |my |the )"),
     _Verb("Visiting {}", "visit visited visiting", DEED),
     _Verb("Studying {}", "study studying", DOING, r"(?!hard\b|at |in )"),
@@ -120,7 +140,7 @@ _VERBS = (
     _Verb("{}", "plan planned planning celebrate celebrated celebrating attend attended attending", DEED, r"(?!to |on )"),
     _Verb("{}", "had", DOING, r"(?=(?:an?|my|our) (?:\w+ ){1,4}(?:with|in|at|about|for|on) )"),
     _Verb("{}", "have got", DEED, rf"(?=(?:an?|my|our) (?:\w+ ){{1,4}}(?:coming up|next|tomorrow|on {_WEEKDAY})\b)"),
-    _Verb("Trip {}", "fly flew flying travel travelled travelling traveled traveling go went going drive driving", TURN,
+    _Verb("Trip {}", "fly flew flying travel travelled travelling traveled traveling go went going drive driving off", TURN,
           r"(?:back )?(?=to (?-i:[A-Z](?!\b)))"),
     _Verb("{}", "go went going", DEED, r"(?:back )?(?:to|on) (?=(?:an?|the|my|our) (?:[\w+-]+ )?\w+)"),
 )  # fmt: skip
@@ -132,7 +152,7 @@ _BEGINS = [form for form in _FORMS if (is_past(form) and form != "had") or form 
 _ADVERBS = (
     r"(?: (?:just|finally|recently|also|actually|currently|now|still|really|even|already|probably|definitely|decided to|"
     r"going to|"
-    r"planning to|want to|wanted to|about to|been|thinking (?:of|about)|hoping to|starting to|having to|have to|had to|able to|"
+    r"planning to|want to|wanted to|about to|been|thinking (?:of|about)|hoping to|starting to|able to|"
     r"(?:so |super |very |really )?excited to|got|back))*"
 )
 _DOES = re.compile(
@@ -140,7 +160,7 @@ _DOES = re.compile(
     rf"(?<![\w'])(?:I|we)(?:'m|'ve|'re|'ll| am| have| are| will)?{_ADVERBS} (?P<verb>{'|'.join(_FORMS)})"
     rf"|^(?:just |finally )?(?P<begins>{'|'.join(_BEGINS)})"
     r"(?= (?:(?:an?|the|my|our|his|her|in|to|for|at|up|with|from|[a-z]+ing)\b|\d|(?-i:[A-Z]))))"
-    r" (?P<rest>[^.!?;:]+)",
+    r" (?=(?P<rest>[^.!?;:]+))",
     re.IGNORECASE,
 )
 _TIME = (
@@ -163,26 +183,29 @@ _STOP = re.compile(
 )
 _DANGLING = re.compile(
     r"(?:(?:^| )(?:a|an|the|my|our|his|her|their|some|to|in|into|at|for|from|on|about|with|of|up|out|off|new|own|really|very|"
-    r"super|more|by|over|around))+$"
+    r"super|more|by|over|around|only))+$"
 )
 _NOTHING = frozenset(
     """
     it that this them him her us his hers mine ours yours things thing stuff something anything nothing everything one
     someone somebody you me back home bed work sleep well crazy insane mad ahead alone away fine nuts wrong through
     thinking feeling better worse people time lot doctor's shower walk look drive break bit still until second third
-    learning say selling day
+    learning say selling day done
     """.split()  # noqa: SIM905 - see retrieval/words
 )
 _TIME_HAD = re.compile(r"^an? (?:\w+ )?(?:blast|time|fun|ball) (?:on|at|with|in) ", re.IGNORECASE)
 """“A great time at the lake”: the lake is what was."""
 _DETERMINER = re.compile(
     r"^(?:an?|the|my|our|his|her|their|some|this|these)\b (?:(?:really|very|super|own|whole|nice|great|good|big|amazing|"
-    r"awesome|little|lovely) )*", re.IGNORECASE
+    r"awesome|little|lovely) )*",
+    re.IGNORECASE,
 )
 _OWN = re.compile(r"\b(?:my|our)(?: own)?\b", re.IGNORECASE)
+_RELATED = re.compile(rf"\b(?:my|our) (?:{RELATIVES}|{ANIMALS}) (?=[A-Z])")
+"""Before a name it is left out."""
 _OTHER_YEAR = re.compile(
     r"\b(?:19|20)\d\d\b|\b(?:years|yrs|months|mo|winters|summers|decades) ago\b|\b(?:since|after) (?:I|my|our|the)\b|"
-    r"\bwhen I was\b|\bused to\b|\bas a (?:kid|child|girl|boy)\b|\bin my (?:teens|youth)\b"
+    r"\bwhen I was\b|\bused to\b|\b(?:until|till|til) I was\b|\bas a (?:kid|child|girl|boy)\b|\bin my (?:teens|youth)\b"
 )
 _UNREAL = re.compile(
     r"\b(?:if|wish|never|almost|might|maybe|would|could|should|not|joke|joking|pretend|someday|one day)\b|n't\b", re.IGNORECASE
@@ -244,7 +267,8 @@ def _cut(rest: str) -> str:
 
 def _worded(verb: _Verb, kept: str) -> str:
     """Return verb and object as a part of a title; empty if the object says nothing."""
-    bare = _DETERMINER.sub("", _TIME_HAD.sub("", kept)) if verb.title == "{}" else _OWN.sub("the", kept)
+    plain = _OWN.sub("the", _RELATED.sub("", kept))
+    bare = _DETERMINER.sub("", _TIME_HAD.sub("", plain)) if verb.title == "{}" else plain
     ends = {fold(bare.split()[0]), fold(bare.split()[-1])} if bare else _NOTHING
     is_short = verb.title == "{}" and " " not in bare
     if not bare or ends & _NOTHING or is_short or not any(len(word) > 2 for word in bare.split()):

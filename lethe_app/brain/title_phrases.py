@@ -17,7 +17,7 @@ from lethe_app.retrieval.words import STOP_WORDS, fold
 MOST_WORDS = 6
 _VAGUE = frozenset(
     """
-    fam til yr yrs bloke lads lad lady mom dads obvi prob ppl ability accomplishment achievement action adventure advice
+    fam madam til yr yrs bloke lads lad lady mom dads obvi prob ppl ability accomplishment achievement action adventure advice
     age air amount answer approach area aspect attention attitude balance beauty blessing break brief bunch case cause
     challenge chapter choice comfort companionship company confidence connection control couple creativity deal decision
     detail dream effect effort emotion end energy environment escape event example excitement fact favor favorite

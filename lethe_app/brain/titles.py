@@ -55,9 +55,9 @@ def titled(
     lines: dict[int, float] = {}
     for place in reversed(order):
         lines[said[place].line] = worth[place]
-    parts = _news(said, worth, news)
-    parts += _topics(found, telling, lines, parts)
-    if matters and all(map(_adds_little, parts)):
+    begun = _news(said, worth, news)
+    parts = [*begun, *_topics(found, telling, lines, begun)]
+    if matters and not begun and not any(map(_is_done, parts)):
         return matters[:1].upper() + matters[1:]
     if not parts and found:
         parts = [phrase_of(topic, telling, leads=False) for topic in distinct(found, 2)]
@@ -86,6 +86,12 @@ def _topics(
         if not overlaps and _fits([*parts, phrase]) and not (_adds_little(phrase) if begun else parts and is_lone(phrase)):
             parts.append(phrase)
     return parts[len(begun) :]
+
+
+def _is_done(phrase: Phrase) -> bool:
+    """Return whether a phrase says what somebody does: “Moving to Porto”."""
+    words = phrase.text.split()
+    return len(words) > 1 and words[0].endswith("ing")
 
 
 def _adds_little(phrase: Phrase) -> bool:
@@ -139,8 +145,8 @@ def _clarity(phrase: Phrase) -> float:
     words = phrase.text.removeprefix("the ").split()
     if is_lone(phrase):
         return LONE_NAME
-    is_done = len(words) > 1 and words[0].endswith("ing")
-    return (DONE if is_done else FULLER if len(words) > 1 else 1.0) * (1.0 if GRAVE.isdisjoint(phrase.words) else GRAVER)
+    fullness = DONE if _is_done(phrase) else FULLER if len(words) > 1 else 1.0
+    return fullness * (1.0 if GRAVE.isdisjoint(phrase.words) else GRAVER)
 
 
 def _value(topic: Topic, count: int, worth: Mapping[int, float]) -> float:

@@ -34,7 +34,7 @@ FIELDS = {
     SessionPart.ROLEPLAY: "is_roleplay",
 }
 """Where each part is kept; facts are kept by themselves."""
-LONGEST_SUMMARY = 1200
+LONGEST_SUMMARY = 2000
 """Characters of a summary made by rules."""
 
 

@@ -1,0 +1,45 @@
+"""A detail that a later message puts right."""
+
+from __future__ import annotations
+
+import pytest
+
+from lethe_app.brain.detail_corrections import corrected, detail_corrections
+from lethe_app.brain.statements import extract
+from tests.brain.talks import talk
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("It is twelve years, not eleven.", [("eleven", "twelve")]),
+        ("oh wait its not thursday, its wednesday", [("thursday", "wednesday")]),
+        ("hes SIXTY two not fifty", [("fifty", "SIXTY two")]),
+        ("I'm not hungry, it's nine already", []),
+        ("two cats, not dogs", []),
+        ("May I? Not in June.", []),
+    ],
+)
+def test_the_wrong_detail_and_the_right_one_are_read(message: str, expected: list[tuple[str, str]]):
+    assert list(detail_corrections(message)) == expected
+
+
+def test_a_detail_is_replaced_however_it_is_spelled():
+    assert corrected("about 50 we think", "fifty", "SIXTY two") == "about sixty two we think"
+    assert corrected("about 15 we think", "fifty", "sixty") is None
+
+
+def test_the_earlier_statement_is_learnt_as_corrected():
+    lines = talk(
+        "Tomas: My dog is eleven years old.",
+        "Mira: And your brother?",
+        "Tomas: My brother Nils has not spoken to me for eleven years.",
+        "Mira: So long!",
+        "Tomas: It is twelve years, not eleven, since my brother spoke to me.",
+    )
+
+    told = " ".join(one.text for one in extract(lines))
+
+    assert "dog is eleven" in told
+    assert "for twelve years" in told
+    assert "for eleven years" not in told
