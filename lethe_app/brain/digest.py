@@ -39,7 +39,7 @@ FLEETING = 0.6
 LEAST = 250
 SHARE = 0.5
 """A summary may have `LEAST` characters and so large a share of what counts as told."""
-SHARE_OF_FACTS = 1.0
+SHARE_OF_FACTS = 0.7
 """And this share as far as it tells facts."""
 FEWEST_FACTS = 8
 """From which a title may say what they are about in general."""
@@ -124,7 +124,7 @@ def _read(lines: Sequence[Said], known: Sequence[Sentence] = ()) -> _Told:
         return _Told(told, signs, [None] * len(told), [], vocabulary, is_played)
     left_out = outdated(told, signs, vocabulary)
     news = [None if place in left_out else _news(sentence) for place, sentence in enumerate(told)]
-    return _Told(told, signs, news, reported_facts(lines), vocabulary, is_played)
+    return _Told(told, signs, news, reported_facts(lines, pieces), vocabulary, is_played)
 
 
 def _news(sentence: Sentence) -> News | None:

@@ -72,7 +72,7 @@ _LIST = re.compile(
 _THEIR_NAMES = re.compile(r"\b(?:their names are|they(?:'re| are) called) (?P<names>.+)", re.IGNORECASE)
 _ITEM = re.compile(
     rf"(?P<name>{NAME})(?:,? (?:(?:who |he |she )?(?:is |just |has )*(?:turned |is |"
-    rf"aged )?)?(?P<age>\d{{1,2}})(?: years old| yrs old| years| yrs)?"
+    rf"aged )?)?(?P<age>\d{{1,2}})(?! (?:years|yrs) (?:now|together|in|this|ago)\b)(?: years old| yrs old| years| yrs)?"
     rf"(?! ?(?:months|weeks|mo\b)))?(?=\W|$)",
     re.IGNORECASE,
 )

@@ -28,6 +28,8 @@ PRICE_OF_FACTS = 0.8
 """And a fact, of which there may be many: short ones leave room for others."""
 LEFT = 0.35
 """Share of a summary for what else was said beside so many."""
+NEAR = 2
+"""Messages after one that is told, in which another is understood by it."""
 SHORTEST = 60
 """Characters as which a shorter report counts: few words are no merit."""
 
@@ -40,7 +42,10 @@ def choose(
     Where there are `ENOUGH` facts the others take at most `LEFT` of the room.
     """
     state = _State(weights, max(1, min(MOST_STRETCHES, max(room, room_of_facts) // STRETCH)))
-    chosen = state.choose(facts, room_of_facts + 1)
+    chosen = state.choose([fact for fact in facts if not fact.is_unclear], room_of_facts + 1)
+    told = {report.quote.line for report in chosen}
+    explained = [fact for fact in facts if fact.is_unclear and any(0 <= fact.quote.line - line <= NEAR for line in told)]
+    chosen += state.choose(explained, room_of_facts + 1 - sum(report.cost for report in chosen))
     left = room + 1 - sum(report.cost for report in chosen)
     if len(chosen) >= ENOUGH:
         left = min(left, int(LEFT * room * ENOUGH / len(chosen)))

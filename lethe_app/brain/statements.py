@@ -117,6 +117,8 @@ class _Reading:
 
     def add(self, statement: Statement) -> None:
         """Keep a statement; said again, its first wording stays, with both messages."""
+        if statement.key == "name" and any(statement.text.endswith(f" is {name}.") for name in self.speakers):
+            return
         if statement.key.endswith(" name") and any(statement.text.endswith(f" called {name}.") for name in self.speakers):
             return
         same = " ".join(sorted(map(fold, cut(statement.text))))

@@ -37,6 +37,8 @@ LEAST_WORTH = 0.5
 """What the sentences that state a fact count at least."""
 SHARED = 0.5
 """Share of the content words of a sentence that a fact must have for the sentence to state it."""
+REPEATED = 0.75
+"""Share of the words of a report with which another one of its message says it too."""
 RETOLD = 0.8
 """Share of the words of a fact with which a sentence told in the third person says it better than the fact by itself."""
 JOINED = 0.6
@@ -90,6 +92,8 @@ class Report:
     sources: tuple[int, ...] = ()
     """Places of the sentences it tells."""
     is_fact: bool = False
+    is_unclear: bool = False
+    """It is understood only with what was said before."""
 
     @property
     def cost(self) -> int:
@@ -161,6 +165,7 @@ def _facts(material: Material, reporter: _Reporter, stating: Sequence[Sequence[i
         if report is None or (earlier & taken_along and report.quote.text not in found):
             line, telling = max(fact.lines), frozenset(material.vocabulary.telling(words(fact.text)))
             report = Report(Quote(line, "", fact.text), fact.speaker, line / count, telling, value, tuple(places))
+            report = replace(report, is_unclear=fact.is_unclear)
             earlier = set()
         taken_along |= earlier
         found.setdefault(report.quote.alone, replace(report, is_fact=True))
@@ -168,20 +173,19 @@ def _facts(material: Material, reporter: _Reporter, stating: Sequence[Sequence[i
 
 
 def _without_parts(found: Sequence[Report]) -> list[Report]:
-    """Return the reports without those of which another one tells every sentence, and more."""
+    """Return the reports without those that another one says too: with every sentence, or most of their words."""
     most: dict[int, int] = {}
+    of_line: dict[int, list[tuple[frozenset[str], Report]]] = {}
     for report in found:
+        of_line.setdefault(report.quote.line, []).append((content_words(report.quote.text), report))
         for place in report.sources:
             most[place] = max(most.get(place, 0), len(report.sources))
-    texts = [one.quote.text for one in found]
     return [
         one
-        for one in found
-        if not one.sources
-        or (
-            any(most[place] == len(one.sources) for place in one.sources)
-            and not any(text.startswith(one.quote.text.rstrip(".") + ";") for text in texts)
-        )
+        for line in of_line.values()
+        for said, one in line
+        if not (one.sources and all(most[place] > len(one.sources) for place in one.sources))
+        and not any(len(said) < len(other) and len(said & other) >= REPEATED * len(said) for other, _report in line)
     ]
 
 

@@ -181,6 +181,7 @@ _STOP = re.compile(
     rf"to (?:be|get|make|help|do|see|have|learn|meet|save))\b|\b{_TIME}",
     re.IGNORECASE,
 )
+_TIME_WITHIN = re.compile(r" (?:this (?:morning|week|evening)|today|yesterday|tonight|on \w+day)(?= from )", re.IGNORECASE)
 _DANGLING = re.compile(
     r"(?:(?:^| )(?:a|an|the|my|our|his|her|their|some|to|in|into|at|for|from|on|about|with|of|up|out|off|new|own|really|very|"
     r"super|more|by|over|around|only))+$"
@@ -243,7 +244,7 @@ def _deeds(text: str) -> list[News]:
     made: list[News] = []
     for clause in _DOES.finditer(text):
         begun = max(text.rfind(mark, 0, clause.start()) for mark in ",.;:!?")
-        rest = clause["rest"]
+        rest = _TIME_WITHIN.sub("", clause["rest"])
         for verb in _FORMS[(clause["verb"] or clause["begins"]).lower()]:
             fits = re.match(verb.needs, rest, re.IGNORECASE)
             kept = _cut(rest[fits.end() :]) if fits else ""

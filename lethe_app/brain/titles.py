@@ -95,9 +95,8 @@ def _is_done(phrase: Phrase) -> bool:
 
 
 def _adds_little(phrase: Phrase) -> bool:
-    """Return whether a phrase is no more than a noun or a name, which says little beside what happened."""
-    bare = phrase.text.removeprefix("the ")
-    return " " not in bare or all(word[:1].isupper() for word in bare.split())
+    """Return whether a phrase tells neither what is done, nor whose it is, nor of something new, beside what happened."""
+    return not (_is_done(phrase) or "'s " in phrase.text or phrase.text.startswith("the new "))
 
 
 def _is_denied(topic: Topic, telling: Sequence[Sentence]) -> bool:

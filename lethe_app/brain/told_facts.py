@@ -103,6 +103,7 @@ _HEALTH = re.compile(
     re.IGNORECASE,
 )
 _ENDS = re.compile(r"[.!?…](?= )")
+_END_MARK = re.compile(r"[.!?…][\"')\]]*$")
 _QUOTES = str.maketrans({"“": "'", "”": "'", '"': "'"})
 
 
@@ -304,8 +305,8 @@ def _quoted(group: Sequence[JudgedSentence], line: Said, question: str) -> str:
 
 
 def _ended(text: str) -> str:
-    """Return a sentence with a full stop if it ends with a word."""
-    return f"{text}." if text[-1:].isalnum() else text
+    """Return a sentence with a full stop where it has no end mark."""
+    return text if _END_MARK.search(text) else f"{text.rstrip(' ,;:–—-/')}."
 
 
 def _cut(text: str) -> str:

@@ -24,8 +24,16 @@ WORDS = st.sampled_from(
 )
 HOSTILE = st.one_of(ANY_TEXT, st.lists(st.one_of(MARKUP, WORDS, ANY_TEXT), max_size=12).map(" ".join))
 NAMES = st.sampled_from(["Tomas", "Mira"])
-TALKS = st.lists(st.builds(said, NAMES, HOSTILE), max_size=12)
-PLAIN_TALKS = st.lists(st.builds(said, NAMES, st.text(alphabet="abcI Ana.?!,灯台へ行", min_size=1, max_size=120)), max_size=12)
+
+
+def in_order(rows: list[tuple[str, str]]) -> list[Said]:
+    return [said(name, text, place) for place, (name, text) in enumerate(rows)]
+
+
+TALKS = st.lists(st.tuples(NAMES, HOSTILE), max_size=12).map(in_order)
+PLAIN_TALKS = st.lists(st.tuples(NAMES, st.text(alphabet="abcI Ana.?!,灯台へ行", min_size=1, max_size=120)), max_size=12).map(
+    in_order
+)
 
 
 def letters(text: str) -> str:

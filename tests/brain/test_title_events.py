@@ -24,6 +24,11 @@ from lethe_app.brain.title_events import news_in
         ("Next week I have a community meeting coming up, we'll be discussing upgrades.", "community meeting"),
         ("Scarborough, a week in August, the three of us and the dog.", "Trip to Scarborough"),
         ("I just started doing aerial yoga, it's great.", "doing aerial yoga"),
+        ("so i got offered a job", "The job offer"),
+        ("I had a letter this morning from my brother Murray.", "letter from Murray"),
+        ("got a prac exam thursday n im cooked", "prac exam"),
+        ("We get a puppy on Saturday.", "The new puppy"),
+        ("I took the first step towards becoming a mom - I applied to adoption agencies!", "Applying to adoption agencies"),
         ("We had a blast on our camping trip last summer.", "camping trip"),
     ],
 )  # fmt: skip
