@@ -182,7 +182,8 @@ def _with_the_rest(quoted: Sequence[str], said: Sequence[str]) -> list[str]:
     whole: list[str] = []
     for text in said:
         as_quoted = next((one for one in quoted if _stands_in(one, text)), text)
-        if as_quoted not in whole and not text.rstrip().endswith("?") and not _COURTESY.fullmatch(text):
+        is_told = bool(whole) and content_words(text) <= content_words(" ".join(whole))
+        if not is_told and as_quoted not in whole and not text.rstrip().endswith("?") and not _COURTESY.fullmatch(text):
             whole.append(as_quoted)
     return whole or list(quoted)
 

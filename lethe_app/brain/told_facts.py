@@ -49,12 +49,14 @@ MOST_POINTING = 20
 LONGEST_QUESTION = 16
 """Words of a question of the persona that is quoted with its answer."""
 _ANNOUNCED = re.compile(
+    r"^\W*(?:thanks?|thank you)(?: so much| a lot)? for (?:asking|listening|sharing|(?:the|"
+    r"your) [\w ]{3,30})\s*[,.!–—-]+\s*(?=\w)|"
     r"^\W*(?:(?:hi|hey|hello|oh|ok|okay|so|well|also|and)\b[\s,]*)*(?:[A-Z]\w+, )?(?:(?:the|some|my|big|good|bad|great|sad|"
     r"exciting|"
     r"amazing|other|quick|small|little) )*(?:news|updates?|confession|announcement)(?: \w+)?\s*[:!,.–—-]+\s*(?=\w)",
     re.IGNORECASE,
 )
-"""“Big news: …”."""
+"""“Big news: …”, “Thanks for asking! …”."""
 _DENIAL = re.compile(r"^(?:no|nah|nope|not really)\b[\s,.!-]+(?=(?:I|I'm|I've|my)\b)", re.IGNORECASE)
 """What is denied is the question; the sentence stands without it."""
 _OWN = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|my|me|mine|we|we're|we've|our|us)\b", re.IGNORECASE)
