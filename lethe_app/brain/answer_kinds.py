@@ -103,7 +103,7 @@ def made(kind: str, pieces: list[str], whole: str, asked: str, before: str, name
     readers: dict[str, Callable[[], Answers]] = {
         asking.CALLING: lambda: _of_calling(pieces, is_own=is_own),
         asking.WHO: lambda: _of_who(first, named["name"]),
-        asking.THEIRS: lambda: _of_theirs(first, before),
+        asking.THEIRS: lambda: _of_theirs(first, before, asked),
         asking.SPAN: lambda: _of_span(first, asked, before),
         asking.AGE: lambda: _of_age(first),
         asking.WHEN: lambda: _of_time(_TRAILING.sub("", first)),
@@ -225,8 +225,8 @@ def _of_who(first: str, name: str) -> Answers:
     return [(f"my {who} is called {titled(name)}", f"{who} name")]
 
 
-def _of_theirs(first: str, before: str) -> Answers:
-    """Return the name of the one the speaker spoke of last."""
+def _of_theirs(first: str, before: str, asked: str) -> Answers:
+    """Return the name of the one the speaker spoke of last; “its” asks for that of an animal."""
     spoken = list(MINE.finditer(before.lower()))
     names = re.split(r",? (?:and|n|&) |, ", _bare_name(first))
     if not spoken or any(
@@ -234,6 +234,8 @@ def _of_theirs(first: str, before: str) -> Answers:
     ):
         return []
     who = spoken[-1]["who"]
+    if re.search(r"\bits?\b", asked, re.IGNORECASE) and re.fullmatch(FAMILY, who):
+        return []
     several = who.endswith("s") or who in {"children", "twins"}
     if several is not (len(names) > 1):
         return []

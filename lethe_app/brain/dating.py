@@ -38,12 +38,14 @@ _ANY_TIME = re.compile(
 )
 """Without any of these there is no date to spell out."""
 _FUTURE = re.compile(
-    r"(?:\b(?:will|going to|plan\w*|getting|moving)|'ll|'m \w+ing|\bam \w+ing|\bis \w+ing)\b|"
+    r"(?:\b(?:will|going to|wanted to|plan\w*|getting|moving)|'ll|'m \w+ing|\bam \w+ing|\bis \w+ing)\b|"
     rf"(?:\b(?:is|are)|'s)(?: (?:now|still|actually))? (?:on|in) (?:the )?(?:\d|(?:{_DAY}|{_MONTH})\b)|"
     rf"\b\d+ (?:days?|weeks?|months?|years?) (?:clean|sober|old|married|together|in)?,? ?(?:on|this) (?:{_DAY})\b",
     re.IGNORECASE,
 )
 
+_DOUBLED = re.compile(r"\b(?P<before>by|until|till|since|from|before|after|for) on (?=\d)", re.IGNORECASE)
+"""“By tomorrow” as “by on 9 May 2023”."""
 _UNMARKED_PAST = re.compile(
     r"\b(?:[Mm]y \w+|[Hh]e|[Ss]he|[A-Z][a-z]+) (?:put|read|set|cut|hit|hurt|let|quit|shut|cost|bet|split|spread)\b"
 )
@@ -67,6 +69,7 @@ def resolve(sentence: str, today: date, *, event: bool = False) -> str:
     sentence = settled
     for pattern, worded in _RULES:
         sentence = pattern.sub(lambda found, worded=worded: _safely(worded, found, today), sentence)  # type: ignore[misc]
+    sentence = _DOUBLED.sub(r"\g<before> ", sentence)
     return _with_year(sentence, today) if event else sentence
 
 

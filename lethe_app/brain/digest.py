@@ -41,7 +41,7 @@ SHARE = 0.5
 """A summary may have `LEAST` characters and so large a share of what counts as told."""
 SHARE_OF_FACTS = 0.7
 """And this share as far as it tells facts."""
-FEWEST_FACTS = 8
+FEWEST_FACTS = 6
 """From which a title may say what they are about in general."""
 _MATTERS = {
     FactKind.PEOPLE: "family",

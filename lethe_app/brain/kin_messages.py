@@ -76,6 +76,8 @@ _WITHIN = re.compile(r"\b(?:with|by|to|for|from|of|at|and|is|and) $")
 _THIRTIETH = re.compile(r"^'s (?P<age>\d{1,3})(?:st|nd|rd|th)\b(?! (?:floor|street|grade|time|place))")
 _DID = re.compile(r"\b(?:last|was|were|went|did|had|made|baked|yesterday|ago)\b", re.IGNORECASE)
 _OF_YOU = re.compile(r"\byour name\b|\b(?:call|are) you\b", re.IGNORECASE)
+_ITS = re.compile(r"\bit(?:s|'s)?\b", re.IGNORECASE)
+_WHOSE = re.compile(r"\b(?P<she>her|she)\b|\b(?P<he>his|him|he)\b", re.IGNORECASE)
 _PET = re.compile(rf"\b(?:{PETS}|pooch|doggo|pup|kitty|moggy)\b", re.IGNORECASE)
 _ASKS_NAME = re.compile(r"\b(?:name|called)\b.*\?|\bwho\b.*\?", re.IGNORECASE)
 _DIED = re.compile(r"(?:died|passed away|passed)\Z")
@@ -270,6 +272,8 @@ class MessageReading:
         pet = _PET.search(question)
         if _OF_YOU.search(question) or (one and pet and not one.who.endswith(plain_role(pet[0].lower()))):
             return
+        if one and not _may_mean(question, one):
+            return
         bare = re.fullmatch(rf"(?P<name>{NAME})[.!]*", parts[0]) if parts and _ASKS_NAME.search(question) else None
         name = as_name(bare["name"], sure=True) if bare else ""
         if one and one.who and not one.name and name and fold(name) not in self.people.known:
@@ -409,3 +413,11 @@ def _clauses(text: str, known: dict[str, Person]) -> Iterator[str]:
         start = found.end()
     if piece := text[start:].strip(" .!"):
         yield piece
+
+
+def _may_mean(question: str, one: Person) -> bool:
+    """Return whether a question after a name, such as “What's its name?”, may be about somebody."""
+    if _ITS.search(question) and not _PET.search(one.who):
+        return False
+    whose = _WHOSE.search(question)
+    return whose is None or ("she" if whose["she"] else "he") in pronouns_of(one)

@@ -72,6 +72,8 @@ class ReportedFact:
     """What it counts against other facts, up to 1."""
     is_unclear: bool
     """It is understood only with what was said before."""
+    is_quoted: bool
+    """It is quoted, often with the question that it answers: its words alone do not say of whom it is told."""
 
 
 def reported_facts(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]]) -> list[ReportedFact]:
@@ -96,7 +98,8 @@ def reported_facts(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]]) -> 
         text = _bare(_worded(one, [resolve(each, lines[last].time.date()) for each in plain]), others)
         told = frozenset(places[message] for message in one.messages)
         weight = _weight(one, stems[place])
-        fact = ReportedFact(text, users[one.subject], told, stems[place], one.kind, weight, is_unclear(text))
+        is_quoted = "“" in one.text and '"' in text
+        fact = ReportedFact(text, users[one.subject], told, stems[place], one.kind, weight, is_unclear(text), is_quoted)
         earlier = reported.get(text)
         reported[text] = fact if earlier is None else replace(earlier, words=earlier.words | fact.words)
     return list(reported.values())

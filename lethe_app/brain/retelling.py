@@ -19,6 +19,7 @@ from lethe_app.retrieval.words import STOP_WORDS, WORD, fold
 _FIRST = re.compile(r"(?<![\w'])(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)(?![\w])")
 _SECOND = re.compile(r"\b(?:you|your|yours|yourself|you're|you've)\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[,:;]| and | but | [-–—]+ ")
+_ON_ONES_OWN = re.compile(r"(?:\w+ )?on (?:my|our) own\W*$", re.IGNORECASE)
 _GENERIC = re.compile(
     r"\b(?:if|when|where|because|how|unless|until|while) you\b|\byou(?:'re| are| can| can't| cannot| could| never| always|"
     r" have to|"
@@ -115,7 +116,7 @@ def retell_all(said: Sequence[Sentence]) -> str | None:
     told = ""
     for sentence in said:
         text = _bare(sentence, "")
-        one, joint = retell(sentence, ""), " "
+        one, joint = retell(sentence, "") if has_subject(sentence.text) else None, " "
         if one is None and told and not sentence.asks and is_statement(text) and not _SECOND.search(text):
             one = _rewritten(text, sentence.name, "") if _FIRST.search(text) else finish(text)
             told, joint = told.rstrip("."), "; "  # a pronoun stays with what it stands for
@@ -223,6 +224,12 @@ def _third_plural(word: str) -> str:
 def without_pictograms(text: str) -> str:
     """Return the text without emoji and emoticons."""
     return re.sub(r"  +", " ", _PICTOGRAM.sub("", text)).replace(" .", ".").strip()
+
+
+def has_subject(text: str) -> bool:
+    """Return whether an English sentence has a subject of its own: of “Left when I was six” nobody knows who left."""
+    plain = _without_lead(tidy(without_opener(text)))
+    return _with_subject(plain) == plain and not _ON_ONES_OWN.match(plain)
 
 
 def unrepeated(text: str, name: str) -> str:

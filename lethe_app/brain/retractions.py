@@ -37,6 +37,8 @@ _WRONG = re.compile(
     r"all (?:a lie|made up)|made up|bullshit|nonsense)\b",
     re.IGNORECASE,
 )
+_MISTAKEN = re.compile(_LEAD + r"i tell a lie\b[\s,.!:–—-]*(?:that(?:'s| is| was) [\w' ]+)?", re.IGNORECASE)
+"""“No, I tell a lie, that is the dentist.”"""
 _ALONE = re.compile(_LEAD + r"not(?: really)?\W*(?:$|(?<=really),)", re.IGNORECASE)
 _WAIT = re.compile(
     r"^\W*(?:(?:oh|no|oops|sorry|ah|um|uh|argh|ugh|shit|actually)\b[\s,.!…]*)*(?:no[, ]+wait|wait[, ]+(?:no|sorry)|"
@@ -78,6 +80,8 @@ def retracts(sentence: str, *, follows_own: bool, asked: str = "") -> bool:
     `follows_own` says that the statement stands in the same message; otherwise `asked` is the message of the other speaker in
     between: a “not really” may only answer its question, and “that's wrong” may only contradict it.
     """
+    if _MISTAKEN.match(sentence):
+        return follows_own
     if sentence.rstrip("\"') ").endswith("?") or _EARNEST.search(sentence):
         return False
     if _JOKE.match(sentence) or _WAIT.match(sentence):
@@ -100,7 +104,7 @@ def stated_instead(sentence: str, before: str) -> str:
     “The exam is on Thursday.” is “The exam is on Friday.”; a fragment that fits nowhere is dropped.
     """
     rest = sentence
-    for pattern in (_WAIT, _JOKE, _WRONG, _ALONE):
+    for pattern in (_WAIT, _JOKE, _MISTAKEN, _WRONG, _ALONE):
         if found := pattern.match(rest):
             rest = rest[found.end() :].strip(" ,.;:!-–—")
     if not (word := _CORRECTED.match(rest)):

@@ -80,6 +80,7 @@ _POLAR = tuple(
 _ABOUT_THEM = re.compile(
     r"(?:and |so )?what(?:'s| is| was| are) (?:(?:his|her|its|their) names?|(?:he|she|it|they) called)\Z", re.IGNORECASE
 )
+_ITS = re.compile(r"\bits?\b", re.IGNORECASE)
 _OF_THE = re.compile(r"what(?:'s| is| was) the (?P<what>[\w -]+?)(?: called|'s name)\Z", re.IGNORECASE)
 
 _INTO = re.compile(
@@ -235,7 +236,8 @@ def _meant(asked: str, before: str) -> str:
     told = tidy(before).lower()
     if _ABOUT_THEM.match(asked):
         spoken = {found[0] for found in re.finditer(rf"(?<=\bmy )(?:own )?{_BOND}\b", told)}
-        return spoken.pop().removeprefix("own ") if len(spoken) == 1 else ""
+        who = spoken.pop().removeprefix("own ") if len(spoken) == 1 else ""
+        return "" if _ITS.search(asked) and re.search(rf"\b{RELATIVES}$", who) else who
     if found := _OF_THE.match(asked):
         what = found["what"].lower()
         return what if re.search(rf"\b(?:my|our|an?)(?: \w+)? {re.escape(what)}\b", told) else ""

@@ -200,7 +200,7 @@ def _says(report: Report, fact: ReportedFact) -> bool:
     made = report.quote
     is_told = not made.frame and '"' not in made.text and len(made.text) <= LONGEST_RETOLD
     is_joined = len(report.sources) > 1
-    if not is_told or (is_joined and not _needs_more(fact.text)):
+    if not is_told or (not _needs_more(fact.text) if is_joined else fact.is_quoted):
         return False
     return len(content_words(made.text) & fact.words) >= (JOINED if is_joined else RETOLD) * len(fact.words)
 

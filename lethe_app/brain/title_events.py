@@ -77,6 +77,8 @@ _LIFE_EVENTS = tuple(
         (_FRACTURE, "The broken {rest}", 1.0),
         (_BREAKDOWN, "The broken {rest}", 0.7),
         (r"\b(?:decided to move|moving|moved) in together\b", "Moving in together", 2.0),
+        (r"\b(?:I'm|I am|we're|we are) (?:finally )?moving out\b", "Moving out", 2.0),
+        (r"\b(?:[Ss]he|[Hh]e|[A-Z]\w+) (?:starts|is starting|'s starting) school\b", "Starting school", 1.5),
         (_AWAY, "Trip to {rest}", 0.7),
     )
 )
@@ -191,7 +193,8 @@ _NOTHING = frozenset(
     it that this them him her us his hers mine ours yours things thing stuff something anything nothing everything one
     someone somebody you me back home bed work sleep well crazy insane mad ahead alone away fine nuts wrong through
     thinking feeling better worse people time lot doctor's shower walk look drive break bit still until second third
-    learning say selling day done
+    learning say selling day done january february march april may june july august september october november december
+    monday tuesday wednesday thursday friday saturday sunday
     """.split()  # noqa: SIM905 - see retrieval/words
 )
 _TIME_HAD = re.compile(r"^an? (?:\w+ )?(?:blast|time|fun|ball) (?:on|at|with|in) ", re.IGNORECASE)
@@ -206,7 +209,8 @@ _RELATED = re.compile(rf"\b(?:my|our) (?:{RELATIVES}|{ANIMALS}) (?=[A-Z])")
 """Before a name it is left out."""
 _OTHER_YEAR = re.compile(
     r"\b(?:19|20)\d\d\b|\b(?:years|yrs|months|mo|winters|summers|decades) ago\b|\b(?:since|after) (?:I|my|our|the)\b|"
-    r"\bwhen I was\b|\bused to\b|\b(?:until|till|til) I was\b|\bas a (?:kid|child|girl|boy)\b|\bin my (?:teens|youth)\b"
+    r"\bwhen I was\b|\bused to\b|\bat (?:sixteen|seventeen|eighteen|nineteen|twenty|twenty-\w+|\d\d)\b|\b(?:until|till|"
+    r"til) I was\b|\bas a (?:kid|child|girl|boy)\b|\bin my (?:teens|youth)\b"
 )
 _UNREAL = re.compile(
     r"\b(?:if|wish|never|almost|might|maybe|would|could|should|not|joke|joking|pretend|someday|one day)\b|n't\b", re.IGNORECASE

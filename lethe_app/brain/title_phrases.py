@@ -17,15 +17,15 @@ from lethe_app.retrieval.words import STOP_WORDS, fold
 MOST_WORDS = 6
 _VAGUE = frozenset(
     """
-    fam madam til yr yrs bloke lads lad lady mom dads obvi prob ppl ability accomplishment achievement action adventure advice
-    age air amount answer approach area aspect attention attitude balance beauty blessing break brief bunch case cause
-    challenge chapter choice comfort companionship company confidence connection control couple creativity deal decision
-    detail dream effect effort emotion end energy environment escape event example excitement fact favor favorite
-    favourite feel fri fun fund gamer gratitude group growth importance hour hurt inclusivity input inspiration issue
-    joke journey kindness level lol love luck meaning mess message middle mind mix mood motivation nature need news
-    number option order part passion path peace people perk perspective photo pic picture piece point positivity
-    potential progress purpose question reality reason relief reminder respect result risk routine sake self sense
-    setback share shot side sign situation snap solution someone space spirit spot stage start state step strength
+    brb damper fam madam til yr yrs bloke lads lad lady mom dads obvi prob ppl ability accomplishment achievement action
+    adventure advice age air amount answer approach area aspect attention attitude balance beauty blessing break brief
+    bunch case cause challenge chapter choice comfort companionship company confidence connection control couple
+    creativity deal decision detail dream effect effort emotion end energy environment escape event example excitement
+    fact favor favorite favourite feel fri fun fund gamer gratitude group growth importance hour hurt inclusivity input
+    inspiration issue joke journey kindness level lol love luck meaning mess message middle mind mix mood motivation
+    nature need news number option order part passion path peace people perk perspective photo pic picture piece point
+    positivity potential progress purpose question reality reason relief reminder respect result risk routine sake self
+    sense setback share shot side sign situation snap solution someone space spirit spot stage start state step strength
     stress struggle style success support surprise system talk team thanks theme therapy thought thread today topic
     touch track trick truth turn use value version vibe view way well wonder word world worry year yesterday min mins
     minute hr hrs bit lass mate guy spare mouth eyebrow wind weather

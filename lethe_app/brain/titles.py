@@ -83,9 +83,15 @@ def _topics(
             break
         phrase = phrase_of(topic, telling, leads=not parts)
         overlaps = any(phrase.words & other.words for other in parts)
-        if not overlaps and _fits([*parts, phrase]) and not (_adds_little(phrase) if begun else parts and is_lone(phrase)):
+        is_random = _adds_little(phrase) if begun else bool(parts) and _is_mere(phrase, parts[0])
+        if not overlaps and not is_random and _fits([*parts, phrase]):
             parts.append(phrase)
     return parts[len(begun) :]
+
+
+def _is_mere(phrase: Phrase, first: Phrase) -> bool:
+    """Return whether a phrase is only a name, or a single noun beside a first part of several words."""
+    return is_lone(phrase) or (" " not in phrase.text.removeprefix("the ") and " " in first.text)
 
 
 def _is_done(phrase: Phrase) -> bool:

@@ -13,6 +13,7 @@ from lethe_app.brain.grounding import is_grounded
 from lethe_app.brain.said import Said
 from lethe_app.brain.statements import extract
 from lethe_app.domain.chat import Role
+from tests.brain.talks import talk
 
 TUESDAY = datetime(2025, 3, 11, 19, 0, tzinfo=UTC)
 
@@ -371,3 +372,37 @@ def test_both_deeds_of_a_day_have_its_date():
     assert texts(user("Last Friday I entered a chess tournament and won a trophy")) == [
         "On 7 March 2025 Tomas entered a chess tournament and won a trophy."
     ]
+
+
+def test_its_name_is_asked_of_no_person():
+    lines = talk(
+        "Tomas: My mum has a bad hip, I don't want to put everything on her.",
+        "Mira: I think I'd get along with the octopus. What's its name, by the way?",
+        "Tomas: Mister Tinte.",
+    )
+
+    assert not [one.text for one in extract(lines) if "called" in one.text]
+
+
+def test_a_lie_told_by_mistake_takes_back_the_sentence_before():
+    lines = talk(
+        "Mira: When is the operation?",
+        "Tomas: On the 20th of November. No, I tell a lie, that is the dentist. The eye is on the 24th.",
+    )
+
+    told = " ".join(one.text for one in extract(lines))
+
+    assert "24" in told
+    assert "20 November" not in told
+
+
+def test_wow_is_an_exclamation_and_no_game():
+    lines = talk("Mira: I run every day.", "Tomas: Wow! I love running too. I ran my first marathon in Berlin in 2019.")
+
+    assert any("marathon" in one.text and not one.in_story for one in extract(lines))
+
+
+def test_a_name_answered_to_the_persona_is_not_the_persona_s_own():
+    lines = talk("Mira: Hi! What's your name?", "Tomas: Mira!")
+
+    assert not [one.text for one in extract(lines) if one.key == "name"]
