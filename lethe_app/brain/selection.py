@@ -26,6 +26,8 @@ PRICE = 0.5
 """The power of its length by which a report is dear."""
 PRICE_OF_FACTS = 0.8
 """And a fact, of which there may be many: short ones leave room for others."""
+KEPT_FREE = 0.12
+"""Share of a summary that facts leave to what else was said, if there is anything."""
 LEFT = 0.35
 """Share of a summary for what else was said beside so many."""
 NEAR = 2
@@ -42,13 +44,15 @@ def choose(
     Where there are `ENOUGH` facts the others take at most `LEFT` of the room.
     """
     state = _State(weights, max(1, min(MOST_STRETCHES, max(room, room_of_facts) // STRETCH)))
+    if others:
+        room_of_facts = min(room_of_facts, int((1 - KEPT_FREE) * max(room, room_of_facts)))
     chosen = state.choose([fact for fact in facts if not fact.is_unclear], room_of_facts + 1)
     told = {report.quote.line for report in chosen}
     explained = [fact for fact in facts if fact.is_unclear and any(0 <= fact.quote.line - line <= NEAR for line in told)]
     chosen += state.choose(explained, room_of_facts + 1 - sum(report.cost for report in chosen))
-    left = room + 1 - sum(report.cost for report in chosen)
+    left = max(room + 1 - sum(report.cost for report in chosen), int(KEPT_FREE * room))
     if len(chosen) >= ENOUGH:
-        left = min(left, int(LEFT * room * ENOUGH / len(chosen)))
+        left = min(left, max(int(LEFT * room * ENOUGH / len(chosen)), int(KEPT_FREE * room)))
     return sorted([*chosen, *state.choose(others, left)], key=lambda report: (report.place, report.sources))
 
 

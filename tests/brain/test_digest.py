@@ -216,6 +216,14 @@ def test_a_long_talk_is_told_from_its_beginning_to_its_end():
     assert all(any(start <= year - 1900 < start + 150 for year in years) for start in (0, 150, 300, 450))
 
 
+def test_facts_leave_room_for_what_else_was_said():
+    many = [said("Tomas", f"I like the number {place} and my cousin {place} lives in Porto.", place) for place in range(1, 120)]
+    told = summary([said("Tomas", "The secret word is xylophone.", 0), *many])
+
+    assert "xylophone" in told
+    assert "cousin" in told
+
+
 def test_the_same_is_not_told_twice():
     lines = talk(*["Tomas: I keep bees on the roof of the library."] * 5, "Tomas: My knees are bad since the accident in Graz.")
 
