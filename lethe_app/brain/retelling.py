@@ -77,7 +77,8 @@ _FEELS = re.compile(
     re.IGNORECASE,
 )
 _NO_SUBJECT = re.compile(
-    r"^(?:love|hate|miss|need|want|hope|feel|think|guess|wish|can't|cannot|couldn't|didn't|don't|haven't|had|got|been)\b",
+    r"^(?:love|hate|miss|need|want|hope|feel|think|guess|wish|can't|cannot|couldn't|didn't|don't|haven't|had|got|"
+    r"been(?! (?:an?|the|so|such|too)\b))\b",
     re.IGNORECASE,
 )
 

@@ -153,6 +153,11 @@ def extract(lines: Sequence[Said]) -> list[Statement]:
     English only: other languages yield nothing. Questions, hedges, moods of the moment and whatever cannot be read without its
     neighbours are passed over. What is said in character is read by itself and marked `in_story`.
     """
+    return list(_extracted(tuple(lines)))
+
+
+@lru_cache(maxsize=2)  # facts, title and summary of a conversation all begin with it
+def _extracted(lines: Sequence[Said]) -> tuple[Statement, ...]:
     pieces = read_pieces(lines)
     parts = list(map(joined, pieces))
     places = {line.id: place for place, line in enumerate(lines)}
@@ -161,7 +166,7 @@ def extract(lines: Sequence[Said]) -> list[Statement]:
     played = _read(in_character, is_played=True)
     told = _in_own_words(lines, pieces, stated)
     every = [*told, *(replace(one, in_story=True) for one in played)]
-    return sorted(every, key=lambda one: places[one.messages[0]])
+    return tuple(sorted(every, key=lambda one: places[one.messages[0]]))
 
 
 def _in_own_words(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]], stated: Sequence[Statement]) -> list[Statement]:
