@@ -39,6 +39,7 @@ _PRONOUN = re.compile(
     r"\b(?:he|she|it)'s\b",
     re.IGNORECASE,
 )
+_PERSON = re.compile(r"\b(?:he|she|him|her|hers|his)\b", re.IGNORECASE)
 _NAMES = re.compile(rf"(?:^|[.!?] )[A-Z][a-z]+(?=[.,!])|(?<=[a-z,] )(?!I\b)[A-Z][a-z]+|\b(?:{RELATIVES}|{ANIMALS})s?\b")
 _ASKING = content_words(
     "what kind which sort how many much old long often when where who whose why else called name so far any more"
@@ -99,16 +100,19 @@ def reported_facts(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]]) -> 
         told = frozenset(places[message] for message in one.messages)
         weight = _weight(one, stems[place])
         is_quoted = "“" in one.text and '"' in text
-        fact = ReportedFact(text, users[one.subject], told, stems[place], one.kind, weight, is_unclear(text), is_quoted)
+        unclear = is_unclear(text, one.subject)
+        fact = ReportedFact(text, users[one.subject], told, stems[place], one.kind, weight, unclear, is_quoted)
         earlier = reported.get(text)
         reported[text] = fact if earlier is None else replace(earlier, words=earlier.words | fact.words)
     return list(reported.values())
 
 
-def is_unclear(text: str) -> bool:
+def is_unclear(text: str, speaker: str) -> bool:
     """Return whether a line is understood only with what was said before: by a pronoun, or by a question that names nothing."""
     if '"' not in text:
-        return leans(text) or bool(_POINTS.search(text))
+        rest = text.replace(speaker, "")
+        is_of_nobody = bool(_PERSON.search(rest)) and not _NAMES.search(rest)
+        return leans(text) or is_of_nobody or bool(_POINTS.search(text))
     quoted = _QUOTATIONS.findall(text)
     if not text.startswith("Asked "):
         return _depends(quoted[0])

@@ -250,7 +250,7 @@ def _told(text: str, name: str, other: str) -> str | None:
     if not is_statement(_CLAUSE_END.split(text)[0]):
         return None
     first = fold(WORD.findall(text)[0])
-    if first in VERBS_THIRD - KIN and not _FINITE.search(text):
+    if first == "been" or (first in VERBS_THIRD - KIN and not _FINITE.search(text)):
         return None  # it lacks its subject
     is_common = first in STOP_WORDS or first in DULL or first in DETERMINERS or first in KIN or bool(_GERUND.match(text))
     return finish(f"{name} said that {text[:1].lower() + text[1:] if is_common else text}")
