@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from lethe_app.brain.gist import content_words
 
@@ -39,6 +39,28 @@ _CORRECTIONS = (
         re.IGNORECASE,
     ),
 )
+
+
+_ANNOUNCED = re.compile(
+    r"\b(?:no wait|wait no|wait, no|correction|i (?:read|got|had) (?:it|that|the \w+) wrong|i got (?:it|that) mixed up)\b",
+    re.IGNORECASE,
+)
+_DATED = re.compile(rf"\b(?:on|at|is|'s) (?:the )?(?P<detail>{_WEEKDAY}|\d{{1,2}}(?:st|nd|rd|th)\b)", re.IGNORECASE)
+
+
+def announced_detail(message: str) -> str:
+    """Return the weekday or day that a message gives anew, saying that what was said before is wrong; empty if none."""
+    found = _DATED.search(message) if _ANNOUNCED.search(message) else None
+    return found["detail"] if found else ""
+
+
+def detail_of_kind(text: str, like: str, words: Collection[str]) -> str:
+    """Return the weekday or day of a text that shares one of the `words` (stems) and is of the kind of another one."""
+    found = _DATED.search(text)
+    if found is None or not set(words) & content_words(text):
+        return ""
+    is_same_kind = _kind_of(found["detail"]) is _kind_of(like)
+    return found["detail"] if is_same_kind and _value(found["detail"]) != _value(like) else ""
 
 
 def detail_corrections(message: str) -> Iterator[tuple[str, str]]:

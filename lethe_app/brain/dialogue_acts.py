@@ -10,7 +10,15 @@ from enum import Enum
 from statistics import median
 
 from lethe_app.brain import beside_speech, character_speech, scene_setting, unreal_statements
-from lethe_app.brain.detail_corrections import corrected, detail_corrections, nearest
+from lethe_app.brain.detail_corrections import (
+    MOST_BACK,
+    announced_detail,
+    corrected,
+    detail_corrections,
+    detail_of_kind,
+    nearest,
+)
+from lethe_app.brain.gist import content_words
 from lethe_app.brain.pasted_text import announces_text, own_words, without_quotations
 from lethe_app.brain.quotable import MOST_READ, Part, is_prose, parts, plain, split_sentences
 from lethe_app.brain.retractions import is_taken_back, retracts, stated_instead
@@ -61,7 +69,7 @@ _IN_VOICE = re.compile(
 """What follows is said as somebody else: *in a deep voice*."""
 _COURTLY = re.compile(
     r"\b(?:sir|m'?lord|milord|m'?lady|my (?:lord|lady|liege|queen|king)|your (?:grace|majesty|highness|lordship|honour|honor)|"
-    r"cap'?n|inspector)\b",
+    r"cap'?n|inspector|arr+|ahoy|matey)\b",
     re.IGNORECASE,
 )
 """A form of address that belongs to a part somebody plays."""
@@ -167,12 +175,29 @@ def _correct_details(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]]) -
                 if place is not None:
                     piece = said[-1 - place]
                     piece.text = corrected(piece.text, old, new) or piece.text
+            _correct_day(line.text[:MOST_READ], said)
             said += [piece for piece in found if piece.meaning is Meaning.PLAIN]
 
 
 def joined(pieces: Sequence[Piece]) -> MessageParts:
     """Return the pieces of one message put together by how they are meant."""
     return MessageParts(_joined(pieces, Meaning.PLAIN), _joined(pieces, Meaning.IN_CHARACTER))
+
+
+def _correct_day(message: str, said: Sequence[Piece]) -> None:
+    """Put right the day of what was said before about the matter of a message such as “no wait, the play's on the 11th”."""
+    if announced_detail(message):
+        any(_puts_day_right(message, piece) for piece in reversed(said[-3 * MOST_BACK :]))
+
+
+def _puts_day_right(message: str, piece: Piece) -> bool:
+    """Put right the day of an earlier sentence if a message gives it anew; return whether it does."""
+    new = announced_detail(message)
+    words = {word for word in content_words(message) if word.isalpha()} - content_words("no wait wrong read letter got")
+    old = detail_of_kind(piece.text, new, words) if new else ""
+    if old:
+        piece.text = corrected(piece.text, old, new) or piece.text
+    return bool(old)
 
 
 def _read(line: Said, reading: _Reading) -> list[Piece]:
@@ -376,7 +401,10 @@ def _take_back(pieces: list[Piece], before: list[Piece], asked: str) -> bool:
         # “did I tell you I'm a prince? kidding” takes back its own question only
         says_it_here = any(len(one.text.split()) > LONG_ACTION for one in pieces[:place])
         taken = stated or (None if says_it_here else _last_statement(before))
-        if taken is not None:
+        if taken is not None and _puts_day_right(piece.text, taken):
+            piece.meaning = Meaning.DROPPED
+            found = True
+        elif taken is not None:
             piece.text, piece.meaning = stated_instead(piece.text, taken.text), Meaning.PLAIN
             taken.meaning = Meaning.DROPPED
             found = True

@@ -19,6 +19,7 @@ from lethe_app.retrieval.words import STOP_WORDS, WORD, fold
 _FIRST = re.compile(r"(?<![\w'])(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)(?![\w])")
 _SECOND = re.compile(r"\b(?:you|your|yours|yourself|you're|you've)\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[,:;]| and | but | [-–—]+ ")
+_WISHED = re.compile(r"(?:I )?wish (?:me|us)\b", re.IGNORECASE)
 _ON_ONES_OWN = re.compile(r"(?:\w+ )?on (?:my|our) own\W*$", re.IGNORECASE)
 _GENERIC = re.compile(
     r"\b(?:if|when|where|because|how|unless|until|while) you\b|\byou(?:'re| are| can| can't| cannot| could| never| always|"
@@ -56,7 +57,8 @@ _FINITE = re.compile(
 _THIRD = frozenset(map(third, BASE)) | VERBS_THIRD | (BASE - NOUNS_TOO)
 _INVERTED = re.compile(
     r"^(?:do|does|did|can|could|will|would|is|are|was|were|have|has|should|"
-    r"please|kindly|tell|show|give|help|myself|you|you're|your)\b", re.IGNORECASE
+    r"please|wish me|kindly|tell|show|give|help|myself|you|you're|your)\b",
+    re.IGNORECASE,
 )
 _ONE_DOES = re.compile(r"^guess who (?=\w)", re.IGNORECASE)
 _FOR_ME = re.compile(r"^(?:as )?for me, (?=I\b)|^I(?:'ll| will) be honest, |^(?:but )?about \w+, (?=I\b)", re.IGNORECASE)
@@ -90,7 +92,7 @@ def retell(sentence: Sentence, other: str) -> str | None:
     without its noun, a “we” of nobody knows whom.
     """
     text = _bare(sentence, other)
-    if sentence.asks or text.isupper() or not is_statement(text) or leans(sentence.text) or shows(text):
+    if _WISHED.match(text) or sentence.asks or text.isupper() or not is_statement(text) or leans(sentence.text) or shows(text):
         return None
     told = _told(text, sentence.name, other)
     return marked(told, sentence) if told else None

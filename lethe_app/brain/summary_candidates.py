@@ -60,7 +60,7 @@ SHORT_ANSWER = 6
 """Words; so short an answer does not stand without its question."""
 _EMPTY = re.compile(
     r"^\W*(?:(?:awesome|great|nice|good|amazing|wonderful|fantastic) (?:job|work|idea|going|to (?:hear|see)|that)|sounds|"
-    r"congrat\w*|"
+    r"congrat\w*|wish (?:me|us)|"
     r"I (?:knew|hope|bet) you|let me know|just let me|I can (?:help|give|show) you|you(?:'re| are|'ve|'ll)?|your|"
     r"I (?:\S+ )?agree|i kn?ow? right|myself [A-Z]|kindly)\b|"
     r"\b(?:this|that|these) (?:pic|photo|picture|moment|app|one|song)s?\b",

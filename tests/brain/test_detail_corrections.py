@@ -43,3 +43,23 @@ def test_the_earlier_statement_is_learnt_as_corrected():
     assert "dog is eleven" in told
     assert "for twelve years" in told
     assert "for eleven years" not in told
+
+
+def test_a_day_given_anew_is_right_where_it_was_first_said():
+    lines = talk(
+        "Tomas: maisies school play is on the 10th of december, shes a sheep",
+        "Mira: Aww!",
+        "Tomas: no wait the plays on the 11th, i read the letter wrong",
+    )
+
+    told = " ".join(one.text for one in extract(lines))
+
+    assert "school play is on 11 December" in told
+    assert "10 December" not in told
+
+
+def test_an_interview_somebody_got_is_to_come():
+    told = " ".join(one.text for one in extract(talk("Tomas: got a job interview on friday, manager at the sorting office.")))
+
+    assert "27 November 2026" in told
+    assert "20 November 2026" not in told
