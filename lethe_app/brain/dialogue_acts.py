@@ -171,7 +171,7 @@ def _correct_details(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]]) -
     for line, found in zip(lines, pieces, strict=True):
         if line.role is Role.USER:
             for old, new in detail_corrections(line.text[:MOST_READ]):
-                place = nearest(line.text[:MOST_READ], [piece.text for piece in reversed(said)], old)
+                place = nearest(line.text[:MOST_READ], [piece.text for piece in reversed(said[-MOST_BACK:])], old)
                 if place is not None:
                     piece = said[-1 - place]
                     piece.text = corrected(piece.text, old, new) or piece.text

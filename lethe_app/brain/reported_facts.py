@@ -33,14 +33,16 @@ FEWEST = 3
 _QUOTED = re.compile(r"[^“”]+? said(?: on [^:“”]+)?: “(?P<quote>[^“”]+)”")
 """A fact told in its speaker's own words alone."""
 _ANSWERED = re.compile(r"Asked “[^“”]*”, [^“”]+? said(?: on [^:“”]+)?: “(?P<answer>[^“”]+)”")
-_QUOTATIONS = re.compile(r'"([^"]*)"')
+QUOTATIONS = re.compile(r'"([^"]*)"')
+"""What a line of a summary quotes."""
 _PRONOUN = re.compile(
     r"\b(?:he|she|they|them|him|her|his|their|it|its|that|this|there|one|others?)\b(?!')|"
     r"\b(?:he|she|it)'s\b",
     re.IGNORECASE,
 )
 _PERSON = re.compile(r"\b(?:he|she|him|her|hers|his)\b", re.IGNORECASE)
-_NAMES = re.compile(rf"(?:^|[.!?] )[A-Z][a-z]+(?=[.,!])|(?<=[a-z,] )(?!I\b)[A-Z][a-z]+|\b(?:{RELATIVES}|{ANIMALS})s?\b")
+NAMES = re.compile(rf"(?:^|[.!?] )[A-Z][a-z]+(?=[.,!])|(?<=[a-z,] )(?!I\b)[A-Z][a-z]+|\b(?:{RELATIVES}|{ANIMALS})s?\b")
+"""Somebody whom a pronoun may mean: a name within a sentence, or a relative or animal."""
 _ASKING = content_words(
     "what kind which sort how many much old long often when where who whose why else called name so far any more"
 )
@@ -111,19 +113,19 @@ def is_unclear(text: str, speaker: str) -> bool:
     """Return whether a line is understood only with what was said before: by a pronoun, or by a question that names nothing."""
     if '"' not in text:
         rest = text.replace(speaker, "")
-        is_of_nobody = bool(_PERSON.search(rest)) and not _NAMES.search(rest)
+        is_of_nobody = bool(_PERSON.search(rest)) and not NAMES.search(rest)
         return leans(text) or is_of_nobody or bool(_POINTS.search(text))
-    quoted = _QUOTATIONS.findall(text)
+    quoted = QUOTATIONS.findall(text)
     if not text.startswith("Asked "):
         return _depends(quoted[0])
     asked, answer = quoted[0], quoted[-1]
     named = content_words(asked) - _ASKING
-    return (not named or bool(_PRONOUN.search(asked))) and not _NAMES.search(answer)
+    return (not named or bool(_PRONOUN.search(asked))) and not NAMES.search(answer)
 
 
 def _depends(said: str) -> bool:
     """Return whether a quotation has a pronoun and names nobody."""
-    return not _NAMES.search(said) and (leans(said) or bool(_PRONOUN.search(said)))
+    return not NAMES.search(said) and (leans(said) or bool(_PRONOUN.search(said)))
 
 
 def _with_new_names(facts: Sequence[Statement]) -> list[Statement]:

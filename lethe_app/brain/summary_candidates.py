@@ -12,12 +12,11 @@ from lethe_app.brain.fact_classifier import probability
 from lethe_app.brain.fact_sentences import features
 from lethe_app.brain.gist import content_words
 from lethe_app.brain.introductions import asks_memory, compares
-from lethe_app.brain.kinds import ANIMALS, RELATIVES
 from lethe_app.brain.lasting import is_figurative
 from lethe_app.brain.pasted_text import has_lost_quotation
 from lethe_app.brain.quotable import Sentence, words
 from lethe_app.brain.quoting import LONGEST, Quote, exchange, quote
-from lethe_app.brain.reported_facts import ReportedFact
+from lethe_app.brain.reported_facts import NAMES, QUOTATIONS, ReportedFact
 from lethe_app.brain.retelling import is_statement, leans, leans_on_person, marked, retell, retell_after, shows
 from lethe_app.brain.salience import Signs, Vocabulary, answers_nothing, salience
 from lethe_app.brain.short_answers import complete
@@ -47,13 +46,13 @@ LONGEST_RETOLD = 200
 """Characters of such a sentence."""
 BESIDE = 0.6
 """What a sentence of the user counts where facts tell of the conversation."""
+GENERAL = 0.3
+"""And of that one which says nothing of the user's own life."""
 OTHERS = 0.3
-"""And one of the persona."""
+"""What a sentence of the persona counts there."""
 ENOUGH = 4
 """Facts that tell most of a conversation by themselves. Beside them no scene is told, beside so many reports of the user's
 words nothing of the persona's."""
-GENERAL = 0.3
-"""And one that says nothing of their life."""
 MOST_QUESTIONS = 2
 """Questions of the user in a summary of a conversation in which they did nothing but ask."""
 SHORT_ANSWER = 6
@@ -75,9 +74,7 @@ _OF_EVERYBODY = re.compile(
     re.IGNORECASE,
 )
 """How a piece of wisdom begins."""
-_QUOTATION = re.compile(r'"([^"]*)"')
 _PERSON = re.compile(r"\b(?:he|she|he's|she's|him|her|his)\b", re.IGNORECASE)
-_NAMES = re.compile(rf"(?:^|[.!?] )[A-Z][a-z]+(?=[.,!])|(?<=[a-z,] )(?!I\b)[A-Z][a-z]+|\b(?:{RELATIVES}|{ANIMALS})s?\b")
 _INTENDS = re.compile(r"\b(?:going to|gonna|moving|flying|want to|wanna|planning)\b", re.IGNORECASE)
 
 
@@ -207,9 +204,9 @@ def _says(report: Report, fact: ReportedFact) -> bool:
 
 def _needs_more(fact: str) -> bool:
     """Return whether the quotations of a fact have a “he” or “she” before anybody is named."""
-    said = " ".join(_QUOTATION.findall(fact))
+    said = " ".join(QUOTATIONS.findall(fact))
     pronoun = _PERSON.search(said)
-    return pronoun is not None and not _NAMES.search(said[: pronoun.start()])
+    return pronoun is not None and not NAMES.search(said[: pronoun.start()])
 
 
 def _telling(material: Material, place: int) -> float:
