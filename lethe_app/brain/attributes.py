@@ -97,6 +97,7 @@ _ATTRIBUTES = tuple(
         ((r"i (?:am|have been|became|went|have gone|am not|am no longer|stopped being) (?:an? )?(?:vegan|vegetarian|"
           r"pescatarian)\b|i (?:do not )?eat (?:\w+ )?"
          r"(?:meat|fish)\b|i (?:stopped|gave up) (?:eating )?meat\b"), "diet"),
+        (rf"i have been an? (?:[\w-]+ )?(?!widow|orphan|pagan|fan\b)(?:{JOBS}) (?:for|since)\b", "job"),
         ((
             r"i (?:smoke(?=$| (?:\d|a lot|weed|cigarettes|cigars|a pack|a pipe|every|too|now|like))|do not smoke|no "
             r"longer smoke|(?:have )?(?:quit|stopped|given up|gave up) smoking)\b"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lethe_app.brain.kinds import ANIMALS, EVENTS, JOBS, RELATIVES
+from lethe_app.brain.kinds import ANIMALS, EVENTS, JOBS, RELATIVES, STATES
 from lethe_app.brain.verbs import is_past
 
 _WITH_MINE = re.compile(r"\bmy (?:wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|family)\b", re.IGNORECASE)
@@ -62,7 +62,25 @@ _DOING = re.compile(
     re.IGNORECASE,
 )
 """“Learning German.”; “Learning German is fun” has its subject already."""
-_BEEN = re.compile(r"^(?P<said>been )(?=\w+ing\b)", re.IGNORECASE)
+_BEEN = re.compile(
+    rf"^(?P<said>been )(?=\w+ing\b|(?:an? |with my |here |{STATES}|veggie|sober|clean |best friends )(?!while\b|long\b|bit\b))",
+    re.IGNORECASE,
+)
+"""“Been veggie since I was 15.”"""
+_TURNING = re.compile(r"^(?=turning \d\d\b)", re.IGNORECASE)
+_AT_HOME_AND_WORK = re.compile(
+    r"^(?=live (?:in|near|just outside|with my|on my own)\b(?! (?:the (?:moment|now|present)|peace|fear|harmony))|"
+    r"work (?:as an?|for an?|for the|for my|at an?|at the|in an?) (?!team\b|unit\b|pair\b|group\b|time\b|better\b|night\b))",
+    re.IGNORECASE,
+)
+"""“Work at a bakery in Hull.”"""
+_MINE = re.compile(
+    rf"^(?=(?:(?:favou?rite|best|older|younger|little|big|eldest|oldest|youngest) \w+|(?:{RELATIVES}|{ANIMALS}))"
+    r"(?: is| was|'s)(?: name is| name's| called| named| allergic to| pregnant| \d{1,2}\b| an? | from )"
+    r"|favou?rite \w+(?: is| was|'s) \w)",
+)
+"""“Sister's a vet”, “favourite film is Paddington”."""
+_IS_OF_NOUN = re.compile(r"(?<=[a-z])'s(?= (?!name\b))")
 _STATE = re.compile(
     r"^(?!\w+, \w+,? (?:and )?\w+\W*$)(?:(?:still|happily|newly|recently) )?(?:(?:married|single|divorced|engaged|"
     r"retired|pregnant|vegan|"
@@ -179,6 +197,9 @@ _OMITTED = (
     (_GOING, "I'm"),
     (_GOT_EVENT, "I've got"),
     (_BEEN, "I've been"),
+    (_TURNING, "I'm"),
+    (_AT_HOME_AND_WORK, "I"),
+    (_MINE, "my"),
     (_DOING, "I'm"),
     (_STATE, "I'm"),
     (_BEGUN, "I"),
@@ -211,5 +232,7 @@ def with_subject(sentence: str) -> str:
     for pattern, subject in _OMITTED:
         if found := pattern.match(sentence):
             rest = sentence[found.end("said") if "said" in pattern.groupindex else 0 :]
+            if pattern is _MINE:
+                rest = _IS_OF_NOUN.sub(" is", rest, count=1)
             return f"{subject} {rest[:1].lower()}{rest[1:]}"
     return sentence

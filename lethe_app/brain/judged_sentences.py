@@ -104,10 +104,20 @@ _MOMENTARY = re.compile(
     r"lonely|stressed|annoyed|excited|gutted|buzzing|freezing|sweating|shattered|wrecked)\b(?!.*\b(?:since|for (?:a|two|\w+)"
     r" (?:years?|months?)|always|every)\b)|"
     r"(?:I )?(?:had|did|took|made|answered|sent|drank) (?:\d+|two|three|four|five|six|several|a few|a couple of) [\w-]+ "
-    r"(?:before|by) (?:noon|lunch|breakfast|dinner|\d+|[a-z]+ o'?clock|eight|nine|ten|eleven)\b",
+    r"(?:before|by) (?:noon|lunch|breakfast|dinner|\d+|[a-z]+ o'?clock|eight|nine|ten|eleven)\b|"
+    r"(?:I(?:'ve| have|'m| am)? )?(?:now |finally |only )?just (?:now )?(?:sat (?:down|back)|lay down|laid down|got (?:in|"
+    r"home|back|up|comfy|"
+    r"cosy|changed)|came (?:in|home|back)|woke up|woken up|put the kettle on|"
+    r"made (?:myself )?(?:an?|some|the) (?:\w+ )?(?:brew|tea|coffee|cuppa|cocoa)|(?:having|had|finished|ate|eating) "
+    r"(?:an?|some|my)? ?(?:\w+ )?(?:brew|tea|coffee|cuppa|cocoa|breakfast|lunch|dinner|supper|snack)|"
+    r"having a (?:smoke|break|bath|shower))\b(?! (?:from|with|for) \w+)|"
+    r"(?:I(?:'m| am)? )?(?:back(?: again| now)?|here(?: again| now)?|off(?: now)?|off to (?:bed|sleep)|(?:going|"
+    r"heading) to bed|"
+    r"(?:must|gotta|have to|should|need to|better|will have to|shall have to) (?:go|dash|run|sleep|be off)(?: (?:now|soon|"
+    r"to bed|and \w+))?)\W*$",
     re.IGNORECASE,
 )
-"""A mood or a trifle of the day."""
+"""A mood, or a trifle of the day."""
 _REMINDS = re.compile(
     r"(?:I did (?:not )?(?:mention|tell|say)|(?:have|did) I (?:not )?(?:mention(?:ed)?|tell|told|said?))\b.*"
     r"\b(?:right|yeah|yes|no|eh)\W*$|I(?:'m| am) (?:just |only )?an? (?:AI|bot|chatbot|robot|language model)\b",
@@ -157,12 +167,17 @@ def judge(text: str, question: str, place: int) -> JudgedSentence:
     described = features(text, question, place)
     tidied = bare_ends(_INNER.sub("", tidy(text)))
     asks = text.rstrip("\"”’') ").endswith("?")
-    says_nothing = asks or any((_EVASION.fullmatch(tidied), _MOMENTARY.match(tidied), _REMINDS.match(tidied)))
+    says_nothing = asks or any((_EVASION.fullmatch(tidied), is_momentary(tidied), _REMINDS.match(tidied)))
     says_nothing = says_nothing or is_figurative(tidied) or has_lost_quotation(tidied)
     probability = 0.0 if says_nothing else fact_classifier.probability(described)
     if not says_nothing and _REACTS.search(tidied):
         probability = max(probability, WORTH_KEEPING)
     return JudgedSentence(text, tidied, described, probability)
+
+
+def is_momentary(text: str) -> bool:
+    """Return whether a sentence tells a mood, a trifle of the day, or that its speaker comes or goes."""
+    return bool(_MOMENTARY.match(text))
 
 
 def groups(sentences: Sequence[JudgedSentence]) -> Iterator[tuple[int, list[JudgedSentence]]]:

@@ -190,7 +190,7 @@ def _with_the_rest(quoted: Sequence[str], said: Sequence[str]) -> list[str]:
     """Return all that a message says, with the quoted sentences as they stand in the quotation."""
     whole: list[str] = []
     for text in said:
-        as_quoted = next((one for one in quoted if _stands_in(one, text)), text)
+        as_quoted = next((one for one in quoted if _stands_in(one, text) or text.strip(" .!") in one), text)
         is_told = bool(whole) and content_words(text) <= content_words(" ".join(whole))
         if not is_told and as_quoted not in whole and not text.rstrip().endswith("?") and not _COURTESY.fullmatch(text):
             whole.append(as_quoted)

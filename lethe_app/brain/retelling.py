@@ -40,7 +40,12 @@ _LEANING = re.compile(
     r"gave|gives|means|meant|showed|shows|inspired|pushed|kept|keeps) (?:me|us)\b",
     re.IGNORECASE,
 )
-_ANNOUNCED = re.compile(r"^[\w' ]{1,30}: (?=(?:I|my|we)\b)", re.IGNORECASE)
+_ANNOUNCED = re.compile(
+    r"^(?:[\w' ]{1,30}: |dear \w+, |[^.!?]{0,60}\bsince we(?:'ve)? (?:last )?(?:talked|spoke|chatted|met)(?: last)?\s*"
+    r"(?:[-–—,:]+|\band\b)\s*)(?=(?:I|I've|I'm|my|we|we've)\b)",
+    re.IGNORECASE,
+)
+"""“Big news: I …”, “Things have been great since we last talked - I …”."""
 _SHOWN = re.compile(
     r"\b(?:(?:here's|here is|here are|check out|look at|this is|these are) (?:an? |the |this |my |some )?(?:\w+ )?"
     r"(?:pic|photo|picture|link|video|snap|shot)s?|here(?:'s| is| are) (?:what|how|the|some)|check (?:it|this|them) out|"

@@ -61,6 +61,7 @@ _SMALL_NAME = re.compile(
     r"that\b|what|in\b|to\b|for\b|pretty|just|also|really|on\b|off\b|his\b|her\b|their\b)[a-z]{3,})(?=$|[\s.,!?])"
 )
 """Names in messages without capitals: of whom somebody is called, where somebody lives."""
+_VEGGIE = re.compile(r"(?P<before>\b(?:I'm|am|is|are|was|been|being|went|gone) (?:a )?)veggie\b(?= (?:since|for|now|and|but|so)\b|\W*$|[,.!])", re.IGNORECASE)
 _LETTERS = re.compile(r"[a-z]+")
 _SMALL_I = re.compile(r"(?<![\w'.-])i(?=$|[\s,!.]|'(?:m|ve|d|ll)\b)")
 
@@ -77,6 +78,8 @@ def tidy(text: str) -> str:
     fixed = _SPELLED.sub(lambda found: SPELLINGS[found[0].lower()], plain) if typed else plain
     if not plain.isascii() or "ll" in fixed or "ts" in fixed or "ere" in fixed:
         fixed = _WERE.sub(r"\g<we>e're", _ITS.sub(r"\g<it>t's", _ILL.sub("I'll", fixed)))
+    if "eggie" in fixed:
+        fixed = _VEGGIE.sub(r"\g<before>vegetarian", fixed)
     fixed = _RELATIVE_IS.sub(r"\g<who>'s", fixed)
     if text.islower():
         fixed = _SMALL_NAME.sub(lambda found: found["before"] + found["name"].capitalize(), fixed)

@@ -12,6 +12,7 @@ from lethe_app.brain.fact_classifier import probability
 from lethe_app.brain.fact_sentences import features
 from lethe_app.brain.gist import content_words
 from lethe_app.brain.introductions import asks_memory, compares
+from lethe_app.brain.judged_sentences import is_momentary
 from lethe_app.brain.lasting import is_figurative
 from lethe_app.brain.pasted_text import has_lost_quotation
 from lethe_app.brain.quotable import Sentence, words
@@ -66,6 +67,15 @@ _EMPTY = re.compile(
     re.IGNORECASE,
 )
 """Assent, or something that was shown."""
+_CATCHES_UP = re.compile(
+    r"\bsince we(?:'ve)? (?:last )?(?:talked|spoke|chatted|met)(?: last)?\W*$|\bI(?:'m| am) off to\b(?! [A-Z])(?!.*\b(?:on|in|"
+    r"next|for) )|"
+    r"\b(?:I(?:'ll| will) (?:have|need) to|I must|I have to|gotta) (?:go|run)\b(?! (?:to|for|on|through|back)\b)|"
+    r"^\W*I remember (?:that|it)\W*$|"
+    r"\b(?:good ?night|sleep on it|talk (?:to you )?(?:soon|later|tomorrow))\b",
+    re.IGNORECASE,
+)
+"""Opens or closes a conversation."""
 _OF_EVERYBODY = re.compile(
     r"\W*(?:and |so |but )?(?:we (?:all|can)\b|it's (?:so |really |such )?(?:important|great|amazing|nice|good|a blessing)|"
     r"(?:life|family|love|kindness|music|nature)(?:'s| is| can| has)\b|(?:making|seeing|sharing|staying|investing|working|"
@@ -269,8 +279,10 @@ def outdated(sentences: Sequence[Sentence], signs: Sequence[Signs], vocabulary: 
 
 
 def says_nothing(text: str) -> bool:
-    """Return whether a sentence is said in jest or has lost what it quotes."""
-    return is_figurative(text) or compares(text) or has_lost_quotation(text) or bool(_EMPTY.search(text))
+    """Return whether a sentence is said in jest, is of the moment, or has lost what it quotes."""
+    if is_figurative(text) or compares(text) or has_lost_quotation(text) or is_momentary(text):
+        return True
+    return bool(_EMPTY.search(text) or _CATCHES_UP.search(text))
 
 
 def lasting(sentence: Sentence, least: float) -> float:

@@ -190,6 +190,20 @@ def test_greetings_and_filler_are_left_out():
     assert "Noted" not in summary(PORTO)
 
 
+def test_what_opens_and_closes_a_conversation_is_left_out():
+    made = summary(
+        talk(
+            "Tomas: Things have been great since we last talked - I've been learning the cello.",
+            "Mira: How lovely!",
+            "Tomas: My teacher is called Ines. I must go and cook.",
+        )
+    )
+
+    assert made.startswith("Tomas has been learning the cello.")
+    assert "Ines" in made
+    assert "cook" not in made
+
+
 def test_a_death_is_told_though_its_words_are_said_only_once():
     chatter = [f"Mira: The old garden has new tulips and the garden wall number {number} is painted." for number in range(30)]
     lines = talk(*chatter[:15], "Tomas: My grandma passed away on Monday.", *chatter[15:])

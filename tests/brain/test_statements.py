@@ -291,10 +291,25 @@ def test_any_day_of_the_calendar_will_do(time: datetime):
         ("my cats name is luna", "Tomas's cat's name is Luna."),
         ("Been learning Dutch lately", "Tomas has been learning Dutch lately."),
         ("Married with two kids.", "Tomas is married with two kids."),
+        ("been veggie since i was 15", "Tomas has been vegetarian since they were 15."),
+        ("fave band is pulp", "Tomas's favourite band is pulp."),
+        ("sister's a vet", "Tomas's sister is a vet."),
+        ("best friend is called Jo", "Tomas's best friend is called Jo."),
+        ("work as a nurse", "Tomas works as a nurse."),
+        ("turning 30 in may", "Tomas is turning 30 in May 2025."),
     ],
 )
 def test_phone_spelling_and_omitted_subjects_are_read(said: str, known: str):
     assert known in texts(user(said))
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["just sat down w a brew", "Just had my breakfast", "I must go now", "been a long day", "work as a team and you win",
+     "live in the moment", "cat is asleep on me", "best thing is a hot bath"],
+)  # fmt: skip
+def test_trifles_of_the_moment_are_no_facts(said: str):
+    assert texts(user(said)) == []
 
 
 @pytest.mark.parametrize(
