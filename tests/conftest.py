@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import distribution
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests.fence import LEFT, put_up
@@ -18,6 +19,8 @@ TESTS = pytest.StashKey[int]()
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 put_up()
 
+hypothesis.settings.register_profile("lethe", deadline=None)  # how long an example takes says how busy the machine is
+hypothesis.settings.load_profile("lethe")
 
 gc.disable()  # as in the program: a Qt object in a cycle must not be freed by the database's thread, see ui/sweeper.py
 COLLECT_EVERY = 50

@@ -111,11 +111,11 @@ def reported_facts(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]]) -> 
 
 def is_unclear(text: str, speaker: str) -> bool:
     """Return whether a line is understood only with what was said before: by a pronoun, or by a question that names nothing."""
-    if '"' not in text:
+    quoted = QUOTATIONS.findall(text)
+    if not quoted:
         rest = text.replace(speaker, "")
         is_of_nobody = bool(_PERSON.search(rest)) and not NAMES.search(rest)
         return leans(text) or is_of_nobody or bool(_POINTS.search(text))
-    quoted = QUOTATIONS.findall(text)
     if not text.startswith("Asked "):
         return _depends(quoted[0])
     asked, answer = quoted[0], quoted[-1]

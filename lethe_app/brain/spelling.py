@@ -61,7 +61,10 @@ _SMALL_NAME = re.compile(
     r"that\b|what|in\b|to\b|for\b|pretty|just|also|really|on\b|off\b|his\b|her\b|their\b)[a-z]{3,})(?=$|[\s.,!?])"
 )
 """Names in messages without capitals: of whom somebody is called, where somebody lives."""
-_VEGGIE = re.compile(r"(?P<before>\b(?:I'm|am|is|are|was|been|being|went|gone) (?:a )?)veggie\b(?= (?:since|for|now|and|but|so)\b|\W*$|[,.!])", re.IGNORECASE)
+_VEGGIE = re.compile(
+    r"(?P<before>\b(?:I'm|am|is|are|was|been|being|went|gone) (?:a )?)veggie\b(?= (?:since|for|now|and|but|so)\b|\W*$|[,.!])",
+    re.IGNORECASE,
+)
 _LETTERS = re.compile(r"[a-z]+")
 _SMALL_I = re.compile(r"(?<![\w'.-])i(?=$|[\s,!.]|'(?:m|ve|d|ll)\b)")
 

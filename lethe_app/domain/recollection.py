@@ -69,6 +69,8 @@ class Lead(BaseModel):
     words: list[str] = Field(default_factory=list)
     """Words of the message that stand in it, in any form."""
     cosine: float = 0.0
+    changed: str = ""
+    """The fact that took the place of what it says."""
 
 
 class Recollection(BaseModel):

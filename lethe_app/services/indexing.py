@@ -221,7 +221,9 @@ def owner_of_waiting(persona_id: str) -> str:
 
 
 def of_session(session: ChatSession) -> list[Passage]:
-    """Its title and the sentences of its summary."""
+    """Its title and the sentences of its summary; nothing where nothing is summarised: such a title is made of questions."""
+    if not session.content.strip():
+        return []
     text = "\n".join(part for part in (session.name, session.content) if part.strip())
     return render.summary(session.persona_id, session.guid, text, local(session.added))
 

@@ -109,7 +109,7 @@ class Reminding:
 
     async def _recollection(self, asking: Asking, hit: Hit, texts: Mapping[int, Passage]) -> Recollection | None:
         """None where it is not there any more, or may not be brought up."""
-        leads, because = leads_of(hit, texts), reasons_of(hit)
+        leads, because = await self._with_changes(leads_of(hit, texts)), reasons_of(hit)
         if hit.source in asking.memories:
             memory = asking.memories[hit.source]
             may_come = memory.category not in asking.silent and is_open(memory, asking.moment)
@@ -122,6 +122,12 @@ class Reminding:
         with suppress(StorageError):
             return self._session(asking, await self._chats.session(hit.source), hit, because, leads)
         return await self._fact(asking, hit, because, leads)
+
+    async def _with_changes(self, leads: Sequence[Lead]) -> list[Lead]:
+        """Return the leads, those last of which it is known what has changed since."""
+        changed = await self._facts.changed([lead.origin for lead in leads if lead.kind == PassageKind.MESSAGE])
+        marked = [lead.model_copy(update={"changed": changed.get(lead.origin, "")}) for lead in leads]
+        return sorted(marked, key=lambda lead: bool(lead.changed))
 
     async def _fact(self, asking: Asking, hit: Hit, because: list[Because], leads: list[Lead]) -> Recollection | None:
         """One that stands for itself, unless it is in the prompt already."""
@@ -185,10 +191,16 @@ def session_text(session: ChatSession, leads: Sequence[Lead], *, dates: bool, to
     """Title, date, summary and the lines that led there; `told`: the summary is in the prompt already."""
     summary = "" if told else shortened(session.content, LONGEST_SUMMARY)
     head = session.model_copy(update={"content": summary, "name": session.name or "An earlier conversation"})
-    lines = [f"- {one_line(lead.text)}" for lead in leads if lead.kind in {PassageKind.FACT, PassageKind.MESSAGE}]
+    lines = [_line(lead) for lead in leads if lead.kind in {PassageKind.FACT, PassageKind.MESSAGE}]
     if told:
-        lines = lines or [f"- {one_line(lead.text)}" for lead in leads[:1]]
+        lines = lines or [_line(lead) for lead in leads[:1]]
     return "\n".join([snippet(head, form_of(MemoryType.CHAT_SESSION, dates=dates)), *lines])
+
+
+def _line(lead: Lead) -> str:
+    """Return a text that led there as a line of the memory, with what has changed since."""
+    said = f"- {one_line(lead.text)}"
+    return f"{said} (no longer so: {one_line(lead.changed)})" if lead.changed else said
 
 
 def without(recollection: Recollection, gone: Collection[UUID]) -> Recollection | None:
@@ -203,7 +215,7 @@ def without(recollection: Recollection, gone: Collection[UUID]) -> Recollection 
     forgotten = [lead for lead in recollection.leads if lead.origin in gone]
     if not forgotten:
         return recollection
-    lines = {f"- {one_line(lead.text)}" for lead in forgotten}
+    lines = set(map(_line, forgotten))
     text = "\n".join(line for line in recollection.text.splitlines() if line not in lines)
     leads = [lead for lead in recollection.leads if lead not in forgotten]
     return recollection.model_copy(update={"text": text, "leads": leads})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from lethe_app.domain.clock import now
@@ -30,6 +30,15 @@ UPDATE facts SET (superseded, superseded_by) = (SELECT superseded, superseded_by
 WHERE superseded_by = :gone
 """
 """Before a fact is deleted: what it superseded holds again, or is superseded by what came after it."""
+SUCCESSORS = """
+SELECT said.value, successor.fact
+FROM facts gone, json_each(gone.source_messages) said
+JOIN facts successor ON successor.guid = gone.superseded_by
+WHERE gone.superseded = 1 AND gone.deleted_at IS NULL AND successor.deleted_at IS NULL AND successor.superseded = 0
+    AND said.value IN (SELECT value FROM json_each(?))
+    AND said.value NOT IN (SELECT value FROM json_each(successor.source_messages))
+ORDER BY successor.rowid
+"""
 KNOWN = f"deleted_at IS NULL AND NOT {RESTS}"
 
 
@@ -78,6 +87,15 @@ class Facts:
             return sorted(found, key=lambda fact: fact.last_seen, reverse=True)  # not as text: zones differ
 
         return await self._database.run(work)
+
+    async def changed(self, messages: Collection[UUID]) -> dict[UUID, str]:
+        """Return for each of these messages that states a superseded fact the newest fact that took its place."""
+
+        def work(connection: sqlite3.Connection) -> dict[UUID, str]:
+            rows = connection.execute(SUCCESSORS, (json.dumps([str(message) for message in messages]),))
+            return {UUID(message): str(fact) for message, fact in rows}
+
+        return await self._database.run(work) if messages else {}
 
     async def owner(self, guid: UUID) -> str:
         """The persona who knows it."""

@@ -24,6 +24,8 @@ from lethe_app.ui.workshop.prose_field import ProseField
 
 SHORT = 200
 """Characters of a memory that are shown before one asks for more."""
+MOST_LINES = 2
+"""Lines of a conversation that led to it, which are shown before."""
 
 
 @dataclass(frozen=True)
@@ -114,8 +116,9 @@ class MemoryCard(QFrame):
 
     def _show_text(self) -> None:
         whole = memory_words.body(self.one, self._around.name)
-        is_long = len(whole) > SHORT + 40
-        shown = whole if self._is_whole or not is_long else memory_words.shortened(whole, SHORT)
+        found = "\n".join(memory_words.found_lines(self.one)[:MOST_LINES])
+        is_long = len(whole) > (len(found) or SHORT) + 40
+        shown = whole if self._is_whole or not is_long else found or memory_words.shortened(whole, SHORT)
         self.text.setText(breakable(shown))
         self._more.setVisible(is_long)
         self._more.rename(tr("Show less") if self._is_whole else tr("Show all of it"))

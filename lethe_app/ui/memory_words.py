@@ -65,7 +65,23 @@ def body(one: Surfaced, name: str = "") -> str:
         return text.partition("\n")[2] or text
     if one.kind is not Kind.CONVERSATION:
         return text
-    return unheaded(text)
+    found = found_lines(one)
+    rest = [line for line in unheaded(text).splitlines() if not (found and line.startswith("- "))]
+    return "\n".join([*found, *rest])
+
+
+def found_lines(one: Surfaced) -> list[str]:
+    """Return the lines of a conversation that led to it, with what has changed since."""
+    if one.kind is not Kind.CONVERSATION:
+        return []
+    leads = [lead for lead in one.recollection.leads if lead.kind in {"message", "fact"}]
+    return [_found_line(lead) for lead in leads]
+
+
+def _found_line(lead: Lead) -> str:
+    line = cited(lead.text) if _SAID.match(lead.text) else lead.text
+    words = tr("{line} (no longer so: {changed})")
+    return words.format(line=line, changed=shortened(lead.changed)) if lead.changed else line
 
 
 def unheaded(text: str) -> str:
@@ -103,8 +119,8 @@ def _reminded(one: Surfaced, asked: str, name: str) -> str:
     line = cited(lead.text) if lead else ""
     if one.kind is Kind.FACT:
         words = tr("You said {said}, and {name} knows this.") if said else tr("{name} knows this, and you spoke of the same.")
-    elif one.kind is Kind.CONVERSATION and lead is not None and lead.kind == "message":
-        words = tr("You said {said}, and back then it went: {line}") if said else tr("You spoke of this before: {line}")
+    elif found_lines(one):
+        words = tr("You said {said}, and this was said back then.") if said else tr("You spoke of this before.")
     elif one.kind is Kind.CONVERSATION and line:
         words = tr("You said {said}, and it was about that: {line}") if said else tr("It was about the same: {line}")
     else:

@@ -77,7 +77,7 @@ def page(number: int, words: int, description: str = "About keepers.") -> Page:
     return Page(Found(f"Page {number}", f"https://{number}.example/", description), text if words else "")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, 4000), max_size=12), st.integers(0, 3000))
 def test_all_pages_together_never_have_more_than_the_room(lengths: list[int], room: int):
     async def run() -> tuple[list[PageText], int]:

@@ -12,7 +12,7 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 
 MOMENT = datetime(2026, 11, 21, 21, 4, tzinfo=UTC)
 NAMES = UUID("00000000-0000-0000-0000-0000000000ab")
-quick = settings(max_examples=100, deadline=None, database=None)
+quick = settings(max_examples=100, database=None)
 
 
 def memory(name: str, days_old: float = 1, **fields: object) -> MemoryUnit:

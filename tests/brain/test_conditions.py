@@ -107,7 +107,7 @@ def plainly(main: list[int], secondary: list[int], link: WordLink, heard: set[in
 numbers = st.lists(st.integers(0, 6), max_size=3)
 
 
-@settings(max_examples=300, deadline=None, database=None)
+@settings(max_examples=300, database=None)
 @given(numbers, numbers, st.sampled_from(WordLink), st.sets(st.integers(0, 6)))
 def test_the_verdict_is_the_definition(main: list[int], secondary: list[int], link: WordLink, heard: set[int]):
     awake = judge(main, secondary, link, heard) is Verdict.AWAKE
@@ -115,7 +115,7 @@ def test_the_verdict_is_the_definition(main: list[int], secondary: list[int], li
     assert awake is plainly(main, secondary, link, heard)
 
 
-@settings(max_examples=300, deadline=None, database=None)
+@settings(max_examples=300, database=None)
 @given(numbers, numbers, st.sampled_from(WordLink), st.sets(st.integers(0, 6)))
 def test_nothing_wakes_without_one_of_its_waking_keywords(
     main: list[int], secondary: list[int], link: WordLink, heard: set[int]

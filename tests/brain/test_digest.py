@@ -395,7 +395,7 @@ def test_a_rolling_summary_takes_up_one_that_a_model_wrote():
 
 
 @given(TALKS, st.integers(0, 400))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_no_text_raises_and_nothing_is_longer_than_asked(lines: list[Said], longest: int):
     made = digest(lines, longest=longest)
 
@@ -408,7 +408,7 @@ def test_no_text_raises_and_nothing_is_longer_than_asked(lines: list[Said], long
 
 
 @given(TALKS, HOSTILE, st.integers(0, 300))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_a_rolling_summary_is_never_longer_than_asked(lines: list[Said], before: str, longest: int):
     told = rolling(lines, before, longest)
 
@@ -417,7 +417,7 @@ def test_a_rolling_summary_is_never_longer_than_asked(lines: list[Said], before:
 
 
 @given(TALKS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_every_quotation_was_said_in_that_order(lines: list[Said]):
     texts = [letters(line.text) for line in lines]
 
@@ -427,10 +427,14 @@ def test_every_quotation_was_said_in_that_order(lines: list[Said]):
 
 
 @given(PLAIN_TALKS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_of_plain_text_every_quotation_is_a_stretch(lines: list[Said]):
     texts = [letters(line.text) for line in lines]
 
     for report in summary(lines).splitlines():
         for quote in quotations(report):
             assert any(letters(quote) in text for text in texts)
+
+
+def test_a_single_quotation_mark_does_no_harm():
+    assert "Tomas" in summary(talk('Tomas: My sister lives in 0"a Porto.', "Tomas: My sister lives in Porto."))

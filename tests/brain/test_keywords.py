@@ -14,7 +14,7 @@ from lethe_app.brain.expressions import read_expression
 from lethe_app.brain.folding import fold
 from lethe_app.brain.keywords import PATTERNS_SECONDS, Keyword, Keywords
 
-quick = settings(max_examples=150, deadline=None, database=None)
+quick = settings(max_examples=150, database=None)
 
 
 def found(text: str, *keywords: Keyword | str) -> list[str]:

@@ -159,7 +159,7 @@ def test_the_state_survives_as_json():
 
 # --- for all worlds and conversations -------------------------------------------------------------------------------------
 
-quick = settings(max_examples=80, deadline=None, database=None)
+quick = settings(max_examples=80, database=None)
 WORDS = ["king", "queen", "crown", "fog"]
 lists = st.lists(st.sampled_from(WORDS), max_size=2)
 

@@ -54,7 +54,7 @@ def bundles(draw: st.DrawFn) -> Bundle:
     return Bundle(MANIFEST, persona, png(), ".png", {"harbour": World(name="Harbour", entries=[entry])}, past)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(bundles())
 def test_whatever_is_written_is_read_as_it_was(bundle: Bundle):
     made = io.BytesIO()

@@ -166,7 +166,7 @@ def test_a_nearly_finished_download_still_shows_a_difference(tmp_path: Path):
         describe(path)
 
 
-@settings(max_examples=300, deadline=2000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=300), st.booleans())
 def test_random_bytes_are_refused_and_never_crash(tmp_path: Path, noise: bytes, as_gguf: bool):
     path = tmp_path / "noise.gguf"

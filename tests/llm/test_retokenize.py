@@ -41,7 +41,7 @@ def weights(starter_model: Path) -> Iterator[Weights]:
     weights.free()
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.lists(st.lists(PIECES, max_size=12), min_size=2, max_size=5))
 def test_any_sequence_of_prompts_is_tokenised_as_if_each_were_the_first(weights: Weights, prompts: list[list[str]]):
     remembering = Retokenizer(weights.tokenize, weights.cutting_tokens())

@@ -102,7 +102,7 @@ def test_passages_put_together_have_the_engines_tokens(starter_counter: TokenCou
     assert starter_counter.encode(text) == starter_engine(text)
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text() | st.lists(st.sampled_from([*KINDS, "<|im_start|>", "<|im_end|>", "<|im_"]), max_size=40).map("".join))
 def test_any_text_has_the_engines_tokens(starter_counter: TokenCounter, starter_engine: Engine, text: str):
     assert starter_counter.encode(text) == starter_engine(text)

@@ -95,7 +95,7 @@ async def least(made: Request, count: object) -> int:
 
 
 @given(past=pasts, newest=texts.filter(str.strip), wanted=wishes, extra=extras)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_counted_by_the_models_own_tokenizer_in_every_layout_it_fits_and_the_message_is_there(
     starter: Starter, past: list[tuple[str, str]], newest: str, wanted: dict[str, object], extra: Extras
 ):
@@ -117,7 +117,7 @@ async def test_counted_by_the_models_own_tokenizer_in_every_layout_it_fits_and_t
     wanted=wishes,
     more=st.sampled_from(("", "again", "continued")),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 async def test_through_a_whole_conversation_with_its_cuts_no_turn_breaks_the_promise(
     name: str, said: list[tuple[str, str, list[Note]]], wanted: dict[str, object], more: str
 ):
@@ -148,7 +148,7 @@ async def fixed(made: Request, count: Count, tail: Sequence[Turn]) -> int:
 
 
 @given(text=texts.filter(str.strip))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_what_people_write_is_never_taken_for_the_end_of_what_they_write(starter: Starter, text: str):
     made = request([Turn("user", text)], renderer=starter.template, disarm=Disarmer(CONTROL), context=60_000)
 

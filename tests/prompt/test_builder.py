@@ -244,7 +244,7 @@ messages = st.lists(st.tuples(st.sampled_from(["user", "assistant", "assistant",
     cut=st.integers(0, 60),
     names=st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 async def test_nothing_is_sent_that_does_not_fit_and_the_message_is_never_lost(
     name: str,
     past: list[tuple[str, int]],

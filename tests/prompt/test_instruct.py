@@ -113,7 +113,7 @@ turns = st.lists(st.tuples(roles, st.text(min_size=1, max_size=9)), min_size=1, 
 
 
 @given(name=st.sampled_from(sorted(PRESETS)), conversation=turns)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_appending_turns_changes_nothing_before_them(name: str, conversation: list[tuple[str, str]]):
     renderer = InstructRenderer(PRESETS[name])
     spoken = [DIALOGUE[0], *(Turn(role, content) for role, content in conversation)]

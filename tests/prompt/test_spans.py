@@ -177,7 +177,7 @@ contents = st.lists(st.tuples(st.sampled_from(["user", "assistant", "system"]), 
     going_on=st.booleans(),
     names=st.booleans(),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 async def test_the_spans_are_exactly_the_prompt_whatever_anybody_wrote(
     name: str,
     past: list[tuple[str, str]],

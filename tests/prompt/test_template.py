@@ -191,7 +191,7 @@ conversations = st.lists(st.tuples(st.sampled_from(["user", "assistant", "system
 
 @pytest.mark.parametrize("name", [name for name in LOADED if name != "demands user"])
 @given(conversation=conversations)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_appending_turns_changes_nothing_before_them(name: str, conversation: list[tuple[str, str]]):
     chat = LOADED[name]
     turns = [SYSTEM, *(Turn(role, content) for role, content in conversation)]
@@ -206,7 +206,7 @@ def test_appending_turns_changes_nothing_before_them(name: str, conversation: li
 
 @pytest.mark.parametrize("name", LOADED)
 @given(conversation=conversations, thinking=st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_no_word_is_lost_and_nothing_is_refused(name: str, conversation: list[tuple[str, str]], thinking: bool):
     turns = [Turn(role, content.replace("</think>", "")) for role, content in conversation]
 

@@ -76,7 +76,7 @@ def test_it_is_searched_as_widely_as_it_needs(kind: type[Graph] | type[Cells]):
 STEPS = st.lists(st.tuples(st.sampled_from(["add", "remove"]), st.integers(1, 12), st.integers(0, 3)), max_size=40)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(STEPS, st.sampled_from(KINDS))
 def test_the_index_agrees_with_what_was_done_to_it(steps: list[tuple[str, int, int]], kind: Kind):
     index, held = kind(SIZE), {}

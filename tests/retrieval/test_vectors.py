@@ -357,7 +357,7 @@ STEPS = st.lists(st.tuples(DEEDS, st.integers(0, 3), st.integers(0, 4)), max_siz
 
 
 @pytest.mark.parametrize("graph_up_to", [vectors.GRAPH_UP_TO, FEW])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(steps=STEPS)
 def test_memory_and_storage_agree_after_any_sequence(  # noqa: C901 - one branch per deed
     steps: list[tuple[str, int, int]], graph_up_to: int

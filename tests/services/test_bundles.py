@@ -485,7 +485,7 @@ async def played(house: House, steps: list[tuple[str, int, str]]) -> None:
             await chats.set_leaf(talk.guid, chosen.id)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_any_conversation_survives_the_journey(tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, str]]):
     async def journey() -> tuple[list[object], list[object]]:

@@ -248,7 +248,7 @@ class AnyLife(RuleBasedStateMachine):
 
 
 TestAnyLife = AnyLife.TestCase
-TestAnyLife.settings = settings(max_examples=25, stateful_step_count=30, deadline=None, database=None)
+TestAnyLife.settings = settings(max_examples=25, stateful_step_count=30, database=None)
 
 
 # What is a passage and what is not
@@ -259,6 +259,14 @@ async def test_a_greeting_is_none_and_every_other_line_is(house: House):
     await spoke(house, session, "I came by the north road.", before_now(hours=1))
     await house.indexing.settle_all()
     assert await texts(house) == {'Tomas said, "I came by the north road."'}
+
+
+@pytest.mark.parametrize(("content", "found"), [("", set()), ("Tomas sails.", {"Thursdays", "Tomas sails."})])
+async def test_the_title_of_a_conversation_without_a_summary_is_none(house: House, content: str, found: set[str]):
+    await Chats(house._database).add_session(ChatSession(persona_id=MIRA, name="Thursdays", content=content))
+    await Debts(house._database).owe_all()
+    await house.indexing.settle_all()
+    assert await texts(house) == found
 
 
 async def test_a_hidden_line_does_not_part_what_was_said_before_and_after_it(house: House):

@@ -329,7 +329,7 @@ STEP = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(STEP, min_size=3, max_size=14))
 async def test_whatever_is_done_the_ledger_stays_in_order(house: House, steps: list[tuple[str, int]]):
     persona, history, counts, forgotten = uuid4().hex, [], {}, {}

@@ -8,6 +8,7 @@ import pytest
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.recollection import Recollection
 from lethe_app.house import House
 from lethe_app.retrieval.gate import BY_MEANING, BY_WORDS
@@ -60,3 +61,29 @@ async def test_what_was_not_told_or_not_asked_for_comes_no_sooner_than_anything_
 
     assert [one.memory for one in found if one.likelihood is None or one.likelihood < LEAST_SURE] == []
     assert all(because.what != ASKED_FOR for one in found for because in one.because)
+
+
+async def test_a_plan_that_was_changed_comes_with_what_holds_now(house: House):
+    evening = await Chats(house._database).add_session(
+        ChatSession(persona_id=MIRA, name="The evening", added=before_now(days=3))
+    )
+    planned = await spoke(house, evening, "We are going to Bergen for Christmas.", evening.added)
+    changed = await spoke(house, evening, "Christmas in Bergen is off, we stay at home.", evening.added)
+    new = ExtractedFact(fact="Tomas stays at home for Christmas.", source_memories=[evening.guid], source_messages=[changed.id])
+    old = ExtractedFact(
+        fact="Tomas is going to Bergen for Christmas.",
+        source_memories=[evening.guid],
+        source_messages=[planned.id],
+        superseded=True,
+        superseded_by=new.guid,
+    )
+    await Facts(house._database).put(MIRA, new, old)
+    await house.indexing.follow()
+
+    (found,) = await reminded(house, "Do you remember what I said about Christmas in Bergen?")
+
+    told = {lead.origin: lead.changed for lead in found.leads}
+    assert told[planned.id] == new.fact
+    assert not told.get(changed.id)
+    assert found.leads[-1].origin == planned.id
+    assert 'going to Bergen for Christmas." (no longer so: Tomas stays at home for Christmas.)' in found.text

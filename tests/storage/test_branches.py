@@ -229,9 +229,7 @@ class Conversation(RuleBasedStateMachine):
         assert summary.preview == " ".join((visible[-1] if visible else "").split("\0")[0].split())
 
 
-Conversation.TestCase.settings = settings(
-    max_examples=15, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
-)
+Conversation.TestCase.settings = settings(max_examples=15, stateful_step_count=25, suppress_health_check=list(HealthCheck))
 
 
 class TestConversation(Conversation.TestCase):

@@ -256,7 +256,7 @@ def with_database(test: Callable[[Passages], Awaitable[None]]) -> None:
     asyncio.run(run())
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.lists(st.tuples(st.sampled_from(["add", "replace", "remove"]), st.integers(1, 6), st.sampled_from("abc"))))
 def test_words_and_texts_agree_after_any_sequence(steps: list[tuple[str, int, str]]):
     async def run(passages: Passages) -> None:

@@ -345,7 +345,7 @@ async def split_and_merge(folder: Path, tree: list[tuple[int, bool, bool, int]],
         await database.close()
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(tree=TREES, where=st.integers(0, 50))
 def test_split_and_merge_give_the_same_back(tree: list[tuple[int, bool, bool, int]], where: int):
     with tempfile.TemporaryDirectory() as folder:

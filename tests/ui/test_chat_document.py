@@ -49,7 +49,7 @@ def test_a_part_of_the_words_can_be_taken(style):
     assert made.plain_text(1, 6) == "bc\n• de"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(0, len(SAMPLE)), max_size=8))
 def test_a_document_that_changed_is_the_same_as_one_made_anew(qapp, ends):
     style = MessageStyle(NIGHT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -14,12 +15,13 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
-from lethe_app.domain.memory import MemoryUnit
-from lethe_app.domain.recollection import TurnMemory
+from lethe_app.domain.memory import MemoryType, MemoryUnit
+from lethe_app.domain.recollection import Lead, Recollection, TurnMemory, Way
+from lethe_app.services.behind import Kind, Surfaced
 from lethe_app.storage.turns import TurnMemories
 from lethe_app.ui.memory_cards import MemoryCard
 from lethe_app.ui.memory_pieces import Fold
-from lethe_app.ui.memory_words import cited, spoken
+from lethe_app.ui.memory_words import body, cited, found_lines, spoken
 from lethe_app.ui.workshop.prose_field import ProseField
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
@@ -403,6 +405,23 @@ def test_the_users_own_words_are_quoted_not_their_roots():
     said = "Did my grandmother walk to the lighthouse, past the lights?"
     assert spoken(["light", "walked"], said) == ["walk", "lights"]
     assert spoken(["Grandmother"], said) == ["grandmother"]
+
+
+def test_a_card_begins_with_what_led_to_a_conversation_and_what_has_changed_since():
+    leads = [
+        Lead(kind="fact", text="Jo stays at home.", origin=uuid4()),
+        Lead(kind="message", text='Jo said, "We go to Bev."', origin=uuid4(), changed="Jo stays at home."),
+        Lead(kind="sentence", text="Jo has a tortoise.", origin=uuid4()),
+    ]
+    text = '**Plans** (Monday): Jo has a tortoise.\n- Jo stays at home.\n- Jo said, "We go to Bev."'
+    recollection = Recollection(
+        memory=uuid4(), category=MemoryType.CHAT_SESSION, title="Plans", text=text, way=Way.MEANING, leads=leads
+    )
+    told = Surfaced(recollection, Kind.CONVERSATION, recollection.memory, text, ())
+
+    lines = ["Jo stays at home.", "Jo: “We go to Bev.” (no longer so: Jo stays at home.)", "Jo has a tortoise."]
+    assert body(told).splitlines() == lines
+    assert found_lines(told) == lines[:2]
 
 
 def test_a_line_is_cited_with_who_said_it():

@@ -274,7 +274,7 @@ PIECES = [
 MARKDOWN = st.lists(st.sampled_from(PIECES), max_size=30)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(MARKDOWN)
 def test_a_growing_text_ends_as_if_it_had_been_read_at_once(pieces):
     stream, text = GrowingProse(), ""
@@ -333,7 +333,7 @@ def test_nothing_that_was_written_is_left_out(text, words):
     assert words in plain(text)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.text(alphabet='abcdefgh1 \n\n*_#>-+|`~[]()!:\\/."“”<=\t', max_size=60))
 def test_no_letter_is_lost(text):
     shown = plain(text)
@@ -341,7 +341,7 @@ def test_no_letter_is_lost(text):
         assert shown.count(letter) >= text.count(letter)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=200))
 def test_any_text_can_be_read(text):
     assert read(text) or not text.strip()
