@@ -21,7 +21,7 @@ from lethe_app.brain.detail_corrections import (
 from lethe_app.brain.gist import content_words
 from lethe_app.brain.pasted_text import announces_text, own_words, without_quotations
 from lethe_app.brain.quotable import MOST_READ, Part, is_prose, parts, plain, split_sentences
-from lethe_app.brain.retractions import is_taken_back, retracts, stated_instead
+from lethe_app.brain.retractions import corrects_another, is_taken_back, retracts, stated_instead
 from lethe_app.brain.said import Said
 from lethe_app.domain.chat import Role
 from lethe_app.retrieval.words import STOP_WORDS, WORD, fold
@@ -175,7 +175,8 @@ def _correct_details(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]]) -
                 if place is not None:
                     piece = said[-1 - place]
                     piece.text = corrected(piece.text, old, new) or piece.text
-            _correct_day(line.text[:MOST_READ], said)
+            if _correct_day(line.text[:MOST_READ], said):
+                _drop_announced(found)
             said += [piece for piece in found if piece.meaning is Meaning.PLAIN]
 
 
@@ -184,10 +185,19 @@ def joined(pieces: Sequence[Piece]) -> MessageParts:
     return MessageParts(_joined(pieces, Meaning.PLAIN), _joined(pieces, Meaning.IN_CHARACTER))
 
 
-def _correct_day(message: str, said: Sequence[Piece]) -> None:
-    """Put right the day of what was said before about the matter of a message such as “no wait, the play's on the 11th”."""
-    if announced_detail(message):
-        any(_puts_day_right(message, piece) for piece in reversed(said[-3 * MOST_BACK :]))
+def _correct_day(message: str, said: Sequence[Piece]) -> bool:
+    """Put right the day of what was said before about the matter of a message such as “no wait, the play's on the 11th”.
+
+    Return whether there was something to put right.
+    """
+    return bool(announced_detail(message)) and any(_puts_day_right(message, one) for one in reversed(said[-3 * MOST_BACK :]))
+
+
+def _drop_announced(pieces: Sequence[Piece]) -> None:
+    """Drop the sentences of a message that only put the day of an earlier one right."""
+    for piece in pieces:
+        if announced_detail(piece.text):
+            piece.meaning = Meaning.DROPPED
 
 
 def _puts_day_right(message: str, piece: Piece) -> bool:
@@ -401,6 +411,8 @@ def _take_back(pieces: list[Piece], before: list[Piece], asked: str) -> bool:
         # “did I tell you I'm a prince? kidding” takes back its own question only
         says_it_here = any(len(one.text.split()) > LONG_ACTION for one in pieces[:place])
         taken = stated or (None if says_it_here else _last_statement(before))
+        if stated is None and taken is not None and corrects_another(piece.text, taken.text):
+            continue
         if taken is not None and _puts_day_right(piece.text, taken):
             piece.meaning = Meaning.DROPPED
             found = True

@@ -69,7 +69,7 @@ _BEEN = re.compile(
 """“Been veggie since I was 15.”"""
 _TURNING = re.compile(r"^(?=turning \d\d\b)", re.IGNORECASE)
 _AT_HOME_AND_WORK = re.compile(
-    r"^(?=live (?:in|near|just outside|with my|on my own)\b(?! (?:the (?:moment|now|present)|peace|fear|harmony))|"
+    r"^(?=live (?:in|on|at|near|just outside|with my)\b(?! (?:the (?:moment|now|present)|peace|fear|harmony))|"
     r"work (?:as an?|for an?|for the|for my|at an?|at the|in an?) (?!team\b|unit\b|pair\b|group\b|time\b|better\b|night\b))",
     re.IGNORECASE,
 )

@@ -59,7 +59,10 @@ _DUMMY = re.compile(
 )
 _DESCRIBES = re.compile(r"(?:it's|it is|it was|she's|he's|they're) (?:an?|the|\d)\b", re.IGNORECASE)
 """Says more of what was just spoken of: “It's a 2009 Octavia.”"""
-PERSON_OR_THING = re.compile(r"\b(?:my|our|an?|the|some|two|three|\d+) [\w'-]{2,}|(?<!^)(?<![.!?] )\b[A-Z][a-z]+")
+PERSON_OR_THING = re.compile(
+    r"\b(?:my|our|an?|the|some|two|three|\d+) [\w'-]{2,}|(?<!^)(?<![.!?] )\b[A-Z][a-z]+|"
+    r"\b(?:have|got|had) (?:twins|triplets|kids|children|siblings|brothers|sisters|sons|daughters|cats|dogs)\b"
+)
 WHEN_FIRST = re.compile(
     r"^(?:(?:last|next|this|every|on|in|at|by) (?:[\w']+ ){0,5}?(?:\d+(?:st|nd|rd|th)?|mornings?|afternoons?|evenings?|nights?|"
     r"days?|weeks?|weekends?|months?|years?|summer|winter|autumn|fall|spring|christmas|xmas|easter|"
@@ -180,7 +183,7 @@ def judge(text: str, question: str, place: int) -> JudgedSentence:
 
 def is_momentary(text: str) -> bool:
     """Return whether a sentence tells a mood, a trifle of the day, or that its speaker comes or goes."""
-    return bool(_MOMENTARY.match(text))
+    return bool(_MOMENTARY.match(bare_ends(_INNER.sub("", tidy(text)))))
 
 
 def groups(sentences: Sequence[JudgedSentence]) -> Iterator[tuple[int, list[JudgedSentence]]]:

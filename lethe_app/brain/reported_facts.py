@@ -53,6 +53,7 @@ _COURTESY = re.compile(
 _NAMED = re.compile(r".+ (?:is|are) called (?P<names>.+)\.")
 _LAST_QUOTED = re.compile(r'"(?P<said>[^"]*)"$')
 _ENDS = re.compile(r"[.!?…](?= )")
+_ENDMARKS = re.compile(r"\A\W+|\W+\Z")
 _PLAIN_QUOTES = str.maketrans('“”"', '""\'')
 _POINTS = re.compile(
     r"\b(?:this|these|those)\b(?! (?:week|month|year|summer|winter|spring|autumn|morning|evening|time|is|was))"
@@ -190,7 +191,7 @@ def _with_the_rest(quoted: Sequence[str], said: Sequence[str]) -> list[str]:
     """Return all that a message says, with the quoted sentences as they stand in the quotation."""
     whole: list[str] = []
     for text in said:
-        as_quoted = next((one for one in quoted if _stands_in(one, text) or text.strip(" .!") in one), text)
+        as_quoted = next((one for one in quoted if _stands_in(one, text) or _ENDMARKS.sub("", text) in one), text)
         is_told = bool(whole) and content_words(text) <= content_words(" ".join(whole))
         if not is_told and as_quoted not in whole and not text.rstrip().endswith("?") and not _COURTESY.fullmatch(text):
             whole.append(as_quoted)

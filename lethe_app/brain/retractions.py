@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from lethe_app.brain.gist import content_words
+
 _LEAD = (
     r"^\W*(?:(?:ha(?:ha)*|lol|lmao|hehe|xd|ok(?:ay)?|no+|nah|oh|oops|ugh|sorry|well|wait|but|actually|hm+|um+|er|uh)\b"
     r"[\s,.!…-]*)*"
@@ -46,6 +48,7 @@ _WAIT = re.compile(
     r"wait(?=,? (?:that's|that is|it's|i mean)\b)|i mean[, ]+no|correction\b|i meant\b)[\s,.!:…]*",
     re.IGNORECASE,
 )
+_NAMES_MATTER = re.compile(r"(?:the|my|our) [a-z][\w'’]+ \S", re.IGNORECASE)
 _EARNEST = re.compile(
     r"\b(?:not|no|n't|never|isn't|wasn't|stop|are you|you're|you are|were you|was he|was she|if|"
     r"hope)\b[^.!?]{0,12}\b(?:kidding|"
@@ -89,6 +92,13 @@ def retracts(sentence: str, *, follows_own: bool, asked: str = "") -> bool:
     if _WRONG.match(sentence):
         return follows_own
     return bool(_ALONE.match(sentence)) and (follows_own or bool(_DOUBT.search(asked)))
+
+
+def corrects_another(sentence: str, before: str) -> bool:
+    """Return whether “no wait, the play's on the 11th” names another matter than the message just `before` told of."""
+    waits = _WAIT.match(sentence)
+    rest = sentence[waits.end() :] if waits else ""
+    return bool(_NAMES_MATTER.match(rest)) and content_words(rest).isdisjoint(content_words(before))
 
 
 def is_taken_back(sentence: str) -> bool:

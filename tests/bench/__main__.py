@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NEEDS_DATA = {"locomo", "ordinary_turns"}
+NEEDS_DATA = {"locomo", "long_turns", "ordinary_turns"}
 RESULT = HERE.parent.parent / "build" / "bench.json"
 BUNDLE = HERE.parent.parent / "build" / "package" / "dist" / "lethe"
 

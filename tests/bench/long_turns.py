@@ -1,0 +1,142 @@
+"""Is a question found in a long message? Questions of conversations in the public LoCoMo format with a text of 80 to 160 words
+of another conversation pasted before or behind them.
+
+Ours is the search of a turn of the chat. The plain hybrid beside it embeds the whole message once, counts its words by BM25,
+and adds the reciprocal ranks (k = 60) of the best passage of each session. Keys: `r5`, `r1`, `mrr` (percent) of both with the
+question alone (`alone`), with the text before it (`after`) and behind it (`before`), and `brought_up`: the share of questions
+of which a session with evidence is inserted into three slots.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from itertools import islice
+from pathlib import Path
+from statistics import mean
+from uuid import UUID
+
+import numpy as np
+
+from lethe_app.domain.model import LoadOptions
+from lethe_app.llm import starter
+from lethe_app.llm.client import ModelClient
+from lethe_app.llm.gguf_file import describe
+from lethe_app.retrieval.evidence import Floats
+from lethe_app.retrieval.rank import Weighing
+from lethe_app.retrieval.recall import Embed, Recall
+from tests.bench._locomo_stories import ADVERSARIAL, Asked, Story
+from tests.bench.locomo import SLOTS, remembering, share
+from tests.bench.report import arguments
+
+EVERY = 5
+"""Of so many questions one is asked."""
+SHORTEST, LONGEST = 80, 160
+"""Words of a pasted text."""
+RECIPROCAL = 60
+"""The constant of reciprocal rank fusion (Cormack et al. 2009)."""
+FORMS = ("alone", "after", "before")
+
+
+def pasted(sample: dict, number: int) -> str:
+    """Return some lines that follow each other in a conversation, other ones for every number."""
+    talk = sample["conversation"]
+    sessions = [talk[key] for key in sorted(talk) if key.startswith("session_") and isinstance(talk[key], list) and talk[key]]
+    lines = [turn["text"] for turn in sessions[number % len(sessions)]]
+    words: list[str] = []
+    for line in islice(lines, number % max(1, len(lines) // 2), None):
+        if len(words) >= SHORTEST:
+            break
+        words += line.split()
+    return " ".join(words[:LONGEST])
+
+
+def long_turn(question: str, text: str, form: str) -> str:
+    """Return a question with a pasted text, as people send one."""
+    if form == "after":
+        return f"My friend sent me this today:\n{text}\nAnyway. {question}"
+    return f"{question}\nBy the way, my friend sent me this today:\n{text}" if form == "before" else question
+
+
+def hybrid(weighing: Weighing) -> list[UUID]:
+    """Return the sessions in the order of a plain hybrid search."""
+    evidence = weighing.evidence
+    score = sum(_reciprocal(_best(values, evidence.source)) for values in (evidence.cosine, evidence.bm25))
+    order = (-np.asarray(score)).argsort(kind="stable")
+    return [weighing.columns.sources[int(evidence.sources[place])] for place in order]
+
+
+def _best(values: Floats, source: np.ndarray) -> Floats:
+    best = np.full(int(source.max()) + 1, -np.inf, np.float32)
+    np.maximum.at(best, source, values)
+    return best
+
+
+def _reciprocal(values: Floats) -> np.ndarray:
+    ranks = np.empty(len(values), np.int64)
+    ranks[(-values).argsort(kind="stable")] = np.arange(1, len(values) + 1)
+    return 1 / (RECIPROCAL + ranks)
+
+
+async def asked(recall: Recall, story: Story, one: Asked, text: str) -> dict[str, float]:
+    """Return what came of one message, by our search and by the plain hybrid."""
+    at = story.last + timedelta(days=1)
+    found = await recall.search([story.name], text, limit=50, at=at)
+    weighing = await recall.weigh([story.name], text, at=at)
+    assert weighing is not None, "there is always something to weigh"
+    inserted = {hit.source for hit in found.brought_up(SLOTS)}
+    figures = {"brought_up": float(bool(one.sessions & inserted))}
+    for name, ranked in (("ours", [hit.source for hit in found.hits]), ("hybrid", hybrid(weighing))):
+        first = next((place for place, source in enumerate(ranked, 1) if source in one.sessions), 0)
+        figures |= {f"{name}_r{count}": share(one.sessions, ranked[:count]) for count in (1, 5)}
+        figures[f"{name}_mrr"] = 1 / first if first else 0.0
+    return figures
+
+
+async def measure(samples: Sequence[dict], embed: Embed) -> dict[str, dict[str, float]]:
+    """Return the figures of all conversations together, by form."""
+    rows: dict[str, list[Mapping[str, float]]] = {form: [] for form in FORMS}
+    async with remembering(samples, embed, own=False) as (recall, _passages, stories):
+        for place, story in enumerate(stories):
+            other = samples[(place + 1) % len(samples)]
+            plain = [one for one in story.questions if one.category != ADVERSARIAL][::EVERY]
+            for number, one in enumerate(plain):
+                text = pasted(other, number)
+                for form in FORMS:
+                    rows[form].append(await asked(recall, story, one, long_turn(one.text, text, form)))
+    return {
+        form: {key: round(100 * mean(row[key] for row in few), 2) for key in few[0]} | {"questions": len(few)}
+        for form, few in rows.items()
+    }
+
+
+async def with_starter(samples: Sequence[dict]) -> dict[str, dict[str, float]]:
+    """Measure with the embedder that ships with the program."""
+    with tempfile.TemporaryDirectory() as cache:
+        client = ModelClient("embed")
+        await client.load(describe(starter.embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
+        try:
+            return await measure(samples, client.embed_tokens)
+        finally:
+            await client.close()
+
+
+def main() -> None:
+    """Measure and print."""
+    wanted = arguments(__doc__, ("--data", {"type": Path, "help": "a file in LoCoMo's format"}))
+    if wanted.data is None:  # the data may not be passed on, so there is none to fall back on
+        print("nothing measured: name a file in LoCoMo's format with --data")
+        print("{}")
+        return
+    figures = asyncio.run(with_starter(json.loads(wanted.data.read_text(encoding="utf-8"))))
+    for form, row in figures.items():
+        print(f"{form:<8}" + "".join(f"  {key} {value:5.1f}" for key, value in row.items()))
+    if wanted.json:
+        print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()
