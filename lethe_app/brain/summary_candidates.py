@@ -24,6 +24,7 @@ from lethe_app.brain.short_answers import complete
 from lethe_app.brain.third_person import rewrite
 from lethe_app.brain.title_events import News
 from lethe_app.domain.chat import Role
+from lethe_app.retrieval.assertions import FIRST_PERSON
 
 MOST_CANDIDATES = 1000
 """Of an endless conversation only so many sentences, the most telling, are weighed against each other."""
@@ -246,7 +247,8 @@ def _worth(material: Material, stated: set[int]) -> dict[int, float]:
             of_user = sentence.role is Role.USER and (sentence.asks or asks_memory(sentence.text))
             own = BESIDE * _particular(sentence.text, signs[index])
             beside = 1.0 if not stated else own if sentence.role is Role.USER else OTHERS
-            (questions if of_user else worth)[index] = told * sentence.standing * beside
+            if not (of_user and FIRST_PERSON.search(sentence.text)):  # what somebody asks about themselves tells nothing
+                (questions if of_user else worth)[index] = told * sentence.standing * beside
     by_user = [index for index in worth if sentences[index].role is Role.USER]
     if len(by_user) + len(material.facts) >= ENOUGH:
         worth = {index: worth[index] for index in by_user}

@@ -166,6 +166,11 @@ def test_a_promise_of_the_persona_counts_when_the_user_agrees():
     assert digest(talk("Tomas: hey", line, "Tomas: I burned the soup again")).goals == ()
 
 
+def test_what_somebody_asks_about_themselves_is_no_summary():
+    assert summary(talk("Tomas: Where does my sister live now?", "Mira: In Perth.", "Tomas: What do I do on Thursdays?")) == ""
+    assert "tides" in summary(talk("Tomas: How do the tides work?", "Mira: It is the moon."))
+
+
 def test_a_deed_does_not_answer_a_question():
     lines = talk("Mira: Did you ever sail around the Azores?", "Tomas: *stares at the sea*")
 
