@@ -28,6 +28,9 @@ _OPENER = re.compile(
 """What is said before the matter is come to."""
 
 
+_ASKED = re.compile(r'[^"]{1,60}? asked, "[^"]*"(?: and "[^"]*")*')
+
+
 @dataclass(frozen=True, slots=True)
 class Quote:
     """One sentence ready to be reported: `speaker verb, "text"`."""
@@ -68,6 +71,11 @@ def exchange(question: Sentence, answer: Sentence) -> Quote:
     if not asked.joins or not answered.joins:
         return Quote(answer.line, f"{asked.alone} ", answered.alone)
     return Quote(answer.line, f"{asked.alone} and {answer.name} answered, ", answered.text)
+
+
+def is_question(line: str) -> bool:
+    """Return whether a line of a summary only reports a question: “Tomas asked, "…"”."""
+    return bool(_ASKED.fullmatch(line.strip()))
 
 
 def written(quotes: Iterable[Quote]) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from lethe_app.brain.quoting import is_question
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
@@ -221,10 +222,12 @@ def owner_of_waiting(persona_id: str) -> str:
 
 
 def of_session(session: ChatSession) -> list[Passage]:
-    """Its title and the sentences of its summary; nothing where nothing is summarised: such a title is made of questions."""
-    if not session.content.strip():
-        return []
-    text = "\n".join(part for part in (session.name, session.content) if part.strip())
+    """Its title and the sentences of its summary, without what somebody only asked.
+
+    Nothing where nothing else is summarised: the title is made of questions then, and a question is no evidence.
+    """
+    told = [line for line in session.content.splitlines() if line.strip() and not is_question(line)]
+    text = "\n".join([session.name, *told] if told and session.name.strip() else told)
     return render.summary(session.persona_id, session.guid, text, local(session.added))
 
 

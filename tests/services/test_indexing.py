@@ -261,8 +261,15 @@ async def test_a_greeting_is_none_and_every_other_line_is(house: House):
     assert await texts(house) == {'Tomas said, "I came by the north road."'}
 
 
-@pytest.mark.parametrize(("content", "found"), [("", set()), ("Tomas sails.", {"Thursdays", "Tomas sails."})])
-async def test_the_title_of_a_conversation_without_a_summary_is_none(house: House, content: str, found: set[str]):
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        ("", set()),
+        ('Tomas asked, "What do I do on Thursdays?"', set()),
+        ('Tomas sails.\nTomas asked, "When?" and "Where?"', {"Thursdays", "Tomas sails."}),
+    ],
+)
+async def test_of_a_conversation_of_questions_alone_not_even_its_title_is_one(house: House, content: str, found: set[str]):
     await Chats(house._database).add_session(ChatSession(persona_id=MIRA, name="Thursdays", content=content))
     await Debts(house._database).owe_all()
     await house.indexing.settle_all()
