@@ -10,8 +10,8 @@ from uuid import UUID
 
 import numpy as np
 
-from lethe_app.retrieval.assertions import is_request
-from lethe_app.retrieval.evidence import Evidence, Floats, standard
+from lethe_app.retrieval.assertions import is_request, read_line
+from lethe_app.retrieval.evidence import Evidence, Flags, Floats, standard
 from lethe_app.retrieval.gate import BY_MEANING, BY_WORDS, likelihood, telling
 from lethe_app.retrieval.order import highest_first
 from lethe_app.retrieval.shelf import LINES, Columns, Rows
@@ -119,10 +119,20 @@ class Weighing:
         gate = BY_MEANING if self.by_meaning else BY_WORDS
         tells = telling(self.question.words, self.evidence.rarity_in_passages)
         likely = likelihood(self.weighed.values, len(tells), tells, self.evidence.stands, gate)
+        if read_line(self.question.text).asks_of_itself:
+            likely = np.where(self._says_all(tells), np.maximum(likely, np.float32(gate.asking.first)), likely)
         sure = gate.passed(likely, asking=is_request(self.question.text))
         strength = self._strength()
         hits = tuple(self._hit(place, float(likely[place]), strength, is_sure=bool(sure[place])) for place in order.tolist())
         return Found(hits, self._lines(strength), self.by_meaning)
+
+    def _says_all(self, tells: Sequence[bool]) -> Flags:
+        """Return which sources have a passage with every telling word of the question: “What do I do on Thursdays?”."""
+        said = np.zeros(len(self.evidence.sources), bool)
+        if any(tells):
+            says = self.evidence.shares[np.asarray(tells, bool)].all(axis=0) & ~self.evidence.silent
+            said[self.evidence.source[says]] = True
+        return said
 
     def _hit(self, place: int, likely: float, strength: Floats, *, is_sure: bool) -> Hit:
         source = self.columns.sources[int(self.evidence.sources[place])]

@@ -96,6 +96,18 @@ async def test_small_talk_brings_up_nothing(recall: Recall):
         assert (await recall.search(["mara"], text, at=FRIDAY)).brought_up(3) == ()
 
 
+async def test_a_question_about_oneself_brings_up_what_says_all_its_telling_words(recall: Recall):
+    await lived(recall)
+    session = uuid4()
+    await recall.keep(render.fact("mara", session, uuid4(), "Tomas learns sign language on Thursdays.", FRIDAY))
+    while await recall.catch_up():
+        pass
+
+    asked = await recall.search(["mara"], "what do i do on thursdays?", at=FRIDAY)
+
+    assert [hit.source for hit in asked.brought_up(3)] == [session]
+
+
 async def test_one_persona_does_not_know_what_another_does(recall: Recall):
     await lived(recall)
 

@@ -179,11 +179,15 @@ class FactPage(Page):
         self._core.update(core.facts)
         facts = counted(len(core.facts), self.tr("{n} fact is always in mind"), self.tr("{n} facts are always in mind"))
         locale = QLocale()
-        words = self.tr("{facts}: {tokens} of {budget} tokens.").format(
-            facts=facts, tokens=locale.toString(core.tokens), budget=locale.toString(core.budget)
+        words = self.tr("{facts}. They take {share} % of the room set aside for them.").format(
+            facts=facts, share=locale.toString(round(100 * core.tokens / max(1, core.budget)))
         )
         none = self.tr("No fact is always in mind: the settings leave no room for it.")
         self.core_words.setText(words if core.budget else none)
+        tokens = self.tr("{tokens} of {budget} tokens").format(
+            tokens=locale.toString(core.tokens), budget=locale.toString(core.budget)
+        )
+        self.core_words.setToolTip(tokens)
 
     def _filter(self) -> None:
         listed, kinds = keeper(self.view, self._core), self.kinds.kinds
