@@ -38,10 +38,12 @@ _ANY_TIME = re.compile(
 )
 """Without any of these there is no date to spell out."""
 _FUTURE = re.compile(
-    r"(?:\bgot (?:an?|my|our) (?:\w+ ){0,2}(?:interview|exam|test|appointment|meeting|scan|check-?up|date|viva|audition|"
+    r"(?:\b(?:got|have|has) (?:got )?(?:an?|my|our|his|her) (?:\w+ ){0,2}(?:interview|exam|test|appointment|meeting|scan|"
+    r"check-?up|date|viva|audition|"
     r"hearing)\b|"
     r"\b(?:will|going to|wanted to|plan\w*|getting|moving)|'ll|'m \w+ing|\bam \w+ing|\bis \w+ing)\b|"
-    rf"(?:\b(?:is|are)|'s)(?: (?:now|still|actually))? (?:on|in) (?:the )?(?:\d|(?:{_DAY}|{_MONTH})\b)|"
+    rf"(?:\b(?:is|are)|'s)(?: (?:now|still|actually))? (?:(?:on|in) (?:the )?(?:\d|(?:{_DAY}|{_MONTH})\b)|"
+    r"(?:the )?\d{1,2}(?:st|nd|rd|th)\b(?! (?:birthday|anniversary|time|of|year|grade|floor)))|"
     rf"\b\d+ (?:days?|weeks?|months?|years?) (?:clean|sober|old|married|together|in)?,? ?(?:on|this) (?:{_DAY})\b",
     re.IGNORECASE,
 )

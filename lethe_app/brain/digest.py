@@ -189,6 +189,10 @@ def _relevance(said: Sequence[Sentence], signs: Sequence[Signs], messages: int) 
 
 
 def _title(lines: Sequence[Said], told: _Told, about: Sequence[Topic]) -> str:
+    by_role = sorted(lines, key=lambda line: line.role is not Role.USER)
+    begun = next(filter(None, map(_opening, by_role)), "")
+    if not told.facts and all(sentence.asks or says_nothing(sentence.text) for sentence in told.certain):
+        return begun  # a title made of what was only asked would say that something was told
     least = FLEETING if told.vocabulary.is_english else 1.0
     worth = [
         0.0
@@ -198,8 +202,7 @@ def _title(lines: Sequence[Said], told: _Told, about: Sequence[Topic]) -> str:
     ]
     news = [one for sentence, one in zip(told.sentences, told.news, strict=True) if sentence.standing >= TAKEN_UP]
     found = titled(about, told.certain, worth, news, is_english=told.vocabulary.is_english, matters=_matters(told))
-    by_role = sorted(lines, key=lambda line: line.role is not Role.USER)
-    return found or next(filter(None, map(_opening, by_role)), "")
+    return found or begun
 
 
 def _matters(told: _Told) -> str:

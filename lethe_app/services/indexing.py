@@ -17,6 +17,7 @@ from lethe_app.domain.passage import Passage, PassageKind
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import LetheError, StorageError
 from lethe_app.retrieval import render
+from lethe_app.retrieval.assertions import states
 from lethe_app.retrieval.recall import Recall
 from lethe_app.services.background import Background
 from lethe_app.services.calibration import Calibration
@@ -222,13 +223,14 @@ def owner_of_waiting(persona_id: str) -> str:
 
 
 def of_session(session: ChatSession) -> list[Passage]:
-    """Its title and the sentences of its summary, without what somebody only asked.
+    """Its title and the sentences of its summary, without what somebody only asked: a question is no evidence.
 
-    Nothing where nothing else is summarised: the title is made of questions then, and a question is no evidence.
+    The title of a conversation in which somebody did nothing but ask is made of questions, too.
     """
-    told = [line for line in session.content.splitlines() if line.strip() and not is_question(line)]
-    text = "\n".join([session.name, *told] if told and session.name.strip() else told)
-    return render.summary(session.persona_id, session.guid, text, local(session.added))
+    summary = [line for line in session.content.splitlines() if line.strip()]
+    told = [line for line in summary if not is_question(line)]
+    title = session.name if told or (not summary and states(session.name)) else ""
+    return render.summary(session.persona_id, session.guid, "\n".join(filter(None, [title, *told])), local(session.added))
 
 
 def of_memory(owner: str, memory: MemoryUnit) -> list[Passage]:

@@ -262,15 +262,18 @@ async def test_a_greeting_is_none_and_every_other_line_is(house: House):
 
 
 @pytest.mark.parametrize(
-    ("content", "found"),
+    ("title", "content", "found"),
     [
-        ("", set()),
-        ('Tomas asked, "What do I do on Thursdays?"', set()),
-        ('Tomas sails.\nTomas asked, "When?" and "Where?"', {"Thursdays", "Tomas sails."}),
+        ("The offer", "", {"The offer"}),
+        ("what do i do on thursdays", "", set()),
+        ("Thursdays", 'Tomas asked, "What do I do on Thursdays?"', set()),
+        ("Thursdays", 'Tomas sails.\nTomas asked, "When?" and "Where?"', {"Thursdays", "Tomas sails."}),
     ],
 )
-async def test_of_a_conversation_of_questions_alone_not_even_its_title_is_one(house: House, content: str, found: set[str]):
-    await Chats(house._database).add_session(ChatSession(persona_id=MIRA, name="Thursdays", content=content))
+async def test_of_a_conversation_of_questions_alone_not_even_its_title_is_one(
+    house: House, title: str, content: str, found: set[str]
+):
+    await Chats(house._database).add_session(ChatSession(persona_id=MIRA, name=title, content=content))
     await Debts(house._database).owe_all()
     await house.indexing.settle_all()
     assert await texts(house) == found
