@@ -19,7 +19,7 @@ from lethe_app.services.calibration import Calibration
 from lethe_app.services.casting import Casting
 from lethe_app.services.chat import Chat
 from lethe_app.services.chronicle import Chronicle
-from lethe_app.services.clerk import Clerk
+from lethe_app.services.clerk import Clerk, Messenger
 from lethe_app.services.counting import Counting
 from lethe_app.services.embedding import Embedding
 from lethe_app.services.events import Listeners, ModelState, Ready
@@ -35,7 +35,6 @@ from lethe_app.services.knowing import Knowing
 from lethe_app.services.lasting import Lasting
 from lethe_app.services.library import Library
 from lethe_app.services.lore import LoreKeeping
-from lethe_app.services.messenger import Messenger
 from lethe_app.services.minutes import Minutes
 from lethe_app.services.models import Models
 from lethe_app.services.moods import Moods, made_moods

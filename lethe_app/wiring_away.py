@@ -17,11 +17,10 @@ from lethe_app.brain.matters import read as read_matters
 from lethe_app.domain.agents import MadeKind
 from lethe_app.house import Mind
 from lethe_app.services import tool_plugins
-from lethe_app.services.archive_log import ArchiveLog
 from lethe_app.services.away import Away
-from lethe_app.services.clerk import Clerk
+from lethe_app.services.clerk import Clerk, Messenger
 from lethe_app.services.concluding import Concluding
-from lethe_app.services.doings import NOT_COUNTED, WORKS, Doings
+from lethe_app.services.doings import NOT_COUNTED, WORKS, ArchiveLog, Doings
 from lethe_app.services.dreams import DreamDesk, Dreams
 from lethe_app.services.failing import Failing
 from lethe_app.services.feedback import Feedbacks
@@ -31,7 +30,6 @@ from lethe_app.services.idleness import Idleness
 from lethe_app.services.inner_life import InnerLife
 from lethe_app.services.looking_up import LookingUp
 from lethe_app.services.mains import on_battery
-from lethe_app.services.messenger import Messenger
 from lethe_app.services.mood_reading import MoodReader
 from lethe_app.services.notekeeping import Notekeeping
 from lethe_app.services.reminders import Reminders
@@ -49,8 +47,8 @@ from lethe_app.services.wishes import Wishes
 from lethe_app.services.workbench import Workbench
 from lethe_app.storage.changes import Changes
 from lethe_app.storage.feedback import FeedbackRows
+from lethe_app.storage.memories import ReminderRows
 from lethe_app.storage.parts import Parts
-from lethe_app.storage.reminders import ReminderRows
 from lethe_app.storage.task_runs import TaskRuns
 from lethe_app.storage.workbench import BenchRows
 from lethe_app.wiring import Wiring

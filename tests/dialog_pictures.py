@@ -21,13 +21,13 @@ from lethe_app.ui.bundle_pieces import FACE, Waiting
 from lethe_app.ui.dialogs import About, Keys, Question
 from lethe_app.ui.workshop.crop import CropDialog
 from lethe_app.ui.workshop.fact_dialogs import NewFact, OneOfSeveral
-from lethe_app.ui.workshop.mind_asking import EntryDialog
 from lethe_app.ui.workshop.mind_reminders import ReminderDialog
-from lethe_app.ui.workshop.notebook_text import Titling
+from lethe_app.ui.workshop.mind_writings import EntryDialog
+from lethe_app.ui.workshop.notebook_page import Titling
 from lethe_app.ui.workshop.objection_replies import Reason
-from lethe_app.ui.workshop.persona_dialogs import Leaving
-from lethe_app.ui.workshop.session_insert import InsertMessage, RewordMessage
-from lethe_app.ui.workshop.world_remember import Remember
+from lethe_app.ui.workshop.persona_deeds import Leaving
+from lethe_app.ui.workshop.session_wishes import InsertMessage, RewordMessage
+from lethe_app.ui.workshop.world_remembering import Remember
 from tests.life_pictures import JOURNAL
 from tests.ui.window_scene import Scene, until
 from tests.workshop_pictures import FACTS, MIRA, settle

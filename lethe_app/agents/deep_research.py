@@ -11,8 +11,7 @@ from lethe_app.agents.gathering import Asker, Gathering, Page, fitted
 from lethe_app.brain.answers_web import Enough, Finding, Outline, Report
 from lethe_app.brain.gist import content_words
 from lethe_app.brain.sourced import extracts, is_foul, sourced
-from lethe_app.domain.research import Inquiry, PageFinding, Round
-from lethe_app.domain.web import PageText
+from lethe_app.domain.research import Inquiry, PageFinding, PageText, Round
 from lethe_app.errors import ModelError, NotAllowed, WebError
 from lethe_app.web.text import Count
 

@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 from lethe_app.brain.answers import Answer
 from lethe_app.brain.answers_web import Merged
 from lethe_app.brain.sourced import extracts, quotable, sourced
-from lethe_app.domain.web import Found, PageText
+from lethe_app.domain.research import Found, PageText
 from lethe_app.errors import EngineUnreachable, ModelCrashed, ModelError, ModelMissing, ModelOutOfMemory, NotAllowed, WebError
 from lethe_app.prompt.quoting import Quoter, site_of
 from lethe_app.web.text import Count, shortened

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Sequence
 from enum import Enum, auto
+from itertools import accumulate
 
 from lethe_app.domain.memory import WordLink
 
@@ -59,3 +61,15 @@ def waking(main: Sequence[int], secondary: Sequence[int], link: WordLink) -> tup
 
 def _awake(yes: bool) -> Verdict:
     return Verdict.AWAKE if yes else Verdict.ASLEEP
+
+
+def draw(*of: object) -> float:
+    """A number from 0 up to but not including 1, drawn from what it is for: session seed, turn, entry."""
+    told = "\0".join(str(part) for part in of)
+    return (int.from_bytes(hashlib.sha256(told.encode()).digest()[:8]) >> 11) / 2**53
+
+
+def pick(weights: Sequence[int], drawn: float) -> int:
+    """The index that `drawn` (0 to 1) falls on when each has a share of its weight; the first if none has any."""
+    limit = drawn * sum(weights)
+    return next((index for index, until in enumerate(accumulate(weights)) if limit < until), 0)

@@ -20,9 +20,9 @@ from lethe_app.brain.detail_corrections import (
 )
 from lethe_app.brain.gist import content_words
 from lethe_app.brain.pasted_text import announces_text, own_words, without_quotations
-from lethe_app.brain.quotable import MOST_READ, Part, is_prose, parts, plain, split_sentences
 from lethe_app.brain.retractions import corrects_another, is_taken_back, retracts, stated_instead
 from lethe_app.brain.said import Said
+from lethe_app.brain.sentences import MOST_READ, Part, is_prose, parts, plain, split_sentences
 from lethe_app.domain.chat import Role
 from lethe_app.retrieval.words import STOP_WORDS, WORD, fold
 

@@ -8,15 +8,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lethe_app.brain import goals as wishes
+from lethe_app.brain import plans as wishes
 from lethe_app.brain import taken_up
 from lethe_app.brain.dialogue_acts import read_pieces
-from lethe_app.brain.quotable import Sentence, parts, plain, words
 from lethe_app.brain.quoting import Quote, shorten, written
 from lethe_app.brain.reported_facts import reported_facts
 from lethe_app.brain.said import Said
 from lethe_app.brain.salience import Signs, Vocabulary, read_signs, salience
 from lethe_app.brain.selection import choose
+from lethe_app.brain.sentences import Sentence, parts, plain, words
 from lethe_app.brain.summary_candidates import Material, Report, candidates, lasting, outdated, says_nothing
 from lethe_app.brain.taken_up import TAKEN_UP, names_in, told_sentences
 from lethe_app.brain.third_person import possessive

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from importlib.metadata import EntryPoint, entry_points
 from typing import TypeVar
 from uuid import UUID
 
 from lethe_app.brain.dates import elapsed
-from lethe_app.brain.mood import STEPS, Heard, Moodlet, Nudge, clipped
+from lethe_app.brain.mood import OURS, STEPS, Heard, Moodlet, Nudge, clipped
 from lethe_app.domain.mood import Cause, Feeling, Mood
 
 Answer = TypeVar("Answer")
@@ -136,3 +137,27 @@ def _moved(feeling: Feeling, value: float, why: str, moment: datetime) -> Feelin
     if abs(by) < alone and abs(creep) < together:
         return feeling.model_copy(update={"value": value, "creep": creep})
     return Feeling(value=value, why=str(why), since=moment)
+
+
+GROUP = "lethe.moodlets"
+
+
+def installed() -> list[EntryPoint]:
+    """What is offered on this computer."""
+    return list(entry_points(group=GROUP))
+
+
+def moodlets(offered: Iterable[EntryPoint]) -> list[Moodlet]:
+    """Ours, and those offered that can be used: one that is no moodlet, or has the name of another, is left out and told."""
+    found = {moodlet.id: moodlet for moodlet in OURS}
+    for entry in offered:
+        try:
+            moodlet = entry.load()
+        except Exception:  # whatever somebody else's code can do wrong
+            log.exception("The mood “%s” could not be loaded.", entry.name)
+            continue
+        if not isinstance(moodlet, Moodlet) or not moodlet.id or moodlet.id in found:
+            log.warning("The mood “%s” is left out: it is no moodlet, or there is one of its name already.", entry.name)
+            continue
+        found[moodlet.id] = moodlet
+    return list(found.values())

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from lethe_app.brain.quotable import Sentence
+from lethe_app.brain.sentences import Sentence
 from lethe_app.retrieval.words import SPACELESS, STOP_WORDS
 
 STORY = "In the story, "

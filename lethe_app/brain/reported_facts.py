@@ -10,10 +10,10 @@ from lethe_app.brain.dating import resolve
 from lethe_app.brain.dialogue_acts import Meaning, Piece
 from lethe_app.brain.gist import content_words
 from lethe_app.brain.kinds import ANIMALS, RELATIVES
-from lethe_app.brain.quotable import Sentence, name_of, split_sentences, words
 from lethe_app.brain.quoting import LONGEST, shorten
 from lethe_app.brain.retelling import leans, retell_all, unrepeated, without_pictograms
 from lethe_app.brain.said import Said
+from lethe_app.brain.sentences import Sentence, name_of, split_sentences, words
 from lethe_app.brain.statements import Statement, extract
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from lethe_app.brain import dating
 from lethe_app.brain.kinds import ANIMALS, RELATIVES
 from lethe_app.brain.lexicon import DETERMINERS, DULL, KIN, VERBS_THIRD
-from lethe_app.brain.quotable import Sentence, split_sentences
 from lethe_app.brain.quoting import LONGEST, STORY, shorten, without_opener
-from lethe_app.brain.sentences import strip
+from lethe_app.brain.sentences import Sentence, split_sentences, strip
 from lethe_app.brain.spelling import tidy
 from lethe_app.brain.third_person import finish, rewrite
 from lethe_app.brain.verbs import BASE, NOUNS_TOO, is_past, third

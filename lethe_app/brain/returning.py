@@ -14,8 +14,7 @@ from lethe_app.brain.dates import elapsed, nights_between
 from lethe_app.brain.decay import touched
 from lethe_app.brain.guidance import Rules
 from lethe_app.brain.snippets import one_line
-from lethe_app.domain.calendar import WEEKDAYS, spell_day, spell_time
-from lethe_app.domain.clock import now
+from lethe_app.domain.clock import WEEKDAYS, now, spell_day, spell_time
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.persona import Persona, Weekday
 from lethe_app.domain.recollection import Because

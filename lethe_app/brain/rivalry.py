@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lethe_app.brain.chance import draw, pick
+from lethe_app.brain.conditions import draw, pick
 from lethe_app.brain.evaluation import Blocked, Cause, Fired, Limits, Turn, Why
 from lethe_app.brain.lore import Placed
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from lethe_app.brain.lexicon import DULL, FEELINGS, FOREIGN, GRAVE, GRAVE_PAIRS, KIN, WHEN
 from lethe_app.brain.plans import Plan, plan_in
-from lethe_app.brain.quotable import Sentence
+from lethe_app.brain.sentences import Sentence
 from lethe_app.retrieval.words import STOP_WORDS, WORD, fold
 
 _FIRST = frozenset(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from enum import Enum, auto
 
-from lethe_app.domain.calendar import spell_span
+from lethe_app.domain.clock import spell_span
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f]+")

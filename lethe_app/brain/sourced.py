@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from lethe_app.brain.gist import content_words
 from lethe_app.brain.stems import stem
 from lethe_app.domain.plain import cleaned
-from lethe_app.domain.web import PageText
+from lethe_app.domain.research import PageText
 from lethe_app.retrieval.when import COUNTS, WEEKDAYS
 from lethe_app.retrieval.words import MONTHS, STOP_WORDS, WORD, fold
 

@@ -15,11 +15,11 @@ from lethe_app.brain.introductions import asks_memory, compares
 from lethe_app.brain.judged_sentences import is_momentary
 from lethe_app.brain.lasting import is_figurative
 from lethe_app.brain.pasted_text import has_lost_quotation
-from lethe_app.brain.quotable import Sentence, words
 from lethe_app.brain.quoting import LONGEST, Quote, exchange, quote
 from lethe_app.brain.reported_facts import NAMES, QUOTATIONS, ReportedFact
 from lethe_app.brain.retelling import is_statement, leans, leans_on_person, marked, retell, retell_after, shows
 from lethe_app.brain.salience import Signs, Vocabulary, answers_nothing, salience
+from lethe_app.brain.sentences import Sentence, words
 from lethe_app.brain.short_answers import complete
 from lethe_app.brain.third_person import rewrite
 from lethe_app.brain.title_events import News

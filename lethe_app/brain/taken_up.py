@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from lethe_app.brain.dialogue_acts import Meaning, Piece
 from lethe_app.brain.lexicon import DULL, FOREIGN
-from lethe_app.brain.quotable import Sentence, name_of, words
 from lethe_app.brain.said import Said
+from lethe_app.brain.sentences import Sentence, name_of, words
 from lethe_app.brain.stems import stem
 from lethe_app.domain.chat import Role
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from lethe_app.brain.kinds import ANIMALS, RELATIVES
 from lethe_app.brain.lexicon import DULL, KIN, VERBS_THIRD
-from lethe_app.brain.quotable import Sentence
+from lethe_app.brain.sentences import Sentence
 from lethe_app.brain.spelling import tidy
 from lethe_app.brain.topics import Topic
 from lethe_app.brain.verbs import BASE, is_past

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from lethe_app.brain.lexicon import GRAVE
-from lethe_app.brain.quotable import Sentence
+from lethe_app.brain.sentences import Sentence
 from lethe_app.brain.title_events import News
 from lethe_app.brain.title_phrases import MOST_WORDS, Phrase, is_denied, is_lone, is_nominal, phrase_of, words_of
 from lethe_app.brain.topics import HAN_OR_KANA, Topic, distinct

@@ -31,8 +31,8 @@ from lethe_app.brain.judged_sentences import (
 )
 from lethe_app.brain.kinds import ANIMALS, RELATIVES
 from lethe_app.brain.phrases import OFTEN
-from lethe_app.brain.quotable import parts, split_sentences
 from lethe_app.brain.said import Said
+from lethe_app.brain.sentences import parts, split_sentences
 from lethe_app.brain.third_person import rewrite
 from lethe_app.brain.verbs import is_past
 from lethe_app.domain.facts import FactKind

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lethe_app.brain.lexicon import DETERMINERS, VERBAL
-from lethe_app.brain.quotable import Sentence
 from lethe_app.brain.salience import Vocabulary
+from lethe_app.brain.sentences import Sentence
 from lethe_app.brain.spelling import tidy
 from lethe_app.retrieval.words import SPACELESS, fold
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.brain.chance import draw
-from lethe_app.brain.conditions import Verdict, judge
+from lethe_app.brain.conditions import Verdict, draw, judge
 from lethe_app.brain.evaluation import Blocked, Cause, Evaluation, Fired, Limits, Turn, Why
 from lethe_app.brain.hearing import Heard, Hearing, wakes_entries
 from lethe_app.brain.lore import Lore, Placed

@@ -8,8 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from lethe_app.cli.chat import choose_persona, show_loading
-from lethe_app.domain.archive import PartRecord, SessionPart
-from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
 from lethe_app.errors import ModelError
 from lethe_app.services.archiving import Archived
 

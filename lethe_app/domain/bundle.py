@@ -10,8 +10,7 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
 
-from lethe_app.domain.archive import PartState, SessionPart
-from lethe_app.domain.chat import ChatSession, Message
+from lethe_app.domain.chat import ChatSession, Message, PartState, SessionPart
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.mood import Mood, MoodReading, MoodSample

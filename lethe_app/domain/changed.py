@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Self, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple, Self, TypeVar
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from lethe_app.domain.agents import Change
+from lethe_app.domain.chat import SessionPart
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 
@@ -103,3 +107,97 @@ def _said_again(fact: ExtractedFact, before: Sequence[ExtractedFact], now_held: 
 def united(*several: Iterable[UUID]) -> list[UUID]:
     """Each once, in the order in which they come."""
     return list(dict.fromkeys(one for each in several for one in each))
+
+
+Value = str | int | float | None
+Row = Mapping[str, Value]
+
+
+class Place(NamedTuple):
+    """Where a message stood."""
+
+    id: str
+    session: str
+    parent: str | None
+    seq: int
+
+
+@dataclass(frozen=True)
+class Before:
+    """Conversations before they were split or joined."""
+
+    kept: UUID
+    """The first of the conversations that there were."""
+    sessions: tuple[UUID, ...]
+    """All that there were, in the order in which they began."""
+    made: tuple[UUID, ...]
+    """Those that were not there yet."""
+    rows: Mapping[str, Sequence[Row]]
+    """Their records, by where they lie."""
+    places: Sequence[Place]
+    sources: Mapping[str, str]
+    """The conversations each fact was taken from, as JSON."""
+
+    @property
+    def after(self) -> tuple[UUID, ...]:
+        """The conversations that there are since then."""
+        return (self.kept, *self.made)
+
+
+@dataclass(frozen=True)
+class Told:
+    """One part of what is told of a conversation, and who had made it."""
+
+    session: UUID
+    part: SessionPart
+    values: Mapping[str, Row]
+    """By where they lie."""
+    record: Row | None
+    """None where nobody had made it."""
+
+
+class TrashKind(StrEnum):
+    """What it was."""
+
+    CONVERSATION = "conversation"
+    MESSAGE = "message"
+    MEMORY = "memory"
+    FACT = "fact"
+    PERSONA = "persona"
+    USER_PERSONA = "user_persona"
+    WORLD = "world"
+    PRESET = "preset"
+    NOTEBOOK = "notebook"
+    FILE = "file"
+    """One that could not be read and was put aside before it was written anew."""
+
+
+FILES = frozenset(
+    {TrashKind.PERSONA, TrashKind.USER_PERSONA, TrashKind.WORLD, TrashKind.PRESET, TrashKind.NOTEBOOK, TrashKind.FILE}
+)
+
+
+@dataclass(frozen=True)
+class Trashed:
+    """One thing in the trash."""
+
+    kind: TrashKind
+    id: str
+    """A guid, or the path of a file."""
+    title: str
+    """Its name or first words; may be empty."""
+    when: datetime
+    """When it was deleted."""
+    size: int
+    """Bytes, roughly."""
+    persona_id: str = ""
+    count: int = 0
+    """Messages of a conversation; conversations that wait for a persona to come back."""
+    place: str = ""
+    """Title of the conversation a message belongs to; may be empty."""
+    stem: str = ""
+    """Of a file: the name it had."""
+
+    @property
+    def key(self) -> str:
+        return f"{self.kind} {self.id}"

@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from lethe_app.domain.clock import now
+from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 
 
@@ -121,3 +122,40 @@ class MessageOutline:
     hidden: bool
     length: int
     """Characters of the alternative on display."""
+
+
+class SessionPart(StrEnum):
+    """Filled in this order; each is a call of its own, so that one that fails spoils no other."""
+
+    TITLE = "title"
+    SUMMARY = "summary"
+    KEYWORDS = "keywords"
+    GOALS = "goals"
+    RELEVANCE = "relevance"
+    ROLEPLAY = "roleplay"
+    FACTS = "facts"
+
+
+class PartState(StrEnum):
+    """How far a part has come."""
+
+    PENDING = "pending"
+    DONE = "done"
+    FAILED = "failed"
+    """The model could not, however often it was asked; what the rules made of it stands."""
+
+
+@dataclass(frozen=True)
+class PartRecord:
+    """One part of one session."""
+
+    session: UUID
+    part: SessionPart
+    state: PartState = PartState.PENDING
+    made_by: MadeBy = MadeBy.RULES
+    """Who made what stands there now; meaningless before anything does."""
+    maker: str = ""
+    """The model's name, empty for rules and people."""
+    tries: int = 0
+    trouble: str = ""
+    """Why it failed the last time."""

@@ -18,7 +18,7 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 
-from lethe_app.domain.download import DownloadStage, RemoteModel
+from lethe_app.domain.model import DownloadStage, RemoteModel
 from lethe_app.errors import DownloadFailed
 from lethe_app.llm.part_file import STOPPED_ADVICE, Sink, check_room, is_whole, on_disk, opened, settle, size_of
 

@@ -14,7 +14,7 @@ from lethe_app.domain.model import LoadOptions, Usage
 from lethe_app.domain.passage import Meaning
 from lethe_app.errors import ModelError, ModelMissing
 from lethe_app.llm.llama_lane import LlamaLane
-from lethe_app.llm.llama_schema import grammar_of
+from lethe_app.llm.llama_sampling import grammar_of
 from lethe_app.llm.llama_weights import NativeFlag, Weights
 from lethe_app.llm.protocol import Facts, Forget, Generate, Keep, Lane, ReadAhead, Weigh
 from lethe_app.llm.shelf import Shelf

@@ -18,9 +18,8 @@ from lethe_app.llm.joints import Joint
 from lethe_app.llm.llama_parking import SEQUENCE, Parking
 from lethe_app.llm.llama_states import Checkpoints, Window, put, take
 from lethe_app.llm.llama_weights import NativeFlag, sums_up
-from lethe_app.llm.partings import Partings, ways_back
 from lethe_app.llm.splices import Run, common_prefix
-from lethe_app.llm.wishes import PLAIN, Layout, Wishes, lay_out
+from lethe_app.llm.wishes import PLAIN, Layout, Partings, Wishes, lay_out, ways_back
 
 ABORTED = 2
 FIRST_AFTER_MOVE = 16

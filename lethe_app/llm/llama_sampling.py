@@ -6,11 +6,13 @@ import ctypes
 import math
 import secrets
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import groupby
 from types import TracebackType
 from typing import Any, Self
 
 import llama_cpp
+from llama_cpp.llama_grammar import json_schema_to_gbnf
 
 from lethe_app.domain.drawing import NextWords
 from lethe_app.domain.presets import SamplerPreset
@@ -178,3 +180,12 @@ def remembers(preset: SamplerPreset) -> bool:
         or preset.frequency_penalty
         or preset.repetition_penalty != 1
     )
+
+
+@lru_cache(maxsize=64)
+def grammar_of(schema: str) -> str:
+    """GBNF with a rule `root`. References are followed inside the schema only. Raises ModelError."""
+    try:
+        return str(json_schema_to_gbnf(schema))
+    except Exception as error:  # a converter that is handed something else raises whatever comes first
+        raise ModelError(f"This JSON schema cannot be turned into a grammar: {type(error).__name__} {error}.") from error

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
 
-from lethe_app.domain.calendar import WEEKDAYS, spell_date, spell_time
+from lethe_app.domain.clock import WEEKDAYS, spell_date, spell_time
 
 MAX_DEPTH = 8
 """Texts within texts within texts: a bio that names the scenario that names the examples."""

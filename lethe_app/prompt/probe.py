@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -148,3 +149,35 @@ def _stop_strings(trial: _Trial, end: str) -> tuple[str, ...]:
 def _is_stable(trial: _Trial, manners: Manners) -> bool:
     fitted = fit([SYSTEM, USER, REPLY, USER_2], manners)
     return trial.keeps(*fitted, more=_MORE)
+
+
+RESULT = Turn("tool", "Qresultq", "a1b2c3d4e qtool")
+
+
+def takes_tools(plain: Try, equipped: Try, probed: Probed, names: Sequence[str]) -> bool:
+    """Is every name there, are calls and results shown, and is a longer conversation the shorter one with more behind it?
+
+    Some put the tools in front of the newest question: then a model would read most of the conversation again every turn.
+    """
+    calls = [{"id": "a1b2c3d4e", "function": {"name": names[0], "arguments": {"qkey": "Qvalueq"}}}]
+    call = Turn("calls", json.dumps(calls))
+    head = [SYSTEM] if probed.manners.system else []
+    question = [*head, USER]
+    used = [*question, call, RESULT]
+
+    def text(attempt: Try, turns: Sequence[Turn], *, opening: bool = False) -> str | None:
+        return attempt(turns, opening=opening, thinking=True, parts=probed.content_in_parts)
+
+    before, after = text(equipped, question), text(equipped, [*question, REPLY, USER_2])
+    told, then = text(equipped, used), text(equipped, [*used, REPLY_2, USER_2])
+    if before is None or after is None or told is None or then is None or text(equipped, used, opening=True) is None:
+        return False
+    shown = all(name in before for name in names) and not all(name in (text(plain, question) or "") for name in names)
+    spelled = all(word in told for word in (names[0], "qkey", "Qvalueq", RESULT.content))
+    return shown and spelled and _begins(after, before, USER.content) and _begins(then, told, RESULT.content)
+
+
+def _begins(longer: str, shorter: str, last: str) -> bool:
+    """Is the shorter one, up to its last content, still there byte for byte?"""
+    words, found, _ = shorter.rpartition(last)
+    return longer.startswith(words + found)

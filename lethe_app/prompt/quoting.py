@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from lethe_app.domain.plain import cleaned
 from lethe_app.domain.presets import InstructPreset
-from lethe_app.domain.web import PageText
+from lethe_app.domain.research import PageText
 from lethe_app.errors import FileError
 from lethe_app.prompt.disarm import JOINER, Disarmer
 

@@ -11,11 +11,9 @@ from typing import Any
 
 from lethe_app.domain.prompt import Turn
 from lethe_app.errors import TemplateUnusable
-from lethe_app.prompt.ledger import MAX_TEXT, Ledger, Overspent
 from lethe_app.prompt.manners import fit
-from lethe_app.prompt.probe import REMEDY, Probed, probe
-from lethe_app.prompt.probe_tools import takes_tools
-from lethe_app.prompt.sandbox import ChatEnvironment
+from lethe_app.prompt.probe import REMEDY, Probed, probe, takes_tools
+from lethe_app.prompt.sandbox import MAX_TEXT, ChatEnvironment, Ledger, Overspent
 from lethe_app.prompt.thinking import Markers, closed_thought, find_markers
 
 MAX_SOURCE = 100_000

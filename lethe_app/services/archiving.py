@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from uuid import UUID
 
-from lethe_app.domain.archive import PartRecord, PartState, SessionPart
-from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.chat import ChatSession, PartRecord, PartState, SessionPart
 from lethe_app.domain.facts import MadeBy
 from lethe_app.errors import EngineUnreachable, ModelCrashed, ModelError, ModelMissing, StorageError
 from lethe_app.services.archivist import FIELDS, Archivist, is_worth_archiving

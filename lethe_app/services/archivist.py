@@ -13,8 +13,7 @@ from lethe_app.brain.gist import content_words
 from lethe_app.brain.ledger import Relation
 from lethe_app.brain.said import Said, aloud
 from lethe_app.brain.statements import Statement, extract
-from lethe_app.domain.archive import PartState, SessionPart
-from lethe_app.domain.chat import ChatSession, Role
+from lethe_app.domain.chat import ChatSession, PartState, Role, SessionPart
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.errors import ModelError
 from lethe_app.services.knowing import Judge, Knowing

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from lethe_app.brain import core_facts
 from lethe_app.brain.gist import content_words
-from lethe_app.brain.quotable import split_sentences
+from lethe_app.brain.sentences import split_sentences
 from lethe_app.domain.chat import Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.domain.archive import SessionPart
-from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.changed import Before, Told
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
+from lethe_app.domain.listing import SessionLine
 from lethe_app.domain.persona import Persona
-from lethe_app.domain.session_line import SessionLine
-from lethe_app.domain.taken_down import Before, Told
 from lethe_app.errors import LetheError
 from lethe_app.services.archiving import Archiving
 from lethe_app.services.casting import Cast, Casting
@@ -19,11 +18,11 @@ from lethe_app.services.events import Listeners
 from lethe_app.services.frames import Frames
 from lethe_app.services.sessions import Sessions, opening
 from lethe_app.services.warmth import Warmth
+from lethe_app.storage.before import Retelling
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.database import Database
 from lethe_app.storage.reshaping import Reshaping
-from lethe_app.storage.retelling import Retelling
-from lethe_app.storage.session_lines import SessionLines
+from lethe_app.storage.session_summaries import SessionLines
 
 COPIED = {"persona_id", "user_id", "scenario", "is_roleplay", "relevance", "insertion", "priority", "sticky", "protected"}
 """What is as true of the part that is split off."""

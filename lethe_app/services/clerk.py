@@ -227,3 +227,28 @@ class Clerk:
             if meter := _METER.get():
                 meter(read + (written or len(said)))  # of an answer that was cut off, each piece was a token or so
         return "".join(said), reason
+
+
+async def _at_leisure() -> None:
+    """There is nothing to be hurried."""
+
+
+class Messenger:
+    """An `Asker`, as the hands of a task are."""
+
+    def __init__(self, clerk: Clerk, hurry: Callable[[], Awaitable[object]] = _at_leisure) -> None:
+        """`hurry` is done before every errand, where somebody waits for it: it ends other quiet work that is under way."""
+        self._clerk, self._hurry = clerk, hurry
+
+    async def ask(self, errand: str, answer: type[T], **material: str) -> T:
+        """Raises ModelError."""
+        await self._hurry()
+        return await self._clerk.ask(errand, answer, **material)
+
+    async def room(self, errand: str, answer: type[Answer], **material: str) -> int:
+        """Tokens for the gaps that `material` does not fill."""
+        return await self._clerk.room(errand, answer, **material)
+
+    async def count(self, texts: list[str]) -> list[int]:
+        """Tokens of each text."""
+        return await self._clerk.count(texts)

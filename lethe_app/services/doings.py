@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from uuid import UUID
 
 from lethe_app.agents.ledger import Ledger
 from lethe_app.agents.runtime import Runtime
 from lethe_app.agents.task import Result
 from lethe_app.domain.agents import Made, Outcome, TaskRun
+from lethe_app.domain.chat import PartState
 from lethe_app.domain.clock import now
-from lethe_app.errors import LetheError
+from lethe_app.domain.facts import MadeBy
+from lethe_app.errors import LetheError, StorageError
 from lethe_app.services.clerk import metered
 from lethe_app.services.events import Listeners
+from lethe_app.storage.chats import Chats
+from lethe_app.storage.parts import Parts
 from lethe_app.storage.task_runs import TaskRuns
 
 
@@ -175,3 +181,43 @@ class Doings:
         finally:
             del self._open[doing.run_id]
             self.changed.tell(None)
+
+
+Deed = Callable[[], Awaitable[bool]]
+"""Makes all that a model is to make of one conversation; whether it could go on to its end."""
+
+
+class ArchiveLog:
+    """One run for each conversation that a model reads."""
+
+    def __init__(self, doings: Doings, chats: Chats, parts: Parts) -> None:
+        self._doings, self._chats, self._parts = doings, chats, parts
+
+    async def carry_out(self, session_id: UUID, deed: Deed) -> bool:
+        """What the deed returns. Raises what it raises."""
+        try:
+            persona_id = (await self._chats.session(session_id)).persona_id
+        except StorageError:  # it was deleted, which the deed finds out for itself
+            return await deed()
+        went: list[bool] = []
+        await self._doings.carry_out(ARCHIVE, (persona_id, persona_id), partial(self._do, session_id, deed, went))
+        return went == [True]
+
+    async def _do(self, session_id: UUID, deed: Deed, went: list[bool], _doing: Doing) -> Result:
+        before = await self._by_model(session_id)
+        went.append(await deed())
+        parts = await self._by_model(session_id) - before
+        named = await self._named(session_id)
+        if not parts:
+            return Result(f"{named} stays as the rules of Lethe have summed it up.", outcome=Outcome.NOTHING)
+        return Result(f"{named} was summed up by the model. That does not count for the day.")
+
+    async def _named(self, session_id: UUID) -> str:
+        with suppress(StorageError):
+            if name := (await self._chats.session(session_id)).name:
+                return f"“{name}”"
+        return "A conversation"
+
+    async def _by_model(self, session_id: UUID) -> set[str]:
+        there = (await self._parts.of(session_id)).items()
+        return {part.value for part, one in there if one.state is PartState.DONE and one.made_by is MadeBy.MODEL}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from lethe_app.domain.download import DownloadProgress, DownloadStage, RemoteModel
+from lethe_app.domain.model import DownloadProgress, DownloadStage, RemoteModel
 from lethe_app.errors import LetheError
 from lethe_app.llm.hub import Hub
 from lethe_app.paths import Paths

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
-from lethe_app.domain.archive import SessionPart
+from lethe_app.domain.chat import SessionPart
 from lethe_app.errors import LetheError, StorageError
 from lethe_app.services.archiving import Archiving
 from lethe_app.services.chronicle import Chronicle

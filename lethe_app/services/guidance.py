@@ -20,7 +20,7 @@ from lethe_app.brain.returning import Absence, UserReturnInsert
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryType, MemoryUnit, kinds_named
 from lethe_app.domain.recollection import Because, Recollection, Way
-from lethe_app.services.apart import apart
+from lethe_app.services.asides import apart
 from lethe_app.services.casting import Cast
 from lethe_app.services.foreign import Foreign
 from lethe_app.services.moods import Felt, Moods

@@ -15,7 +15,7 @@ from lethe_app.brain.said import aloud
 from lethe_app.brain.wanting import Wanted, topic_in, wanted
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.clock import now
-from lethe_app.domain.web import Found
+from lethe_app.domain.research import Found
 from lethe_app.errors import LetheError, ModelError
 from lethe_app.services.casting import Cast
 from lethe_app.services.events import Noted, Searching

@@ -16,7 +16,7 @@ from lethe_app.brain.waking import evaluate
 from lethe_app.brain.window import Window
 from lethe_app.domain.recollection import Because, NotRecalled, Recollection, Way
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.apart import apart
+from lethe_app.services.asides import apart
 from lethe_app.services.casting import Cast
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences

@@ -26,7 +26,7 @@ from lethe_app.domain.passage import Meaning
 from lethe_app.domain.recollection import Because, NotRecalled, Recollection, Way
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.services import lore
-from lethe_app.services.apart import apart
+from lethe_app.services.asides import apart
 from lethe_app.services.casting import NOBODY, Cast
 from lethe_app.services.frames import Frame
 from lethe_app.services.lore import Bound, LoreKeeping, lore_state

@@ -10,8 +10,7 @@ from uuid import UUID
 from pydantic import TypeAdapter, ValidationError
 
 from lethe_app.brain.mood import Heard, Moodlet, news, sentence
-from lethe_app.brain.mood_life import Life, affected
-from lethe_app.brain.mood_plugins import installed, moodlets
+from lethe_app.brain.mood_life import Life, affected, installed, moodlets
 from lethe_app.brain.mood_words import Phrases, read
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now

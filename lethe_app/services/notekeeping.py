@@ -24,8 +24,7 @@ from lethe_app.brain.notebooks_parting import Piece, clustered, proposed
 from lethe_app.brain.notebooks_topics import elected
 from lethe_app.brain.said import aloud
 from lethe_app.domain.agents import Outcome
-from lethe_app.domain.archive import PartState, SessionPart
-from lethe_app.domain.chat import Role, SessionSummary
+from lethe_app.domain.chat import PartState, Role, SessionPart, SessionSummary
 from lethe_app.errors import FileError, LetheError, ModelError
 from lethe_app.retrieval.subjects import likeness
 from lethe_app.services.archiving import Archiving

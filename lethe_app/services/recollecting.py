@@ -22,8 +22,7 @@ from lethe_app.errors import LetheError
 from lethe_app.prompt.macros import expand
 from lethe_app.retrieval.recall import Recall
 from lethe_app.retrieval.words import unaddressed
-from lethe_app.services.apart import apart
-from lethe_app.services.asides import whole
+from lethe_app.services.asides import apart, whole
 from lethe_app.services.calibration import Calibration
 from lethe_app.services.casting import Cast
 from lethe_app.services.foreign import Foreign

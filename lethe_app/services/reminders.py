@@ -14,7 +14,7 @@ from lethe_app.services.background import Background
 from lethe_app.services.brain import Brain
 from lethe_app.services.events import Listeners
 from lethe_app.services.holdings import Holdings
-from lethe_app.storage.reminders import ReminderRows
+from lethe_app.storage.memories import ReminderRows
 from lethe_app.storage.state import HouseState
 
 KEPT = timedelta(days=30)

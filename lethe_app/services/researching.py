@@ -21,8 +21,7 @@ from lethe_app.agents.task import Result
 from lethe_app.domain.agents import Made, MadeKind, Outcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType, MemoryUnit
-from lethe_app.domain.research import Inquiry, InquiryState
-from lethe_app.domain.web import Found
+from lethe_app.domain.research import Found, Inquiry, InquiryState
 from lethe_app.errors import LetheError
 from lethe_app.services.brain import Brain
 from lethe_app.services.casting import Casting

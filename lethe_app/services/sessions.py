@@ -7,8 +7,7 @@ import random
 from collections.abc import Sequence
 from uuid import UUID
 
-from lethe_app.domain.archive import SessionPart
-from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutline, Role, SessionSummary
+from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutline, Role, SessionPart, SessionSummary
 from lethe_app.domain.persona import Persona
 from lethe_app.prompt.macros import Scene, expand
 from lethe_app.services.archiving import Archiving

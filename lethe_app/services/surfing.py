@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from lethe_app.choices import SearchProvider
 from lethe_app.domain.clock import now
-from lethe_app.domain.web import DayOut, Found, Outgoing, PageText, Purpose, day_of
+from lethe_app.domain.research import DayOut, Found, Outgoing, PageText, Purpose, day_of
 from lethe_app.errors import LetheError, NotAllowed, WebError
 from lethe_app.services.events import Listeners
 from lethe_app.services.preferences import Preferences

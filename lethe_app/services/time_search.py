@@ -14,8 +14,8 @@ from lethe_app.brain.day_ranges import Range
 from lethe_app.brain.past_times import PastTime
 from lethe_app.brain.said import aloud
 from lethe_app.brain.time_requests import Edge, TimeRequest, time_request
-from lethe_app.domain.calendar import spell_date, spell_day
 from lethe_app.domain.chat import ChatSession, Message, SessionSummary
+from lethe_app.domain.clock import spell_date, spell_day
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recollection import Because, Lead, Recollection, Way
 from lethe_app.retrieval.recall import Recall

@@ -8,8 +8,8 @@ from datetime import timedelta
 
 from pydantic import BaseModel, Field
 
+from lethe_app.domain.research import PageText
 from lethe_app.domain.tools import BenchEntry, Occasion, Told, Tool, ToolSet
-from lethe_app.domain.web import PageText
 from lethe_app.errors import LetheError
 from lethe_app.prompt.quoting import Quoter
 from lethe_app.services.tool_small import Nothing

@@ -21,8 +21,7 @@ from lethe_app.prompt.tools import CallEars
 from lethe_app.services.casting import Cast
 from lethe_app.services.events import AskTool, Began, Noted, ToolUsed
 from lethe_app.services.tool_log import as_messages
-from lethe_app.services.tool_means import NO_SUCH, NOT_WANTED, UNREADABLE, Means, failed, faults
-from lethe_app.services.tool_running import at_stake, carried_out
+from lethe_app.services.tool_means import NO_SUCH, NOT_WANTED, UNREADABLE, Means, at_stake, carried_out, failed, faults
 from lethe_app.services.writing import Writing
 
 Report = TypeVar("Report")

@@ -7,9 +7,9 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
+from lethe_app.domain.changed import FILES, Trashed, TrashKind
 from lethe_app.domain.clock import now
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
-from lethe_app.domain.trash import FILES, Trashed, TrashKind
 from lethe_app.errors import LetheError
 from lethe_app.paths import Paths
 from lethe_app.services import feedback, guidance, moods, notekeeping, objecting, rehearsing, researching, wishes

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid4
 
 from lethe_app.brain.evaluation import Blocked, Cause, Evaluation, Fired, Turn, Why
-from lethe_app.brain.keywords import Keyword
-from lethe_app.brain.spotting import Span, spots
+from lethe_app.brain.keywords import Keyword, Span, spots
 from lethe_app.brain.window import Window
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now

@@ -24,9 +24,9 @@ from lethe_app.storage.records import (
     Cell,
     cells,
     insert,
+    storable,
 )
 from lethe_app.storage.standing import owe, settle
-from lethe_app.storage.text import storable
 
 UUIDS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 

@@ -15,8 +15,7 @@ from lethe_app.errors import StorageError
 from lethe_app.storage import memories
 from lethe_app.storage.database import Database
 from lethe_app.storage.facts import FACT, FACT_COLUMNS, KNOWN
-from lethe_app.storage.records import MEMORY_COLUMNS, cells, insert, understood, update, utc
-from lethe_app.storage.text import storable
+from lethe_app.storage.records import MEMORY_COLUMNS, cells, insert, storable, understood, update, utc
 
 COLUMNS = tuple(Change.model_fields)
 _ALL = f"SELECT {', '.join(COLUMNS)} FROM changes"  # noqa: S608 - names are ours

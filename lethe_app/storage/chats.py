@@ -15,8 +15,7 @@ from lethe_app.errors import StorageError
 from lethe_app.storage import branches, messages, session_summaries, trash
 from lethe_app.storage.database import Database
 from lethe_app.storage.messages import Standing
-from lethe_app.storage.records import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert, understood, update, utc
-from lethe_app.storage.text import storable
+from lethe_app.storage.records import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert, storable, understood, update, utc
 
 T = TypeVar("T")
 

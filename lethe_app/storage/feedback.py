@@ -8,8 +8,7 @@ from uuid import UUID
 
 from lethe_app.domain.agents import Feedback
 from lethe_app.storage.database import Database
-from lethe_app.storage.records import understood, utc
-from lethe_app.storage.text import storable
+from lethe_app.storage.records import storable, understood, utc
 
 COLUMNS = tuple(Feedback.model_fields)
 _ALL = f"SELECT {', '.join(COLUMNS)} FROM feedback"  # noqa: S608 - names are ours

@@ -15,7 +15,7 @@ from lethe_app.errors import FileError
 from lethe_app.settings import Settings
 from lethe_app.storage.atomic import write_atomically
 from lethe_app.storage.faults import translated
-from lethe_app.storage.text import storable
+from lethe_app.storage.records import storable
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -10,8 +10,7 @@ from uuid import UUID
 
 from lethe_app.storage import messages
 from lethe_app.storage.database import Database
-from lethe_app.storage.records import of_values
-from lethe_app.storage.text import storable
+from lethe_app.storage.records import of_values, storable
 
 LAST = 2**62
 """Above every passage."""

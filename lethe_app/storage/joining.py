@@ -9,9 +9,8 @@ from datetime import datetime
 
 from lethe_app.errors import StorageError
 from lethe_app.storage import branches
-from lethe_app.storage.records import Cell, update
+from lethe_app.storage.records import Cell, storable, update
 from lethe_app.storage.standing import owe, settle
-from lethe_app.storage.text import storable
 
 TOLD = """
 SELECT m.name, m.content, m.keywords_main, m.sticky, m.protected, m.enabled, s.future_goals, s.relevance, s.is_roleplay,

@@ -19,7 +19,7 @@ from lethe_app.storage.atomic import sync_folder, write_atomically
 from lethe_app.storage.faults import translated
 from lethe_app.storage.files import set_aside
 from lethe_app.storage.names import is_plain, stem_for
-from lethe_app.storage.text import storable
+from lethe_app.storage.records import storable
 
 ENDING, INDEX = ".md", "index.txt"
 LARGEST = 2 * 1024 * 1024

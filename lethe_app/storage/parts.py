@@ -6,13 +6,11 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from lethe_app.domain.archive import PartRecord, PartState, SessionPart
-from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.chat import ChatSession, PartRecord, PartState, SessionPart
 from lethe_app.domain.facts import MadeBy
 from lethe_app.storage.branches import standing
 from lethe_app.storage.database import Database
-from lethe_app.storage.records import MEMORY_COLUMNS, cells, update
-from lethe_app.storage.text import storable
+from lethe_app.storage.records import MEMORY_COLUMNS, cells, storable, update
 
 COLUMNS = "session_id, part, state, made_by, maker, tries, trouble"
 ORDER = {part: number for number, part in enumerate(SessionPart)}

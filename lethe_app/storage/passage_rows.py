@@ -9,8 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from lethe_app.domain.passage import Passage, PassageKind
-from lethe_app.storage.records import Row, of_values
-from lethe_app.storage.text import storable
+from lethe_app.storage.records import Row, of_values, storable
 
 COLUMNS = "number, kind, owner, source, origin, text, searched, time, speaker, place"
 

@@ -6,8 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lethe_app.storage.records import of_values
-from lethe_app.storage.text import storable
+from lethe_app.storage.records import of_values, storable
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 AT_FIRST = 500

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from lethe_app.domain.prompt import Entry, Part, Span
 from lethe_app.storage.database import Database
 from lethe_app.storage.receipt_schema import forget
-from lethe_app.storage.text import storable
+from lethe_app.storage.records import storable
 
 KEPT = 200
 """Prompts of a home that are kept word for word."""

@@ -14,7 +14,16 @@ from pydantic import BaseModel, ValidationError
 from lethe_app.domain.chat import Alternative, ChatSession, Message
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import DatabaseDamaged
-from lethe_app.storage.text import storable
+
+
+def storable(text: str) -> str:
+    """`text` as it is, null bytes included; only surrogates change: a split pair is joined, a lone half becomes U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
 
 Cell = str | int | float | None
 Row = tuple[Any, ...]

@@ -10,8 +10,8 @@ import sqlite3
 from collections.abc import Sequence
 from uuid import UUID
 
+from lethe_app.domain.changed import Before
 from lethe_app.domain.chat import ChatSession, Message
-from lethe_app.domain.taken_down import Before
 from lethe_app.errors import StorageError
 from lethe_app.storage import branches, joining, messages
 from lethe_app.storage.before import put_back, snapshot

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from lethe_app.storage.database import Database
-from lethe_app.storage.text import storable
+from lethe_app.storage.records import storable
 
 MOST_COUNTS = 200_000
 

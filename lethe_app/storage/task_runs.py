@@ -11,8 +11,7 @@ from uuid import UUID
 from lethe_app.domain.agents import Outcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.storage.database import Database
-from lethe_app.storage.records import understood, utc
-from lethe_app.storage.text import storable
+from lethe_app.storage.records import storable, understood, utc
 
 COLUMNS = tuple(TaskRun.model_fields)
 _ALL = f"SELECT {', '.join(COLUMNS)} FROM task_runs"  # noqa: S608 - names are ours

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from lethe_app.domain.trash import Trashed, TrashKind
+from lethe_app.domain.changed import Trashed, TrashKind
 from lethe_app.storage import leftovers, trash
 from lethe_app.storage.database import Database
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from lethe_app.domain.changed import Trashed, TrashKind
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
-from lethe_app.domain.trash import Trashed, TrashKind
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError
 from lethe_app.storage.faults import translated

@@ -19,7 +19,7 @@ from lethe_app.errors import StorageError
 from lethe_app.storage import memories, messages, state
 from lethe_app.storage.database import Database
 from lethe_app.storage.facts import KNOWN
-from lethe_app.storage.text import storable
+from lethe_app.storage.records import storable
 
 SAID = """
 SELECT a.content FROM messages m JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown

@@ -9,8 +9,7 @@ from datetime import datetime
 
 from lethe_app.domain.tools import BenchEntry
 from lethe_app.storage.database import Database
-from lethe_app.storage.records import understood, utc
-from lethe_app.storage.text import storable
+from lethe_app.storage.records import storable, understood, utc
 
 COLUMNS = tuple(BenchEntry.model_fields)
 _ALL = f"SELECT {', '.join(COLUMNS)} FROM workbench"  # noqa: S608 - names are ours

@@ -13,7 +13,7 @@ from lethe_app.ui.luggage import Luggage
 from lethe_app.ui.workshop.model_words import download_in_words
 
 if TYPE_CHECKING:
-    from lethe_app.domain.download import DownloadProgress
+    from lethe_app.domain.model import DownloadProgress
     from lethe_app.house import House
     from lethe_app.services.archiving import Archiving
     from lethe_app.services.doings import Underway

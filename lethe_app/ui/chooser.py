@@ -10,7 +10,7 @@ from lethe_app.ui.icons import icon
 from lethe_app.ui.palette import SPACE_2
 from lethe_app.ui.shortcuts import hint
 from lethe_app.ui.theme import Theme
-from lethe_app.ui.transcript.column import AROUND, WIDEST
+from lethe_app.ui.transcript.layout import AROUND, WIDEST
 
 ARROW = 14
 AROUND_WORDS = 2 * SPACE_2 + ARROW + SPACE_2

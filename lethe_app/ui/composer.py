@@ -10,7 +10,7 @@ from lethe_app.ui.icons import icon
 from lethe_app.ui.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.shortcuts import hint
 from lethe_app.ui.theme import Theme, on_accent
-from lethe_app.ui.transcript.column import AROUND, WIDEST
+from lethe_app.ui.transcript.layout import AROUND, WIDEST
 from lethe_app.ui.words import tokens_in_words
 
 MOST_LINES = 10

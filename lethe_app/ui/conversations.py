@@ -13,7 +13,7 @@ from PySide6.QtGui import QPixmap
 from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
-from lethe_app.services.apart import apart
+from lethe_app.services.asides import apart
 from lethe_app.ui.avatars import avatar
 from lethe_app.ui.dialogs import Question, answered
 from lethe_app.ui.drafts import Drafts

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from PySide6.QtCore import QObject
 
-from lethe_app.domain.trash import TrashKind
+from lethe_app.domain.changed import TrashKind
 from lethe_app.ui.dialogs import Question, answered
 
 if TYPE_CHECKING:

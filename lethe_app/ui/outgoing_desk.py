@@ -12,7 +12,7 @@ from lethe_app.ui.palette import ICON, SPACE_1
 from lethe_app.ui.workshop.outgoing_words import happening_in_words
 
 if TYPE_CHECKING:
-    from lethe_app.domain.web import Outgoing
+    from lethe_app.domain.research import Outgoing
     from lethe_app.house import House
     from lethe_app.ui.main_window import MainWindow
 

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, QEasingCurve, QPoint, QPropertyAnimation, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QFrame, QSplitter, QVBoxLayout, QWidget
 
 from lethe_app.ui.palette import MOTION_MS, SPACE_8
-from lethe_app.ui.scrim import Scrim
 from lethe_app.ui.sidebar import WIDTH
 from lethe_app.ui.theme import Theme
+
+
+class Scrim(QFrame):
+    """Lets nothing through."""
+
+    pressed = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("scrim")
+
+    def mousePressEvent(self, _event: QMouseEvent) -> None:
+        self.pressed.emit()
+
 
 DRAWER_BELOW = 720
 """Window width in pixels under which the sidebar is a drawer."""

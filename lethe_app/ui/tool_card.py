@@ -11,7 +11,7 @@ from lethe_app.domain.tools import Verdict
 from lethe_app.services.events import AskTool
 from lethe_app.ui.dialogs import foot_button
 from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.transcript.column import AROUND, WIDEST
+from lethe_app.ui.transcript.layout import AROUND, WIDEST
 from lethe_app.ui.workshop.flow import Flow
 
 LONGEST = 400

@@ -12,7 +12,7 @@ from lethe_app.domain.chat import Role
 from lethe_app.ui.chat_panel import ChatPanel
 from lethe_app.ui.memory_pieces import wrapped
 from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3
-from lethe_app.ui.transcript.column import AROUND, AVATAR_ROOM, WIDEST
+from lethe_app.ui.transcript.layout import AROUND, AVATAR_ROOM, WIDEST
 from lethe_app.ui.transcript.model import ChatModel
 from lethe_app.ui.turn import Turn
 from lethe_app.ui.turns import Turns

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from threading import Lock
 from typing import Any
 
-from lethe_app.domain.web import Found
+from lethe_app.domain.research import Found
 from lethe_app.errors import SearchFailed
 from lethe_app.web.search import clean_query, gathered
 from lethe_app.web.threads import in_thread

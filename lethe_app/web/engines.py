@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from lethe_app.domain.web import Found
+from lethe_app.domain.research import Found
 from lethe_app.errors import PageUnreadable, SearchFailed
 from lethe_app.web.addresses import host_of, is_at_home, literal_of
 from lethe_app.web.fetching import Answer, Fetcher, Limits, Meter, Way

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import httpx
 
-from lethe_app.domain.web import PageText, Purpose
+from lethe_app.domain.research import PageText, Purpose
 from lethe_app.errors import PageUnreadable
 from lethe_app.web.addresses import checked, host_of, same_page
 from lethe_app.web.fetching import Answer, Fetcher, Meter, Way

@@ -8,7 +8,7 @@ from html import unescape
 from typing import Protocol
 
 from lethe_app.domain.plain import cleaned
-from lethe_app.domain.web import Found
+from lethe_app.domain.research import Found
 from lethe_app.errors import LetheError, SearchFailed
 from lethe_app.web.addresses import LONGEST, same_page
 from lethe_app.web.text import one_line

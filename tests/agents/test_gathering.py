@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lethe_app.agents.gathering import Gathering, Merge, Page, Wish, fitted, sites
 from lethe_app.brain.answers import Answer
 from lethe_app.brain.answers_web import Merged
-from lethe_app.domain.web import Found, PageText
+from lethe_app.domain.research import Found, PageText
 from lethe_app.errors import ModelCrashed, ModelError, NotAllowed, PageUnreadable, SearchFailed, WebError
 from lethe_app.prompt.quoting import Quoter
 

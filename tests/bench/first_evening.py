@@ -35,8 +35,7 @@ from unittest.mock import patch
 from lethe_app import wiring
 from lethe_app.app import build
 from lethe_app.choices import SessionHandling
-from lethe_app.domain.archive import SessionPart
-from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.persona import Persona

@@ -27,7 +27,7 @@ from lethe_app.brain.answers import (
 )
 from lethe_app.domain.facts import FactKind
 from lethe_app.errors import ModelError
-from lethe_app.llm.llama_schema import grammar_of
+from lethe_app.llm.llama_sampling import grammar_of
 from lethe_app.prompt.errands import Errands, Task
 
 KINDS: dict[Task, type[Answer]] = {

@@ -9,7 +9,7 @@ import pytest
 
 from lethe_app.brain.answers import Answer
 from lethe_app.brain.answers_web import Enough, Finding, Merged, Outline, Report, Topic, Topics, WantsSearch
-from lethe_app.llm.llama_schema import grammar_of
+from lethe_app.llm.llama_sampling import grammar_of
 from lethe_app.prompt.errands import Errands
 
 SHIPPED = Errands(Path(__file__).parent.parent.parent / "resources" / "prompts")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.brain.mood import OURS, Moodlet
-from lethe_app.brain.mood_plugins import moodlets
+from lethe_app.brain.mood_life import moodlets
 from lethe_app.brain.mood_words import parse, read
 
 SHIPPED = Path(__file__).parent.parent.parent / "resources" / "mood"

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.brain.dialogue_acts import read_pieces
-from lethe_app.brain.quotable import MOST_READ, Sentence, is_prose, parts, plain, split_sentences, words
 from lethe_app.brain.quoting import quote, shorten
 from lethe_app.brain.said import Said
+from lethe_app.brain.sentences import MOST_READ, Sentence, is_prose, parts, plain, split_sentences, words
 from lethe_app.brain.taken_up import told_sentences
 from tests.brain.talks import said, talk
 

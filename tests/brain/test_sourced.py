@@ -7,7 +7,7 @@ import pytest
 from lethe_app.brain.memorizing import merged
 from lethe_app.brain.sourced import extracts, gives_orders, quotable, same_topic, sourced
 from lethe_app.domain.memory import MemoryType, MemoryUnit
-from lethe_app.domain.web import PageText
+from lethe_app.domain.research import PageText
 
 PAGE = PageText(
     "https://keepers.example.org/brenn",

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.cli import opening
-from lethe_app.cli.opening import file_in
+from lethe_app.cli import commands
+from lethe_app.cli.commands import file_in
 from lethe_app.errors import DatabaseLocked
 from lethe_app.paths import Paths
 from lethe_app.services import handing
@@ -64,7 +64,7 @@ def test_what_is_no_bundle_is_told_in_one_sentence(lethe, capsys: pytest.Capture
 def test_without_a_window_the_note_waits_for_the_one_that_opens(tmp_path: Path):
     paths = Paths.standard(tmp_path)
 
-    assert not opening.handed_over(paths, tmp_path / "Mira.lethe")
+    assert not commands.handed_over(paths, tmp_path / "Mira.lethe")
 
     assert handing.take(paths) == [tmp_path / "Mira.lethe"]
     assert handing.take(paths) == []
@@ -81,7 +81,7 @@ def test_an_open_window_takes_the_file_and_the_second_start_is_done(tmp_path: Pa
 
     thread = threading.Thread(target=window, daemon=True)
     thread.start()
-    assert opening.handed_over(paths, tmp_path / "Mira.lethe")
+    assert commands.handed_over(paths, tmp_path / "Mira.lethe")
     thread.join(5)
     lock.release()
 
@@ -89,11 +89,11 @@ def test_an_open_window_takes_the_file_and_the_second_start_is_done(tmp_path: Pa
 
 
 def test_a_lethe_without_a_window_is_told_plainly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(opening, "PATIENCE", 0.1)
+    monkeypatch.setattr(commands, "PATIENCE", 0.1)
     lock = HomeLock(tmp_path)
 
     with pytest.raises(DatabaseLocked, match="without a window"):
-        opening.handed_over(Paths.standard(tmp_path), tmp_path / "Mira.lethe")
+        commands.handed_over(Paths.standard(tmp_path), tmp_path / "Mira.lethe")
 
     lock.release()
     assert handing.take(Paths.standard(tmp_path)) == []

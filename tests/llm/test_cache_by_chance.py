@@ -17,7 +17,7 @@ import pytest
 
 from lethe_app.domain.model import LoadOptions
 from lethe_app.errors import ModelError
-from lethe_app.llm import joints, llama_cache, llama_rack
+from lethe_app.llm import joints, llama_cache, llama_parking
 from lethe_app.llm.bookmarks import Bookmark
 from lethe_app.llm.llama import LlamaEngine
 from lethe_app.llm.llama_cache import Cache
@@ -124,8 +124,8 @@ def test_whatever_is_asked_of_a_cache_it_holds_what_it_says(rig: Rig, seed: int,
     for _round in range(25):
         rig.engine.stop.clear()
         with monkeypatch.context() as patch:
-            patch.setattr(llama_rack, "MOST_BYTES", chance.dice.choice([0, 1 << 20]))
-            patch.setattr(llama_rack, "PIECE", 48)
+            patch.setattr(llama_parking, "MOST_BYTES", chance.dice.choice([0, 1 << 20]))
+            patch.setattr(llama_parking, "PIECE", 48)
             patch.setattr(joints, "MENDED", chance.dice.choice([20, 512]))
             if chance.dice.random() < 0.05:
                 fail_after(chance.dice.randrange(3), patch)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.domain.download import DownloadStage, RemoteModel
+from lethe_app.domain.model import DownloadStage, RemoteModel
 from lethe_app.errors import DiskFull, DownloadFailed, StorageError
 from lethe_app.llm import hub as hub_module
 from lethe_app.llm import part_file

@@ -15,9 +15,9 @@ from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm import llama_weights, resuming
 from lethe_app.llm.gguf_file import describe
 from lethe_app.llm.llama import LlamaEngine
-from lethe_app.llm.partings import SEAM
 from lethe_app.llm.protocol import Generate, Keep, KeptAt, ReadAhead
 from lethe_app.llm.resuming import LEAST_NEW
+from lethe_app.llm.wishes import SEAM
 from tests.llm.test_surgery import STORY
 from tests.llm.tiny_models import WINDOW, write_gemma, write_granite, write_lfm2, write_mamba
 

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.domain.passage import Passage, PassageKind
-from lethe_app.retrieval.shelf import ALONE, FACTS, LINES, Columns, Shelf
-from lethe_app.retrieval.sources import numbered
+from lethe_app.retrieval.shelf import ALONE, FACTS, LINES, Columns, Shelf, numbered
 from lethe_app.storage.passages import KINDS
 
 STEPS = st.lists(st.tuples(st.sampled_from(["put", "take", "look"]), st.integers(1, 12), st.integers(0, 2)), max_size=40)

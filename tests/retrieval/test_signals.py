@@ -8,9 +8,8 @@ import pytest
 from lethe_app.retrieval.evidence import Evidence, gather, highest, places_of, standard
 from lethe_app.retrieval.gate import BY_MEANING, BY_WORDS, Gate, likelihood, telling
 from lethe_app.retrieval.looking import Looked
-from lethe_app.retrieval.shelf import ALONE, FACTS, LINES, Columns
+from lethe_app.retrieval.shelf import ALONE, FACTS, LINES, Columns, Sources
 from lethe_app.retrieval.signals import SIGNALS, USUAL, ahead, fused, shares, weigh
-from lethe_app.retrieval.sources import Sources
 from lethe_app.retrieval.spread import spread_of_all
 from lethe_app.retrieval.when import Moment
 from lethe_app.storage.passage_words import Occurrences

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from lethe_app.retrieval import spread as module
-from lethe_app.retrieval.shelf import Columns
-from lethe_app.retrieval.sources import Sources
+from lethe_app.retrieval.shelf import Columns, Sources
 from lethe_app.retrieval.spread import promising, rarity_of, spread_of_some
 from lethe_app.retrieval.when import Moment
 from lethe_app.storage.passage_words import Listed

@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from lethe_app.app import build
-from lethe_app.domain.archive import PartState, SessionPart
-from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.chat import Alternative, ChatSession, Message, PartState, Role, SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.house import House
 from lethe_app.paths import Paths

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.domain.archive import PartState, SessionPart
-from lethe_app.domain.chat import Role
+from lethe_app.domain.chat import PartState, Role, SessionPart
 from lethe_app.domain.facts import MadeBy
 from lethe_app.errors import StorageError
 from lethe_app.house import House

@@ -19,9 +19,8 @@ from hypothesis import strategies as st
 
 from lethe_app.app import build
 from lethe_app.brain.notebooks import Conclusion
-from lethe_app.domain.archive import PartRecord, PartState, SessionPart
 from lethe_app.domain.bundle import VERSION, BundleScope, Holds
-from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.chat import Alternative, ChatSession, Message, PartRecord, PartState, Role, SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
 from lethe_app.domain.memory import MemoryType, MemoryUnit

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.domain.archive import SessionPart
-from lethe_app.domain.chat import ChatSession, Role
+from lethe_app.domain.chat import ChatSession, Role, SessionPart
 from lethe_app.domain.facts import MadeBy
-from lethe_app.domain.session_line import Maker
+from lethe_app.domain.listing import Maker
 from lethe_app.errors import LetheError
 from lethe_app.house import House
 from lethe_app.services.chronicle import Reshaped

@@ -11,9 +11,9 @@ import pytest
 from lethe_app.brain.matters import read
 from lethe_app.brain.notebooks import Conclusion, Notebook
 from lethe_app.brain.notebooks_filing import filed
+from lethe_app.domain.changed import TrashKind
 from lethe_app.domain.clock import by_the_system, now, told_by
 from lethe_app.domain.persona import Persona
-from lethe_app.domain.trash import TrashKind
 from lethe_app.house import House
 from lethe_app.services.events import Ready
 from lethe_app.settings import Settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from lethe_app.domain.download import DownloadProgress, DownloadStage, RemoteModel
+from lethe_app.domain.model import DownloadProgress, DownloadStage, RemoteModel
 from lethe_app.house import House
 from tests.llm.hub_server import MODEL, HubServer, serving
 

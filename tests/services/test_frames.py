@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.domain.archive import SessionPart
-from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.model import LoadedModel

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lethe_app.brain.gist import take
 from lethe_app.brain.ledger import Relation
-from lethe_app.domain.archive import SessionPart
+from lethe_app.domain.chat import SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.errors import LetheError, StorageError

@@ -9,8 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.domain.archive import SessionPart
-from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.chat import ChatSession, SessionPart
 from lethe_app.domain.clock import now, told_by
 from lethe_app.domain.mood import Cause, MoodReading
 from lethe_app.house import House

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.agents.thoughts import Thoughts
-from lethe_app.domain.archive import PartState
-from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.chat import ChatSession, PartState
 from lethe_app.domain.clock import told_by
 from lethe_app.house import House
 from lethe_app.services.events import Moved, Said

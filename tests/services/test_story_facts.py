@@ -8,8 +8,7 @@ from uuid import uuid4
 import pytest
 
 from lethe_app.brain.dreaming import may_dream_of_fact
-from lethe_app.domain.archive import SessionPart
-from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.chat import ChatSession, SessionPart
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.house import House
 from lethe_app.services.indexing import of_fact

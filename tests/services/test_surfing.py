@@ -16,7 +16,7 @@ import pytest
 from lethe_app.app import build
 from lethe_app.choices import SearchProvider
 from lethe_app.domain.clock import now, told_by
-from lethe_app.domain.web import Found, Outgoing, Purpose
+from lethe_app.domain.research import Found, Outgoing, Purpose
 from lethe_app.errors import NotAllowed, PageUnreadable, SearchFailed
 from lethe_app.house import House
 from lethe_app.paths import Paths

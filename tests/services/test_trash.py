@@ -7,12 +7,12 @@ from datetime import timedelta
 import pytest
 
 from lethe_app.app import build
+from lethe_app.domain.changed import Trashed, TrashKind
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.domain.trash import Trashed, TrashKind
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import LetheError
 from lethe_app.house import House

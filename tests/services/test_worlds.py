@@ -8,8 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from lethe_app.brain.keywords import Keyword
-from lethe_app.brain.spotting import spots
+from lethe_app.brain.keywords import Keyword, spots
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.worldinfo import World, WorldEntry

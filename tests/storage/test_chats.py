@@ -16,8 +16,7 @@ from lethe_app.domain.memory import MemoryInsertion, WordLink
 from lethe_app.errors import DatabaseDamaged, DiskFull, StorageError
 from lethe_app.storage.chats import Chats
 from lethe_app.storage.database import Database
-from lethe_app.storage.session_lines import SessionLines
-from lethe_app.storage.session_summaries import PREVIEW_CHARACTERS
+from lethe_app.storage.session_summaries import PREVIEW_CHARACTERS, SessionLines
 
 Say = Callable[..., Message]
 SOME_TIME = datetime(2026, 5, 9, 23, 30, 1, 5, tzinfo=timezone(timedelta(hours=-7)))

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lethe_app.domain.archive import PartRecord, PartState, SessionPart
-from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.chat import ChatSession, PartRecord, PartState, SessionPart
 from lethe_app.domain.facts import MadeBy
 from lethe_app.errors import StorageError
 from lethe_app.storage.chats import Chats

@@ -17,8 +17,7 @@ from lethe_app.domain.agents import Outcome
 from lethe_app.domain.chat import Message
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
-from lethe_app.domain.research import Inquiry, InquiryState
-from lethe_app.domain.web import Found, Purpose
+from lethe_app.domain.research import Found, Inquiry, InquiryState, Purpose
 from lethe_app.errors import LetheError, NotAllowed
 from lethe_app.house import House
 from lethe_app.paths import Paths

@@ -14,8 +14,8 @@ from PySide6.QtTest import QTest
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.tools import ToolCall, ToolResult
 from lethe_app.services.tool_log import as_messages
+from lethe_app.ui.transcript.memory_marks import ToolMarks
 from lethe_app.ui.transcript.tool_list import in_words
-from lethe_app.ui.transcript.tool_marks import ToolMarks
 from tests.prompt.templates import HERMES
 from tests.ui.window_scene import Scene, opened, until
 

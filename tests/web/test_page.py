@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from lethe_app.domain.web import Purpose
+from lethe_app.domain.research import Purpose
 from lethe_app.errors import PageUnreadable
 from lethe_app.web import page as page_module
 from lethe_app.web.fetching import Meter, Way

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lethe_app.domain.presets import InstructPreset
 from lethe_app.domain.prompt import Turn
-from lethe_app.domain.web import PageText
+from lethe_app.domain.research import PageText
 from lethe_app.errors import FileError
 from lethe_app.paths import shipped_root
 from lethe_app.prompt.disarm import JOINER

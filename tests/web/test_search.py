@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from lethe_app.domain.web import Found
+from lethe_app.domain.research import Found
 from lethe_app.errors import SearchFailed
 from lethe_app.web import duckduckgo as duckduckgo_module
 from lethe_app.web.duckduckgo import DuckDuckGo, by_library

@@ -8,8 +8,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QScrollBar, 
 
 from lethe_app.ui.palette import NIGHT
 from lethe_app.ui.transcript.backdrop import Backdrop
-from lethe_app.ui.transcript.column import AVATAR_ROOM, column_in
-from lethe_app.ui.transcript.layout import ChatLayout, Placed
+from lethe_app.ui.transcript.layout import AVATAR_ROOM, ChatLayout, Placed, column_in
 from lethe_app.ui.transcript.message_sheet import MessageSheet
 from lethe_app.ui.transcript.message_style import MessageStyle
 from lethe_app.ui.transcript.model import ChatModel

@@ -5,8 +5,69 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from lethe_app.ui.palette import SPACE_6, SPACE_8
-from lethe_app.ui.transcript.heights import Heights
+from lethe_app.ui.palette import AVATAR, PROSE_WIDTH, SPACE_3, SPACE_6, SPACE_8
+
+
+class Heights:
+    """Whole pixels per row; sums and searches take O(log n)."""
+
+    def __init__(self, heights: Iterable[int] = ()) -> None:
+        self._heights = list(heights)
+        self._tree = [0, *self._heights]
+        for at in range(1, len(self._tree)):
+            above = at + (at & -at)
+            if above < len(self._tree):
+                self._tree[above] += self._tree[at]
+        self.total = sum(self._heights)
+
+    def __len__(self) -> int:
+        return len(self._heights)
+
+    def __getitem__(self, row: int) -> int:
+        return self._heights[row]
+
+    def set(self, row: int, height: int) -> None:
+        change = height - self._heights[row]
+        if not change:
+            return
+        self._heights[row] = height
+        self.total += change
+        at = row + 1
+        while at < len(self._tree):
+            self._tree[at] += change
+            at += at & -at
+
+    def append(self, height: int) -> None:
+        at = len(self._tree)
+        below = at - (at & -at)
+        self._heights.append(height)
+        self._tree.append(height + self.before(at - 1) - self.before(below))
+        self.total += height
+
+    def remove(self, row: int) -> None:
+        """Takes O(n); messages are seldom deleted."""
+        del self._heights[row]
+        self.__init__(self._heights)  # type: ignore[misc]  # the tree is built anew
+
+    def before(self, row: int) -> int:
+        """The sum of the first `row` heights."""
+        total, at = 0, row
+        while at:
+            total += self._tree[at]
+            at &= at - 1
+        return total
+
+    def row_at(self, y: int) -> int:
+        """The row in which `y` pixels from the top lie; the last one for anything below it."""
+        row, left = 0, y
+        step = 1 << max(len(self._heights).bit_length() - 1, 0)
+        while step:
+            ahead = row + step
+            if ahead < len(self._tree) and self._tree[ahead] <= left:
+                row, left = ahead, left - self._tree[ahead]
+            step >>= 1
+        return max(0, min(row, len(self._heights) - 1))
+
 
 GUESSED, KNOWN, STALE = 0, 1, 2
 TOP, BOTTOM = SPACE_6, SPACE_8
@@ -189,3 +250,17 @@ class ChatLayout:
             placed.append(Placed(at, top, self._heights[at]))
             top += self._heights[at]
         return placed
+
+
+AVATAR_ROOM = AVATAR + SPACE_3
+"""What the avatar and the gap behind it take of the column, left of the prose."""
+WIDEST = AVATAR_ROOM + PROSE_WIDTH
+AROUND = SPACE_6
+"""Room that is kept on either side."""
+NARROWEST = AVATAR_ROOM + 120
+
+
+def column_in(room: int) -> tuple[int, int]:
+    """Left edge and width of the column, avatars included, in the middle of a place `room` pixels wide."""
+    width = max(NARROWEST, min(WIDEST, room - 2 * AROUND))
+    return max(AROUND, (room - width) // 2), width

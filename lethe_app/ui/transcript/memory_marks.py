@@ -3,16 +3,106 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from lethe_app.domain.chat import Message, Role
-from lethe_app.services.looking_up import LookedUp
-from lethe_app.ui.transcript.source_marks import SourceMarks
+from lethe_app.domain.tools import ToolResult
+from lethe_app.services.looking_up import LookedUp, looked_up
+from lethe_app.services.tool_log import calls_in, result_in
 from lethe_app.ui.transcript.thumbs import Thumbs
 from lethe_app.ui.transcript.tool_list import in_words
-from lethe_app.ui.transcript.tool_marks import ToolMarks
 from lethe_app.ui.words import recalled_in_words, sources_in_words
+
+
+class ToolMarks:
+    """Follows every reply upwards, from one hidden message to the next, as long as they are of tools."""
+
+    def __init__(self) -> None:
+        self._results: dict[UUID, ToolResult | None] = {}
+        """By the hidden message; those that hold calls have no result."""
+        self._above: dict[UUID, UUID] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._results)
+
+    def clear(self) -> None:
+        self._results.clear()
+        self._above.clear()
+
+    def learn(self, messages: Iterable[Message]) -> None:
+        """Take note of messages that were read."""
+        for message in messages:
+            result = result_in(message)
+            if result is not None or calls_in(message):
+                self._results[message.id] = result
+            elif message.role is not Role.ASSISTANT:
+                continue
+            if message.parent_id is not None:
+                self._above[message.id] = message.parent_id
+
+    def note(self, line: Message, above: UUID) -> None:
+        """A line was just put above a message."""
+        self.learn([line])
+        if line.id in self._results:
+            self._above[above] = line.id
+
+    def of(self, reply: UUID) -> tuple[ToolResult, ...]:
+        """What tools did for a reply, in order."""
+        found: list[ToolResult] = []
+        place = self._above.get(reply)
+        while place is not None and place in self._results:
+            if (result := self._results[place]) is not None:
+                found.append(result)
+            place = self._above.get(place)
+        return tuple(found[::-1])
+
+
+class SourceMarks:
+    """Reads the hidden lines among the messages that pass by: each belongs to the user's message right below it."""
+
+    def __init__(self) -> None:
+        self._lines: dict[UUID, LookedUp] = {}
+        self._above: dict[UUID, UUID] = {}
+        """The message above each of the user's."""
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+    def clear(self) -> None:
+        self._lines.clear()
+        self._above.clear()
+
+    def learn(self, messages: Iterable[Message]) -> None:
+        """Take note of messages that were read."""
+        for message in messages:
+            if (told := looked_up(message)) is not None:
+                self._lines[message.id] = _openable(told)
+            elif message.role is Role.USER and message.parent_id is not None:
+                self._above[message.id] = message.parent_id
+
+    def note(self, line: Message, above: UUID) -> None:
+        """A line was just put above a message."""
+        self.learn([line])
+        self._above[above] = line.id
+
+    def forget(self, lines: Iterable[UUID]) -> None:
+        """These lines stand there no more."""
+        for line in lines:
+            self._lines.pop(line, None)
+
+    def of(self, asked: UUID | None) -> LookedUp | None:
+        """What was looked up for a message of the user's."""
+        line = self._above.get(asked) if asked is not None else None
+        return self._lines.get(line) if line is not None else None
+
+
+def _openable(told: LookedUp) -> LookedUp:
+    """Only with addresses that a browser opens: a stranger could have written another one."""
+    kept = tuple(one for one in told.sources if one.address.lower().startswith(("http://", "https://")))
+    return replace(told, sources=kept)
+
 
 if TYPE_CHECKING:
     from lethe_app.ui.transcript.model import ChatModel

@@ -20,9 +20,9 @@ from PySide6.QtGui import (
 from lethe_app.domain.clock import now
 from lethe_app.ui.icons import icon
 from lethe_app.ui.palette import AVATAR, RADIUS_CARD, SPACE_1, SPACE_2, SPACE_4
-from lethe_app.ui.transcript.column import AVATAR_ROOM
 from lethe_app.ui.transcript.dates import clock_words, day_words, local_day
 from lethe_app.ui.transcript.faces import Avatars, Faces
+from lethe_app.ui.transcript.layout import AVATAR_ROOM
 from lethe_app.ui.transcript.message_document import MessageDocument
 from lethe_app.ui.transcript.message_marks import draw_chip, draw_marks
 from lethe_app.ui.transcript.message_sheet import DAY_ROOM, THOUGHTS_INDENT, MessageSheet, header_height

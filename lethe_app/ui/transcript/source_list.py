@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from PySide6.QtCore import QCoreApplication, QPoint, QRect, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter
 
-from lethe_app.domain.web import Found
+from lethe_app.domain.research import Found
 from lethe_app.services.looking_up import LookedUp
 from lethe_app.ui.icons import icon
 from lethe_app.ui.palette import SPACE_1, SPACE_2

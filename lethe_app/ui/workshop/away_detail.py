@@ -2,15 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from uuid import UUID
+
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from lethe_app.domain.agents import Made, TaskRun
+from lethe_app.domain.agents import Made, MadeKind, TaskRun
 from lethe_app.ui.palette import SPACE_1, SPACE_2
-from lethe_app.ui.workshop.away_links import OPENERS
+from lethe_app.ui.workshop import doors
 from lethe_app.ui.workshop.away_words import clock_in_words, cost_in_words, day_in_words, kind_in_words, outcome_in_words
 from lethe_app.ui.workshop.page import explanation
+from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.sheet import invitation, made_card, side_sheet
+
+Opener = Callable[[Place, TaskRun, Made], None]
+
+
+def memory(place: Place, run: TaskRun, made: Made) -> None:
+    """The list of memories, with the cursor on it."""
+    from lethe_app.ui.workshop.memory_page import MemoryPage  # noqa: PLC0415 - no page delays another
+
+    page = place.desk.open(lambda: MemoryPage(place), made_by=doors.memories)
+    if isinstance(page, MemoryPage):
+        page.show_memory(run.persona_id, UUID(made.id))
+
+
+def persona(place: Place, run: TaskRun, _made: Made) -> None:
+    """Her editor."""
+    doors.edit_persona(place, run.persona_id)
+
+
+def change(place: Place, run: TaskRun, _made: Made) -> None:
+    """The page on which dreams are decided about."""
+    from lethe_app.ui.workshop.dream_page import DreamPage  # noqa: PLC0415 - no page delays another
+
+    page = place.desk.open(lambda: DreamPage(place), made_by=doors.dreams)
+    if isinstance(page, DreamPage):
+        page.whose.choose(run.persona_id)
+
+
+def notebook(place: Place, run: TaskRun, made: Made) -> None:
+    """The notebook itself, in the list of hers."""
+    from lethe_app.ui.workshop.notebook_page import NotebookPage  # noqa: PLC0415 - no page delays another
+
+    page = place.desk.open(lambda: NotebookPage(place), made_by=doors.notebooks)
+    if isinstance(page, NotebookPage):
+        page.show_notebook(run.persona_id, made.id)
+
+
+def report(place: Place, _run: TaskRun, made: Made) -> None:
+    """The report, among everything that was found out."""
+    from lethe_app.ui.workshop.research_page import ResearchPage  # noqa: PLC0415 - no page delays another
+
+    page = place.desk.open(lambda: ResearchPage(place), made_by=doors.research)
+    if isinstance(page, ResearchPage):
+        page.show_inquiry(UUID(made.id))
+
+
+OPENERS: dict[MadeKind, Opener] = {
+    MadeKind.MEMORY: memory,
+    MadeKind.PERSONA: persona,
+    MadeKind.CHANGE: change,
+    MadeKind.NOTEBOOK: notebook,
+    MadeKind.REPORT: report,
+}
+"""What is not here is only named."""
+
 
 LEAST_WIDTH, WIDTH = 280, 380
 LONGEST_TITLE = 80

@@ -15,9 +15,8 @@ from lethe_app.services.failing import Disabled
 from lethe_app.ui.dialogs import Question, answered
 from lethe_app.ui.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.words import rounded
-from lethe_app.ui.workshop.away_detail import AwayDetail
+from lethe_app.ui.workshop.away_detail import OPENERS, AwayDetail
 from lethe_app.ui.workshop.away_faults import FaultList, of_disabled, of_tasks, of_tools
-from lethe_app.ui.workshop.away_links import OPENERS
 from lethe_app.ui.workshop.away_words import (
     clock_in_words,
     day_in_words,
@@ -33,7 +32,7 @@ from lethe_app.ui.workshop.memory_whose import Whose
 from lethe_app.ui.workshop.page import Page, explanation
 from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.rows import Column, Rows
-from lethe_app.ui.workshop.split import side_by_side
+from lethe_app.ui.workshop.sheet import side_by_side
 from lethe_app.ui.workshop.table import Table
 
 DAY, CLOCK, WHO, TASK, WHAT, TOKENS = range(6)

@@ -26,7 +26,7 @@ from lethe_app.ui.workshop.memory_whose import Whose
 from lethe_app.ui.workshop.page import Page, explanation
 from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.rows import Column, Rows
-from lethe_app.ui.workshop.split import side_by_side
+from lethe_app.ui.workshop.sheet import side_by_side
 from lethe_app.ui.workshop.table import Table
 
 CHANGED_MS = 150

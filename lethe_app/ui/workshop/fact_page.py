@@ -24,7 +24,7 @@ from lethe_app.ui.workshop.memory_rows import fit
 from lethe_app.ui.workshop.memory_whose import Whose
 from lethe_app.ui.workshop.page import Page, explanation
 from lethe_app.ui.workshop.place import Place
-from lethe_app.ui.workshop.split import side_by_side
+from lethe_app.ui.workshop.sheet import side_by_side
 from lethe_app.ui.workshop.table import SearchField, Table
 
 CHANGED_MS = 300

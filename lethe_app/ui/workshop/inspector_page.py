@@ -23,7 +23,7 @@ from lethe_app.ui.workshop.inspector_diff import compare, part_at, shared_beginn
 from lethe_app.ui.workshop.inspector_text import PromptText
 from lethe_app.ui.workshop.page import Page, explanation, headline
 from lethe_app.ui.workshop.place import Place
-from lethe_app.ui.workshop.split import side_by_side
+from lethe_app.ui.workshop.sheet import side_by_side
 from lethe_app.ui.workshop.table import SearchField
 
 LEAST_SEARCH = 96

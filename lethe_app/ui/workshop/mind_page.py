@@ -16,13 +16,12 @@ from lethe_app.ui.dialogs import answered
 from lethe_app.ui.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.words import age_in_words
 from lethe_app.ui.workshop.memory_whose import Whose
-from lethe_app.ui.workshop.mind_asking import EntryDialog, WishFields
 from lethe_app.ui.workshop.mind_edits import MindEdits, key_of_day, key_of_thoughts, key_of_wish
 from lethe_app.ui.workshop.mind_moods import MoodCard
 from lethe_app.ui.workshop.mind_reminders import ReminderDialog, Reminding
 from lethe_app.ui.workshop.mind_week import WeekFields
 from lethe_app.ui.workshop.mind_words import fading_in_words
-from lethe_app.ui.workshop.mind_writings import Writing, Writings
+from lethe_app.ui.workshop.mind_writings import EntryDialog, WishFields, Writing, Writings
 from lethe_app.ui.workshop.page import Page
 from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.prose_field import ProseField

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Signal, SignalInstance
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.domain.download import DownloadProgress, DownloadStage, RemoteModel
+from lethe_app.domain.model import DownloadProgress, DownloadStage, RemoteModel
 from lethe_app.ui.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.words import size_in_words
 from lethe_app.ui.workshop.model_words import download_in_words

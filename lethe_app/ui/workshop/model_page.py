@@ -8,8 +8,7 @@ from typing import Any
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTabBar, QWidget
 
-from lethe_app.domain.download import DownloadProgress, RemoteModel
-from lethe_app.domain.model import KvType, ModelFile
+from lethe_app.domain.model import DownloadProgress, KvType, ModelFile, RemoteModel
 from lethe_app.services.events import Ready
 from lethe_app.services.fitting import Fit, Verdict, fit, free_memory
 from lethe_app.ui.dialogs import Question, answered

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
-from lethe_app.domain.download import DownloadProgress, DownloadStage
-from lethe_app.domain.model import ModelFile
+from lethe_app.domain.model import DownloadProgress, DownloadStage, ModelFile
 from lethe_app.services.fitting import Fit, Verdict
 from lethe_app.ui.words import rounded, size_in_words
 

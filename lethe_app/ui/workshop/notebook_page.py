@@ -8,23 +8,66 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from lethe_app.domain.clock import now
 from lethe_app.errors import LetheError
 from lethe_app.services.notebooks import Kept
-from lethe_app.ui.dialogs import answered
-from lethe_app.ui.palette import SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.dialogs import Asking, answered
+from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.words import age_in_words, counted
 from lethe_app.ui.workshop.deeds import FieldChange
 from lethe_app.ui.workshop.memory_whose import Whose
-from lethe_app.ui.workshop.notebook_text import NotebookText, Titling
 from lethe_app.ui.workshop.page import Page, explanation
 from lethe_app.ui.workshop.place import Place
+from lethe_app.ui.workshop.prose_field import ProseField
 from lethe_app.ui.workshop.rows import Column, Rows
-from lethe_app.ui.workshop.sheet import invitation
-from lethe_app.ui.workshop.split import side_by_side
+from lethe_app.ui.workshop.sheet import invitation, side_by_side
 from lethe_app.ui.workshop.table import Table
+
+
+class NotebookText(ProseField):
+    """Scrolls instead of growing."""
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(name, parent=parent)
+        self.setMinimumHeight(0)
+        self.setMaximumHeight(16777215)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+    def fit(self) -> None:
+        """It has the height that is left for it."""
+
+
+class Titling(Asking):
+    """Asks for the title of a notebook."""
+
+    def __init__(self, parent: QWidget, title: str, button: str, text: str = "") -> None:
+        super().__init__(parent, title, button)
+        self.field = QLineEdit(text)
+        self.field.setMaxLength(80)
+        self.field.setMinimumWidth(320)
+        label = QLabel(self.tr("Title"))
+        label.setProperty("field", True)
+        label.setBuddy(self.field)
+        self.field.setAccessibleName(self.tr("Title of the notebook"))
+        column = QVBoxLayout()
+        column.setSpacing(SPACE_1)
+        column.addWidget(label)
+        column.addWidget(self.field)
+        self.column.addLayout(column)
+        self.field.textChanged.connect(self._judge)
+        self.field.selectAll()
+        self.field.setFocus()
+        self._judge(text)
+
+    @property
+    def text(self) -> str:
+        return self.field.text().strip()
+
+    def _judge(self, text: str) -> None:
+        self.primary.setEnabled(bool(text.strip()))
+
 
 REST_MS = 500
 """After the last key, until it is written."""

@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QCheckBox, QLabel, QVBoxLayout, QWidget
 
 from lethe_app.domain.clock import now
-from lethe_app.domain.web import Outgoing, day_of
+from lethe_app.domain.research import Outgoing, day_of
 from lethe_app.settings import Settings
 from lethe_app.ui.dialogs import Question, answered
 from lethe_app.ui.icons import icon

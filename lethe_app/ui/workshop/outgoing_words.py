@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
-from lethe_app.domain.web import DayOut, Outgoing, Purpose
+from lethe_app.domain.research import DayOut, Outgoing, Purpose
 from lethe_app.ui.words import counted
 from lethe_app.ui.workshop.trash_words import bytes_in_words
 

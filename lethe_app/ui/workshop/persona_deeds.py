@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QFileDialog, QMenu
+from PySide6.QtCore import QCoreApplication, QObject
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.persona import Persona
-from lethe_app.ui.dialogs import answered
+from lethe_app.ui.dialogs import Asking, answered, foot_button
 from lethe_app.ui.icons import icon
 from lethe_app.ui.workshop.crop import CropDialog
 from lethe_app.ui.workshop.persona_fields import AVATAR
@@ -239,3 +240,35 @@ class PersonaDeeds(QObject):
         if self._gone and where is not None and where.persona_id == self._gone:
             instead = saved.unique_name if saved is not None else ""
             self._place.bridge.spawn(Farewell(self._place).show_another(self._gone, instead))
+
+
+class Choice(StrEnum):
+    """What the user decided."""
+
+    SAVE = "save"
+    DISCARD = "discard"
+    STAY = "stay"
+
+
+class Leaving(Asking):
+    """Save is the answer to Enter, staying that to Esc."""
+
+    def __init__(self, parent: QWidget, name: str) -> None:
+        super().__init__(parent, QCoreApplication.translate("Leaving", "Save what you wrote?"), "")
+        self.choice = Choice.STAY
+        self.say(self.tr("There are changes to “{name}” that are not saved yet.").format(name=name))
+        self.save, self.stay = self.primary, self.cancel
+        self.save.setText(self.tr("Save"))
+        self.stay.setText(self.tr("Stay"))
+        self.discard = foot_button(self.tr("Discard the changes"), "filled", self._discard)
+        self.buttons.insertWidget(0, self.discard)
+        self.save.setFocus()
+
+    def accept(self) -> None:
+        if self.choice is Choice.STAY:
+            self.choice = Choice.SAVE
+        super().accept()
+
+    def _discard(self) -> None:
+        self.choice = Choice.DISCARD
+        self.accept()

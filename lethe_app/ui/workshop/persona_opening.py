@@ -11,7 +11,7 @@ from lethe_app.ui.workshop.persona_draft import Draft
 if TYPE_CHECKING:
     from lethe_app.domain.persona import Persona
     from lethe_app.services.rehearsing import Rehearsal
-    from lethe_app.ui.workshop.persona_leftover import Leftover
+    from lethe_app.ui.workshop.persona_draft import Leftover
     from lethe_app.ui.workshop.persona_page import PersonaPage
 
 

@@ -7,28 +7,62 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
 from lethe_app.domain.persona import Persona
 from lethe_app.ui.dialogs import answered
 from lethe_app.ui.icons import icon, icon_before_words
-from lethe_app.ui.palette import ICON
+from lethe_app.ui.palette import ICON, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.theme import on_accent
+from lethe_app.ui.workshop.deeds import UndoGuard
 from lethe_app.ui.workshop.page import Page
-from lethe_app.ui.workshop.persona_banner import Banner
-from lethe_app.ui.workshop.persona_deeds import PersonaDeeds
-from lethe_app.ui.workshop.persona_dialogs import Choice, Leaving
-from lethe_app.ui.workshop.persona_draft import Draft, Stroke
+from lethe_app.ui.workshop.persona_deeds import Choice, Leaving, PersonaDeeds
+from lethe_app.ui.workshop.persona_draft import Draft, Leftover, Stroke
 from lethe_app.ui.workshop.persona_fields import AVATAR, chapters, own_chapters, title_of
-from lethe_app.ui.workshop.persona_keys import UndoGuard
-from lethe_app.ui.workshop.persona_leftover import Leftover
 from lethe_app.ui.workshop.persona_meanwhile import Meanwhile
 from lethe_app.ui.workshop.persona_opening import PersonaOpening
 from lethe_app.ui.workshop.persona_pictures import Pictures
-from lethe_app.ui.workshop.persona_preview import PersonaPreview
-from lethe_app.ui.workshop.persona_reading import PersonaReading
+from lethe_app.ui.workshop.persona_reading import PersonaPreview, PersonaReading
 from lethe_app.ui.workshop.persona_sheet import PersonaSheet
 from lethe_app.ui.workshop.place import Place
+
+
+class Banner(QFrame):
+    """Hidden until something is said, and again once a button was pressed."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("header")
+        self._words = QLabel()
+        self._words.setWordWrap(True)
+        self._words.setTextFormat(Qt.TextFormat.PlainText)
+        self._buttons = QWidget()
+        self._row = QHBoxLayout(self._buttons)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(SPACE_2)
+        line = QHBoxLayout(self)
+        line.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_2)
+        line.setSpacing(SPACE_3)
+        line.addWidget(self._words, 1)
+        line.addWidget(self._buttons)
+        self.hide()
+
+    def say(self, words: str, *buttons: tuple[str, Callable[[], object]]) -> None:
+        """Title of each button and what it does; without any there is one that closes the strip."""
+        self._words.setText(words)
+        self.setAccessibleName(words)
+        while (item := self._row.takeAt(0)) is not None:
+            if (old := item.widget()) is not None:
+                old.hide()
+                old.deleteLater()
+        for title, action in buttons or ((self.tr("Fine"), self.hide),):
+            button = QPushButton(title)
+            button.setProperty("filled", True)
+            button.clicked.connect(self.hide)
+            button.clicked.connect(lambda _checked=False, action=action: action())
+            self._row.addWidget(button)
+        self.show()
+
 
 WIDE, NARROW, SHORT, TINY = 74, 60, 52, 40
 """Widths in lines of text: from the first on the preview stands beside the fields, below the second it stands in their place,

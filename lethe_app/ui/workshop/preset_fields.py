@@ -8,6 +8,9 @@ from pydantic import BaseModel
 from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
+from lethe_app.house import House
+from lethe_app.services.events import Ready
+from lethe_app.services.prompting import is_small, suited_sampler, suited_system
 from lethe_app.ui.workshop.fields import Kind, Spec
 from lethe_app.ui.workshop.settings_fields import bounds
 
@@ -150,3 +153,14 @@ GROUPS: dict[type[BaseModel], Any] = {
     InstructPreset: instruct_groups,
     SystemPreset: system_groups,
 }
+
+
+def suited(house: House, kind: type[Any]) -> str:
+    """The key of the one that suits the model that is loaded; empty for formats, since most models bring their own."""
+    state = house.models.state
+    if not isinstance(state, Ready):
+        return ""
+    small = is_small(state.model)
+    if kind is SamplerPreset:
+        return suited_sampler(small=small)
+    return suited_system(small=small) if kind is SystemPreset else ""

@@ -25,7 +25,7 @@ from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.research_detail import ResearchDetail
 from lethe_app.ui.workshop.research_words import state_in_words
 from lethe_app.ui.workshop.rows import Column, Rows
-from lethe_app.ui.workshop.split import side_by_side
+from lethe_app.ui.workshop.sheet import side_by_side
 from lethe_app.ui.workshop.table import Table
 
 TOPIC, STATE, DAY = range(3)

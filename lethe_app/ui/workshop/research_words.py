@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from lethe_app.domain.research import Inquiry, InquiryState, PageFinding, Round
-from lethe_app.domain.web import Found
+from lethe_app.domain.research import Found, Inquiry, InquiryState, PageFinding, Round
 from lethe_app.ui.transcript.source_list import spelled
 from lethe_app.ui.words import counted, tokens_in_words
 from lethe_app.ui.workshop.away_words import clock_in_words, day_in_words, lasted_in_words

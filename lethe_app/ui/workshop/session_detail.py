@@ -8,8 +8,7 @@ from uuid import UUID
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
-from lethe_app.domain.archive import PartRecord, SessionPart
-from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
 from lethe_app.services.archiving import Archived
 from lethe_app.ui.chat_panel import ElidedLabel
 from lethe_app.ui.icons import icon

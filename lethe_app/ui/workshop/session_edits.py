@@ -8,10 +8,9 @@ from uuid import UUID
 
 from PySide6.QtCore import QObject, QTimer
 
-from lethe_app.domain.archive import SessionPart
-from lethe_app.domain.chat import ChatSession, Message
-from lethe_app.domain.session_line import SessionLine
-from lethe_app.domain.taken_down import Before, Told
+from lethe_app.domain.changed import Before, Told
+from lethe_app.domain.chat import ChatSession, Message, SessionPart
+from lethe_app.domain.listing import SessionLine
 from lethe_app.errors import DatabaseLocked, DiskFull, LetheError, ReadOnly
 from lethe_app.ui.words import counted
 from lethe_app.ui.workshop.deeds import Deeds, FieldChange, Step

@@ -8,8 +8,8 @@ from uuid import UUID
 from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject, QPoint, Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
-from lethe_app.domain.archive import SessionPart
-from lethe_app.domain.session_line import SessionLine
+from lethe_app.domain.chat import SessionPart
+from lethe_app.domain.listing import SessionLine
 from lethe_app.errors import StorageError
 from lethe_app.ui.dialogs import Question, answered
 from lethe_app.ui.palette import SPACE_2, SPACE_3, SPACE_4
@@ -20,11 +20,10 @@ from lethe_app.ui.workshop.page import Page
 from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.session_detail import SessionDetail
 from lethe_app.ui.workshop.session_edits import SessionEdits
-from lethe_app.ui.workshop.session_marks import MarkChips
-from lethe_app.ui.workshop.session_rows import DISPENSABLE, TITLE_WIDTH, WIDTHS, keeper, rows_of
+from lethe_app.ui.workshop.session_rows import DISPENSABLE, TITLE_WIDTH, WIDTHS, MarkChips, keeper, rows_of
 from lethe_app.ui.workshop.session_wishes import MessageWishes
 from lethe_app.ui.workshop.session_words import shortened, title_of
-from lethe_app.ui.workshop.split import side_by_side
+from lethe_app.ui.workshop.sheet import side_by_side
 from lethe_app.ui.workshop.table import SearchField, Table
 
 CHANGED_MS = 250

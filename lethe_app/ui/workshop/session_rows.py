@@ -7,11 +7,14 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication, QLocale, Signal
+from PySide6.QtWidgets import QPushButton, QWidget
 
-from lethe_app.domain.session_line import Maker, SessionLine
+from lethe_app.domain.listing import Maker, SessionLine
 from lethe_app.ui.icons import icon
+from lethe_app.ui.palette import SPACE_1
 from lethe_app.ui.theme import Theme
+from lethe_app.ui.workshop.flow import Flow
 from lethe_app.ui.workshop.memory_words import day_of
 from lethe_app.ui.workshop.rows import Column, Rows
 from lethe_app.ui.workshop.session_words import maker_in_words, marks_in_words, title_of
@@ -105,3 +108,28 @@ def _relevance(line: SessionLine) -> str:
 
 def _by(line: SessionLine) -> str:
     return maker_in_words(line.maker)
+
+
+class MarkChips(QWidget):
+    """None pressed is no condition."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        flow = Flow(self, spacing=SPACE_1)
+        self.chips: dict[Mark, QPushButton] = {}
+        for mark in Mark:
+            chip = self.chips[mark] = QPushButton(mark_in_words(mark))
+            chip.setProperty("chip", True)
+            chip.setCheckable(True)
+            chip.toggled.connect(lambda _on: self.changed.emit())
+            flow.addWidget(chip)
+
+    @property
+    def marks(self) -> set[Mark]:
+        return {mark for mark, chip in self.chips.items() if chip.isChecked()}
+
+    def turn_off(self) -> None:
+        for chip in self.chips.values():
+            chip.setChecked(False)

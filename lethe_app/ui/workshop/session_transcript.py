@@ -13,8 +13,8 @@ from lethe_app.services.sessions import Sessions
 from lethe_app.ui.icons import icon
 from lethe_app.ui.palette import RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.theme import Theme
-from lethe_app.ui.transcript.column import AVATAR_ROOM
 from lethe_app.ui.transcript.deeds import ChatDeeds
+from lethe_app.ui.transcript.layout import AVATAR_ROOM
 from lethe_app.ui.transcript.model import ChatModel
 from lethe_app.ui.transcript.overlays import ChatOverlays
 from lethe_app.ui.transcript.view import ChatView

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
-from lethe_app.domain.archive import PartRecord, PartState, SessionPart
+from lethe_app.domain.chat import PartRecord, PartState, SessionPart
 from lethe_app.domain.facts import MadeBy
-from lethe_app.domain.session_line import Maker, SessionLine
+from lethe_app.domain.listing import Maker, SessionLine
 
 
 def part_in_words(part: SessionPart) -> str:

@@ -19,8 +19,16 @@ from lethe_app.ui.workshop.form import Form
 from lethe_app.ui.workshop.memory_words import kind_in_words
 from lethe_app.ui.workshop.page import Page
 from lethe_app.ui.workshop.place import Place
-from lethe_app.ui.workshop.settings_fields import Choices, is_changed, is_expert, shown_settings, spec_of, translated
-from lethe_app.ui.workshop.settings_paths import WANTED, PathButton
+from lethe_app.ui.workshop.settings_fields import (
+    WANTED,
+    Choices,
+    PathButton,
+    is_changed,
+    is_expert,
+    shown_settings,
+    spec_of,
+    translated,
+)
 from lethe_app.ui.workshop.sheet import Sheet, made_card
 from lethe_app.ui.workshop.table import SearchField
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
 from lethe_app.ui.palette import SPACE_3, SPACE_4, SPACE_6
 from lethe_app.ui.workshop.page import explanation, headline
@@ -77,3 +77,14 @@ def made_card(title: str = "", words: str = "") -> tuple[QFrame, QVBoxLayout]:
     if words:
         column.addWidget(explanation(words))
     return card, column
+
+
+def side_by_side(left: QWidget, right: QWidget, *, grows: int = 0) -> QSplitter:
+    """Both, with a thin line between that can be dragged; neither can be pushed away. `grows` is which gets the room left."""
+    split = QSplitter(Qt.Orientation.Horizontal)
+    split.setChildrenCollapsible(False)
+    split.setHandleWidth(1)
+    split.addWidget(left)
+    split.addWidget(right)
+    split.setStretchFactor(grows, 1)
+    return split

@@ -9,8 +9,8 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject, QPoint, Qt, QTimer
 from PySide6.QtWidgets import QMenu, QPushButton, QVBoxLayout, QWidget
 
+from lethe_app.domain.changed import Trashed, TrashKind
 from lethe_app.domain.clock import now
-from lethe_app.domain.trash import Trashed, TrashKind
 from lethe_app.errors import LetheError
 from lethe_app.ui.dialogs import Question, answered
 from lethe_app.ui.icons import icon

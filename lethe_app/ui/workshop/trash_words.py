@@ -8,7 +8,7 @@ from math import ceil
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from lethe_app.domain.trash import Trashed, TrashKind
+from lethe_app.domain.changed import Trashed, TrashKind
 from lethe_app.ui.words import counted, messages_in_words, size_in_words
 
 DRAWINGS = {

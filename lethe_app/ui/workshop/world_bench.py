@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from uuid import UUID
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QBoxLayout, QCheckBox, QFrame, QHBoxLayout, QLabel, QPushButton, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QCheckBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSplitter,
+    QTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
 
 from lethe_app.domain.chat import Message
-from lethe_app.services.world_trials import Outcome, Tried
+from lethe_app.services.world_trials import Outcome, Trial, Tried
 from lethe_app.ui.icons import icon
 from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.theme import Theme, chrome_size, mixed
 from lethe_app.ui.words import counted, tokens_in_words
 from lethe_app.ui.workshop.fields import QuietCombo
+from lethe_app.ui.workshop.place import Place
 from lethe_app.ui.workshop.prose_field import ProseField
 from lethe_app.ui.workshop.rows import Column, Rows
 from lethe_app.ui.workshop.table import Table
+from lethe_app.ui.workshop.world_book import WorldBook
 from lethe_app.ui.workshop.world_words import why
 
 PAUSE = 200
@@ -238,3 +252,84 @@ def _share(one: Tried) -> str:
 def _units(text: str, place: int) -> int:
     """Where Qt counts that character, for which letters beyond the first plane are two."""
     return len(text[:place].encode("utf-16-le", "surrogatepass")) // 2
+
+
+RECENT = 40
+"""Messages of the open conversation that can be picked."""
+
+
+class Trying(QObject):
+    """The newest wish counts: a trial that is under way when another is wanted is let go."""
+
+    opened = Signal(str, object)
+    """The world and the guid of a result that the user wants to see."""
+
+    def __init__(self, place: Place, book: WorldBook, desk: QSplitter) -> None:
+        """The bench is built, below what `desk` holds, when something is first to be tried."""
+        super().__init__()
+        self._place, self._book, self._desk = place, book, desk
+        self._trials = place.house.worlds.trials
+        self._messages: Sequence[Message] | None = None
+
+    @cached_property
+    def bench(self) -> Bench:
+        """What is written on and what came of it."""
+        bench = Bench(self._place.theme)
+        bench.hide()
+        self._desk.addWidget(bench)
+        self._desk.setSizes([420, 230])
+        bench.wanted.connect(lambda: self._place.bridge.spawn(self._try(), lane="world-trial"))
+        bench.opened.connect(self._open)
+        if self._messages is not None:
+            bench.show_messages(self._messages)
+        return bench
+
+    @property
+    def is_open(self) -> bool:
+        return self._is_made and not self.bench.isHidden()
+
+    def holds(self, widget: QWidget | None) -> bool:
+        """Is it a part of the bench?"""
+        return widget is not None and self._is_made and self.bench.isAncestorOf(widget)
+
+    @property
+    def _is_made(self) -> bool:
+        return "bench" in vars(self)
+
+    async def load(self) -> None:
+        """Let messages of the open conversation be picked."""
+        session = self._place.session()
+        if session is not None:
+            self._messages = await self._trials.messages(session, RECENT)
+            if self._is_made:
+                self.bench.show_messages(self._messages)
+
+    def soon(self) -> None:
+        """A world changed: what is written may wake others."""
+        if self._is_made:
+            self.bench.soon()
+
+    def toggle(self) -> None:
+        """Open the bench and begin to write, or put it away."""
+        self.bench.setVisible(self.bench.isHidden())
+        if self.is_open:
+            self.bench.text.setFocus()
+            self.bench.wanted.emit()
+
+    def _open(self, tried: Tried) -> None:
+        self.opened.emit(tried.world.unique_name, tried.entry.guid)
+
+    async def _try(self) -> None:
+        world, bench = self._book.world, self.bench
+        if world is None or bench.isHidden():
+            return
+        trial = Trial(
+            world,
+            bench.text.text,
+            self._place.session(),
+            bench.message_id,
+            alone=bench.alone.isChecked(),
+            fresh=bench.fresh.isChecked(),
+            times=bench.times,
+        )
+        bench.show_outcome(await self._trials.run(trial))

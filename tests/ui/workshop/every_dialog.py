@@ -33,13 +33,13 @@ from lethe_app.ui.tall import Tall
 from lethe_app.ui.theme import Theme
 from lethe_app.ui.workshop.crop import CropDialog
 from lethe_app.ui.workshop.fact_dialogs import NewFact, OneOfSeveral
-from lethe_app.ui.workshop.mind_asking import EntryDialog
 from lethe_app.ui.workshop.mind_reminders import ReminderDialog
-from lethe_app.ui.workshop.notebook_text import Titling
+from lethe_app.ui.workshop.mind_writings import EntryDialog
+from lethe_app.ui.workshop.notebook_page import Titling
 from lethe_app.ui.workshop.objection_replies import Reason
-from lethe_app.ui.workshop.persona_dialogs import Leaving
-from lethe_app.ui.workshop.session_insert import InsertMessage, RewordMessage
-from lethe_app.ui.workshop.world_remember import Remember
+from lethe_app.ui.workshop.persona_deeds import Leaving
+from lethe_app.ui.workshop.session_wishes import InsertMessage, RewordMessage
+from lethe_app.ui.workshop.world_remembering import Remember
 
 Make = Callable[[QWidget, Theme], QDialog]
 FACTS = [ExtractedFact(fact="Tomas sails."), ExtractedFact(fact="Tomas sails a small boat, and has for years.")]

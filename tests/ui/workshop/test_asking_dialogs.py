@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from lethe_app.domain.persona import Persona
 from lethe_app.ui.dialogs import Asking
 from lethe_app.ui.theme import Theme
-from lethe_app.ui.workshop.session_insert import InsertMessage
-from lethe_app.ui.workshop.world_remember import Remember
+from lethe_app.ui.workshop.session_wishes import InsertMessage
+from lethe_app.ui.workshop.world_remembering import Remember
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
 

@@ -19,9 +19,9 @@ from lethe_app.domain.mood import Cause, Feeling, Mood, MoodSample
 from lethe_app.domain.persona import Weekday
 from lethe_app.services.week import today
 from lethe_app.ui.herald import Herald
-from lethe_app.ui.workshop.mind_asking import EntryDialog
 from lethe_app.ui.workshop.mind_page import MindPage
 from lethe_app.ui.workshop.mind_reminders import ReminderDialog
+from lethe_app.ui.workshop.mind_writings import EntryDialog
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QSpinBox
 
 from lethe_app.choices import ModelChoices
-from lethe_app.domain.download import RemoteModel
+from lethe_app.domain.model import RemoteModel
 from lethe_app.services.events import NoModel, Ready
 from lethe_app.ui.workshop.model_offers import Offer
 from lethe_app.ui.workshop.model_page import ModelPage

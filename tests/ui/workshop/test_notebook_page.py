@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QPushButton
 
 from lethe_app.brain.notebooks import Conclusion
 from lethe_app.domain.clock import now
-from lethe_app.ui.workshop.notebook_page import NotebookPage
-from lethe_app.ui.workshop.notebook_text import Titling
+from lethe_app.ui.workshop.notebook_page import NotebookPage, Titling
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

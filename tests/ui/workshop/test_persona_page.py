@@ -18,7 +18,7 @@ from lethe_app.services.events import Ready
 from lethe_app.ui.dialogs import Question
 from lethe_app.ui.workshop.crop import CropDialog, Frame
 from lethe_app.ui.workshop.doors import edit_persona
-from lethe_app.ui.workshop.persona_dialogs import Leaving
+from lethe_app.ui.workshop.persona_deeds import Leaving
 from lethe_app.ui.workshop.persona_doors import open_persona
 from lethe_app.ui.workshop.persona_draft import Draft, Stroke
 from lethe_app.ui.workshop.persona_list import UserPersonasPage

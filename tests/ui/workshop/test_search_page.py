@@ -22,8 +22,8 @@ from lethe_app.storage.chats import Chats
 from lethe_app.storage.facts import Facts
 from lethe_app.ui.workshop.fact_page import FactPage
 from lethe_app.ui.workshop.memory_page import MemoryPage
+from lethe_app.ui.workshop.search_list import as_read, direction_of, units
 from lethe_app.ui.workshop.search_page import SearchPage
-from lethe_app.ui.workshop.search_text import as_read, direction_of, units
 from lethe_app.ui.workshop.world_page import WorldPage
 from tests.ui.window_scene import Scene, opened, until
 

@@ -10,16 +10,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 
-from lethe_app.domain.archive import SessionPart
-from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
 from lethe_app.services.archiving import Archived
 from lethe_app.storage.chats import Chats
 from lethe_app.ui.dialogs import Question
-from lethe_app.ui.workshop.session_insert import InsertMessage, RewordMessage
 from lethe_app.ui.workshop.session_page import SessionPage
 from lethe_app.ui.workshop.session_rows import Mark
+from lethe_app.ui.workshop.session_wishes import InsertMessage, RewordMessage
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

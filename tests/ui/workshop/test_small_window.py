@@ -16,7 +16,7 @@ from lethe_app.ui.workshop.doors import DOORS
 from lethe_app.ui.workshop.page import Page
 from lethe_app.ui.workshop.persona_page import PersonaPage
 from lethe_app.ui.workshop.preset_page import PresetPage
-from lethe_app.ui.workshop.session_insert import InsertMessage
+from lethe_app.ui.workshop.session_wishes import InsertMessage
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

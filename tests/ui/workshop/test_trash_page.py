@@ -9,10 +9,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from lethe_app.domain.changed import Trashed, TrashKind
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.domain.trash import Trashed, TrashKind
 from lethe_app.storage.chats import Chats
 from lethe_app.ui.dialogs import Question
 from lethe_app.ui.workshop.trash_page import TrashPage
