@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QApplication
 
+    from lethe_app.composition.app_services import House
     from lethe_app.domain.model import EngineCheck
-    from lethe_app.house import House
     from lethe_app.paths import Paths
-    from lethe_app.ui.main_window import MainWindow
+    from lethe_app.ui.shell.main_window import MainWindow
 
 PATIENCE = 5.0
 """Seconds that a window has to come to the front when Lethe is started again."""
@@ -35,10 +35,10 @@ async def build(paths: Paths, engine: str = "llama", *, by_meaning: bool | None 
     `by_meaning`: may an embedding model be loaded? Where nothing is said, not beside scripted models. Raises StorageError when
     the home cannot be used and FileError when the settings cannot be read. Imports no Qt.
     """
-    from lethe_app.furnishing import furnish
+    from lethe_app.composition.lifecycle import furnish
     from lethe_app.services.preferences import Preferences
     from lethe_app.storage.database import Database
-    from lethe_app.storage.files import SettingsFile
+    from lethe_app.storage.files.json_files import SettingsFile
 
     settings_file = SettingsFile(paths.settings, paths.trash)
     settings = settings_file.load()
@@ -64,7 +64,7 @@ def first_window(paths: Paths) -> tuple[QApplication, MainWindow]:
     """A window on the screen, painted once, before anything behind it is loaded."""
     from PySide6.QtWidgets import QApplication
 
-    from lethe_app.ui.main_window import MainWindow
+    from lethe_app.ui.shell.main_window import MainWindow
 
     application = QApplication(sys.argv[:1])
     application.setApplicationName("Lethe")
@@ -83,7 +83,7 @@ def first_window(paths: Paths) -> tuple[QApplication, MainWindow]:
 def open_window(paths: Paths) -> int:
     """Show the window, build the house behind it, and run until the window is closed. Returns the exit code."""
     application, window = first_window(paths)
-    from lethe_app.ui.translations import speak
+    from lethe_app.ui.core.translations import speak
 
     keep_log(paths)
     speak(application, [paths.translations, paths.own_translations])
@@ -97,12 +97,12 @@ async def build_once(paths: Paths) -> House | None:
     import asyncio
 
     from lethe_app.errors import DatabaseLocked
-    from lethe_app.services import handing
+    from lethe_app.services.maintenance import single_instance
 
     try:
         return await build(paths)
     except DatabaseLocked:
-        if await asyncio.to_thread(handing.call, paths, PATIENCE):
+        if await asyncio.to_thread(single_instance.call, paths, PATIENCE):
             return None
         raise
 
@@ -153,7 +153,7 @@ def run(application: QApplication, window: MainWindow, make_house: Callable[[], 
 
     from qasync import QEventLoop
 
-    from lethe_app.ui.sweeper import Sweeper
+    from lethe_app.ui.core.garbage_collection import Sweeper
 
     application.setQuitOnLastWindowClosed(False)  # what is being written comes first
     sys.setswitchinterval(TURN_S)

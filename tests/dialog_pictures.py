@@ -14,20 +14,20 @@ from lethe_app.domain.bundle import Bundle, BundleScope
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.services.events import Ready
-from lethe_app.ui.avatars import avatar
-from lethe_app.ui.bundle_giving import GivingDialog
-from lethe_app.ui.bundle_meeting import MeetingDialog
-from lethe_app.ui.bundle_pieces import FACE, Waiting
-from lethe_app.ui.dialogs import About, Keys, Question
-from lethe_app.ui.workshop.crop import CropDialog
-from lethe_app.ui.workshop.fact_dialogs import NewFact, OneOfSeveral
-from lethe_app.ui.workshop.mind_reminders import ReminderDialog
-from lethe_app.ui.workshop.mind_writings import EntryDialog
-from lethe_app.ui.workshop.notebook_page import Titling
-from lethe_app.ui.workshop.objection_replies import Reason
-from lethe_app.ui.workshop.persona_deeds import Leaving
-from lethe_app.ui.workshop.session_wishes import InsertMessage, RewordMessage
-from lethe_app.ui.workshop.world_remembering import Remember
+from lethe_app.ui.core.avatars import avatar
+from lethe_app.ui.dialogs.bundle_export import GivingDialog
+from lethe_app.ui.dialogs.bundle_import import MeetingDialog
+from lethe_app.ui.dialogs.bundle_parts import FACE, Waiting
+from lethe_app.ui.dialogs.dialogs import About, Keys, Question
+from lethe_app.ui.pages.facts.dialogs import NewFact, OneOfSeveral
+from lethe_app.ui.pages.feedback.replies import Reason
+from lethe_app.ui.pages.mind.reminders import ReminderDialog
+from lethe_app.ui.pages.mind.writings import EntryDialog
+from lethe_app.ui.pages.notebooks.page import Titling
+from lethe_app.ui.pages.personas.actions import Leaving
+from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
+from lethe_app.ui.pages.worlds.remember import Remember
+from lethe_app.ui.widgets.image_crop import CropDialog
 from tests.life_pictures import JOURNAL
 from tests.ui.window_scene import Scene, until
 from tests.workshop_pictures import FACTS, MIRA, settle

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from lethe_app.brain.notebooks import Conclusion
-from lethe_app.domain.agents import Made, MadeKind, Outcome, TaskRun
+from lethe_app.brain.notebooks.document import Conclusion
+from lethe_app.composition.app_services import House
+from lethe_app.domain.agent_runs import Made, MadeKind, Outcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.mood import Cause, Feeling, Mood, MoodSample
 from lethe_app.domain.persona import Weekday
-from lethe_app.house import House
-from lethe_app.storage.task_runs import TaskRuns
+from lethe_app.storage.agents.task_runs import TaskRuns
 
 MIRA = "mira"
 SIDES = ("cheer", "energy", "curiosity")

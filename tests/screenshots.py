@@ -30,13 +30,13 @@ from PySide6.QtWidgets import QApplication, QMenu
 
 from lethe_app.app import build
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
-from lethe_app.llm.starter import chat_model
+from lethe_app.llm.models.bundled import chat_model
 from lethe_app.paths import Paths
-from lethe_app.storage.chats import Chats
+from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
-from lethe_app.ui.main_window import MainWindow
-from lethe_app.ui.toast import Toast
-from lethe_app.ui.welcome import Welcome
+from lethe_app.ui.shell.main_window import MainWindow
+from lethe_app.ui.shell.toast import Toast
+from lethe_app.ui.shell.welcome import Welcome
 from tests.dialog_pictures import dialogs
 from tests.llm.gguf_factory import chat_settings, write_model
 from tests.ui.window_scene import Scene, until
@@ -482,7 +482,7 @@ def main() -> int:
     def at_present() -> datetime:
         return PRESENT
 
-    with tempfile.TemporaryDirectory() as home, patch("lethe_app.ui.transcript.message_painter.now", at_present):
+    with tempfile.TemporaryDirectory() as home, patch("lethe_app.ui.transcript.painting.painter.now", at_present):
         asyncio.run(take_all(Path(home), images))
     return 0
 

@@ -1,62 +1,92 @@
-"""The walls of the house: which room may import which, which door a foreign library uses, and how large a thing may grow."""
+"""The walls of the program: what may import what, which module a foreign library enters by, and how large a thing may grow."""
 
 from __future__ import annotations
 
 import ast
 import sys
+from collections import Counter
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent / "lethe_app"
 MODULES = sorted(ROOT.rglob("*.py"))
-GROUND = {"choices", "declaring", "errors", "paths", "settings", "settings_away"}
-LOW = {"domain"}
-NEIGHBOURS = {"llm", "web", "storage", "interchange", "prompt"}
 
-# What each room may see besides itself and the ground.
-MAY_SEE: dict[str, set[str]] = {
-    "domain": set(),
-    **{room: set(LOW) for room in NEIGHBOURS},
-    "retrieval": LOW | {"storage"},
-    "brain": LOW | {"retrieval", "storage", "prompt", "llm"},
-    "agents": LOW | {"brain", "web", "retrieval", "storage", "prompt", "llm"},
-    "services": LOW | NEIGHBOURS | {"retrieval", "brain", "agents"},
-    "cli": LOW | {"services"},
-    "ui": LOW | {"services"},
+LAYERS = (
+    {"__main__"},
+    {"app"},
+    {"cli", "ui"},
+    {"composition"},
+    {"services"},
+    {"agents"},
+    {"brain"},
+    {"retrieval"},
+    {"storage"},
+    {"interchange", "llm", "web", "prompt"},
+    {"domain"},
+    {"config"},
+    {"errors", "paths"},
+)
+"""From the top; a layer imports only from those below it."""
+ALSO_NOT: dict[str, set[str]] = {
+    "ui": {"agents", "brain", "retrieval", "storage", "interchange", "llm", "web", "prompt"},
+    "cli": {"agents", "brain", "retrieval", "storage", "interchange", "llm", "web", "prompt"},
+    "retrieval": {"interchange", "llm", "web", "prompt"},
+    "storage": {"interchange", "llm", "web", "prompt"},
+    "brain": {"interchange", "web"},
+    "agents": {"interchange"},
 }
+"""What a layer leaves to those between."""
+SUBPACKAGES: dict[str, tuple[str, ...]] = {
+    "services": (
+        "chat maintenance search worlds",
+        "models notebooks tools",
+        "personas web",
+        "background",
+        "sessions",
+        "extraction",
+        "memory",
+        "indexing prompting",
+        "scheduling",
+    ),
+    "brain": (
+        "facts llm_schemas mood notebooks proactive summary",
+        "dreams",
+        "fact_guard recall",
+        "fact_rules lore",
+        "dates dialogue question_answers",
+        "people",
+        "text",
+        "vocabulary",
+    ),
+}
+"""Within a layer, from the top; modules that lie beside the sub-packages are below all of them."""
+MOST_MODULES = 20
+"""Modules of one folder."""
 
-# A foreign library → the modules by which it may enter.
-DOORS: dict[str, tuple[str, ...]] = {
+ENTRIES: dict[str, tuple[str, ...]] = {
     "PySide6": ("ui/", "app.py"),
     "qasync": ("app.py",),
     "sqlite3": ("storage/",),
-    "llama_cpp": (
-        "llm/llama_embedding.py",
-        "llm/llama_weights.py",
-        "llm/llama_cache.py",
-        "llm/llama_parking.py",
-        "llm/llama_rack.py",
-        "llm/llama_states.py",
-        "llm/llama_sampling.py",
-        "llm/llama_schema.py",
-    ),
-    "hnswlib": ("retrieval/index.py",),
-    "ahocorasick": ("brain/keywords.py",),
-    "regex": ("brain/keywords.py",),
-    "numpy": ("retrieval/", "llm/bert_gguf.py"),
-    "gguf": ("llm/bert_gguf.py",),
-    "tiktoken": ("llm/tokens.py",),
+    "llama_cpp": ("llm/native/", "llm/kv_cache/", "llm/engines/llama_embedding.py", "llm/engines/llama_sampling.py"),
+    "hnswlib": ("retrieval/vectors/index.py",),
+    "ahocorasick": ("brain/lore/keyword_matcher.py",),
+    "regex": ("brain/lore/keyword_matcher.py",),
+    "numpy": ("retrieval/", "llm/models/bert_gguf.py"),
+    "gguf": ("llm/models/bert_gguf.py",),
+    "tiktoken": ("llm/tokenizer/counter.py",),
     "platformdirs": ("paths.py",),
-    "jinja2": ("prompt/template.py", "prompt/sandbox.py"),
-    "markdown_it": ("ui/",),
-    "httpx": ("web/", "llm/remote.py", "llm/hub.py"),
-    "httpcore": ("web/pinned.py",),
+    "jinja2": ("prompt/format/sandbox.py",),
+    "markdown_it": ("ui/transcript/markdown/",),
+    "httpx": ("web/", "llm/models/hugging_face.py"),
+    "httpcore": ("web/pinned_dns.py",),
     "ddgs": ("web/duckduckgo.py",),
-    "trafilatura": ("web/text.py",),
-    "psutil": ("llm/llama_weights.py", "services/fitting.py", "services/mains.py"),
+    "trafilatura": ("web/html_text.py",),
+    "psutil": ("llm/native/model.py", "services/models/memory_fit.py", "services/scheduling/power.py"),
 }
+"""Foreign library → the modules it enters by."""
 EVERYWHERE = set(sys.stdlib_module_names) - {"sqlite3"} | {"pydantic", "lethe_app"}
 
 
@@ -81,46 +111,99 @@ def imports(module: Path) -> list[tuple[str, bool]]:
     return found
 
 
-def place(module: Path) -> str:
+def path_of(module: Path) -> str:
     return module.relative_to(ROOT).as_posix()
 
 
-def room_of(module: Path) -> str:
-    """The folder, or the name of a module that stands alone."""
+def layer_of(module: Path) -> str:
+    """The folder below the root, or the name of a module that stands there alone."""
     return module.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
-@pytest.mark.parametrize("module", MODULES, ids=place)
+def subpackage_of(path: str) -> str:
+    """The folder below the layer; empty for a module beside the sub-packages."""
+    parts = path.split("/")
+    return parts[1] if len(parts) > 2 else ""
+
+
+def height(groups: tuple[str, ...], name: str) -> int:
+    """The place from the top of a sub-package; a module beside them is lowest."""
+    return next((place for place, group in enumerate(groups) if name in group.split()), len(groups))
+
+
+@cache
+def own_imports() -> dict[str, set[str]]:
+    """The modules of the program that each module imports, type hints included, as paths."""
+    paths = {path_of(module).removesuffix(".py").removesuffix("/__init__"): path_of(module) for module in MODULES}
+    graph: dict[str, set[str]] = {}
+    for module in MODULES:
+        found = set()
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("lethe_app"):
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+                found |= {*names, str(node.module)}
+        keys = {name.removeprefix("lethe_app").lstrip(".").replace(".", "/") for name in found}
+        graph[path_of(module)] = {paths[key] for key in keys if key in paths and not paths[key].endswith("__init__.py")}
+    return {path: some - {path} for path, some in graph.items()}
+
+
+@pytest.mark.parametrize("module", MODULES, ids=path_of)
 def test_imports_point_down(module: Path):
-    room = room_of(module)
-    if room in {"app", "furnishing", "house", "wiring", "wiring_away", "__main__", "__init__"}:
-        return  # the place where everything is wired
-    allowed = MAY_SEE.get(room, set()) | GROUND | {room}
+    layer = layer_of(module)
+    if layer == "__init__":
+        return
+    place = next(number for number, layers in enumerate(LAYERS) if layer in layers)
+    below = set().union(*LAYERS[place + 1 :]) - ALSO_NOT.get(layer, set())
     for name, _for_types in imports(module):
         if name.startswith("lethe_app."):
             target = name.split(".")[1]
-            wiring = target == "house" and room in {"ui", "cli"}  # what they are handed, built by wiring.py
-            assert target in allowed or wiring, f"{place(module)} imports {name}"
+            assert target == layer or target in below, f"{path_of(module)} imports {name}"
 
 
-@pytest.mark.parametrize("module", MODULES, ids=place)
-def test_foreign_libraries_use_their_doors(module: Path):
+@pytest.mark.parametrize("layer", SUBPACKAGES)
+def test_subpackages_import_only_those_below_them(layer: str):
+    groups = SUBPACKAGES[layer]
+    wrong = [
+        f"{path} imports {other}"
+        for path, some in own_imports().items()
+        for other in some
+        if path.startswith(f"{layer}/") and other.startswith(f"{layer}/") and subpackage_of(path) != subpackage_of(other)
+        if height(groups, subpackage_of(path)) >= height(groups, subpackage_of(other))
+    ]
+    assert wrong == []
+
+
+def test_no_modules_import_each_other_in_a_circle_below_the_window():
+    graph = {path: some for path, some in own_imports().items() if not path.startswith(("ui/", "app.py"))}
+    try:
+        tuple(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail(f"a circle: {error.args[1]}")
+
+
+def test_no_folder_holds_too_many_modules():
+    counts = Counter(path_of(module).rpartition("/")[0] for module in MODULES if module.name != "__init__.py")
+    assert {folder: count for folder, count in counts.items() if count > MOST_MODULES} == {}
+
+
+@pytest.mark.parametrize("module", MODULES, ids=path_of)
+def test_foreign_libraries_enter_by_their_modules(module: Path):
     for name, _for_types in imports(module):
         library = name.split(".")[0]
         if library in EVERYWHERE:
             continue
-        doors = DOORS.get(library)
-        assert doors, f"{place(module)} imports {library}, which has no door"
-        assert place(module).startswith(doors), f"{place(module)} imports {library}, whose door is {doors}"
+        entries = ENTRIES.get(library)
+        assert entries, f"{path_of(module)} imports {library}, which has no module to enter by"
+        assert path_of(module).startswith(entries), f"{path_of(module)} imports {library}, which enters by {entries}"
 
 
-@pytest.mark.parametrize("module", MODULES, ids=place)
+@pytest.mark.parametrize("module", MODULES, ids=path_of)
 def test_nothing_grows_too_large(module: Path):
     text = module.read_text(encoding="utf-8")
     tree = ast.parse(text)
-    assert text.count("\n") <= 450, f"{place(module)} has more than 450 lines"
-    assert ast.get_docstring(tree), f"{place(module)} does not say why it exists"
+    assert text.count("\n") <= 450, f"{path_of(module)} has more than 450 lines"
+    assert ast.get_docstring(tree), f"{path_of(module)} does not say why it exists"
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or 0) - node.lineno + 1
-            assert length <= 60, f"{place(module)}:{node.lineno} {node.name} has {length} lines"
+            assert length <= 60, f"{path_of(module)}:{node.lineno} {node.name} has {length} lines"

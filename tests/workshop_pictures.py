@@ -10,10 +10,10 @@ from uuid import UUID
 
 from PySide6.QtWidgets import QApplication
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.house import House
 from lethe_app.services.events import Ready
 from tests.life_pictures import live
 from tests.ui.window_scene import Scene, until

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from lethe_app.agents.pace import end_of
-from lethe_app.domain.agents import TaskRun
+from lethe_app.agents.schedule import end_of
+from lethe_app.domain.agent_runs import TaskRun
 from lethe_app.errors import LetheError
 
 

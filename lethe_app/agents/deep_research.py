@@ -7,13 +7,13 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from lethe_app.agents.gathering import Asker, Gathering, Page, fitted
-from lethe_app.brain.answers_web import Enough, Finding, Outline, Report
-from lethe_app.brain.gist import content_words
-from lethe_app.brain.sourced import extracts, is_foul, sourced
-from lethe_app.domain.research import Inquiry, PageFinding, PageText, Round
+from lethe_app.agents.web_reading import Asker, Gathering, Page, fitted
+from lethe_app.brain.llm_schemas.citation_check import extracts, is_foul, sourced
+from lethe_app.brain.llm_schemas.web import Enough, Finding, Outline, Report
+from lethe_app.brain.text.fingerprint import content_words
+from lethe_app.domain.web import Inquiry, PageFinding, PageText, Round
 from lethe_app.errors import ModelError, NotAllowed, WebError
-from lethe_app.web.text import Count
+from lethe_app.web.html_text import Count
 
 LEAST_ROUNDS, MOST_ROUNDS = 2, 6
 QUERIES, RESULTS = 3, 3

@@ -12,9 +12,9 @@ from typing import ClassVar, Protocol
 from uuid import UUID
 
 from lethe_app.agents.dream_dislikes import Looking, suspected
-from lethe_app.agents.dream_wishes import Listening, understand
+from lethe_app.agents.dream_preferences import Listening, understand
 from lethe_app.agents.task import NOTHING, Result, Scene, Sight, Task
-from lethe_app.brain.dreaming import (
+from lethe_app.brain.dreams.consolidation import (
     DREAM,
     Decision,
     alike_by_words,
@@ -26,9 +26,9 @@ from lethe_app.brain.dreaming import (
     signature,
     together,
 )
-from lethe_app.brain.dreaming_answers import Sorted
-from lethe_app.domain.agents import Change, ChangeState, Made, MadeKind
-from lethe_app.domain.changed import Kept, Records
+from lethe_app.brain.llm_schemas.dreams import Sorted
+from lethe_app.domain.agent_runs import Change, ChangeState, Made, MadeKind
+from lethe_app.domain.changes import Kept, Records
 from lethe_app.domain.memory import MemoryUnit
 
 MOST_ASKED = 40

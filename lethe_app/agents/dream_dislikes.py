@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Protocol
 
 from lethe_app.agents.task import Scene
-from lethe_app.brain.disliking import LEAST, MOST, Disliked, concluded, spelled
-from lethe_app.brain.dreaming_answers import Common
-from lethe_app.domain.agents import Change
+from lethe_app.brain.dreams.dislikes import LEAST, MOST, Disliked, concluded, spelled
+from lethe_app.brain.llm_schemas.dreams import Common
+from lethe_app.domain.agent_runs import Change
 from lethe_app.errors import ModelError
 
 ASKED = "thumbs"

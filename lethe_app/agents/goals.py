@@ -11,11 +11,11 @@ from typing import Annotated, ClassVar
 from pydantic import BeforeValidator, Field
 
 from lethe_app.agents.journal import NOTHING_YET
+from lethe_app.agents.self_reflection import plain, told
 from lethe_app.agents.task import NOTHING, Need, Result, Scene, Sight, Task
-from lethe_app.agents.thoughts import plain, told
-from lethe_app.brain.answers import Answer, tidy
-from lethe_app.choices import RoleplayGoals
-from lethe_app.domain.agents import Outcome
+from lethe_app.brain.llm_schemas.archive import Answer, tidy
+from lethe_app.config.options import RoleplayGoals
+from lethe_app.domain.agent_runs import Outcome
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 

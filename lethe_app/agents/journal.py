@@ -8,14 +8,14 @@ from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field
 
+from lethe_app.agents.self_reflection import plain, told
 from lethe_app.agents.task import NOTHING, Need, Result, Scene, Sight, Task
-from lethe_app.agents.thoughts import plain, told
-from lethe_app.brain.answers import Answer, Paragraph, tidy
-from lethe_app.brain.portions import spell_all
-from lethe_app.domain.agents import Outcome
+from lethe_app.brain.llm_schemas.archive import Answer, Paragraph, tidy
+from lethe_app.brain.llm_schemas.chunking import spell_all
+from lethe_app.domain.agent_runs import Outcome
 from lethe_app.domain.chat import SessionSummary
 from lethe_app.domain.memory import MemoryType, MemoryUnit
-from lethe_app.prompt.quoting import is_quoted
+from lethe_app.prompt.untrusted_text import is_quoted
 
 LEAST_SESSIONS = 2
 LEAST_CONTEXT = 8000

@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from lethe_app.agents.gathering import LONGEST_CONTEXT, NOTHING_KNOWN, Gathering, Merge, Wish, sites
 from lethe_app.agents.task import NOTHING, Need, Result, Scene, Sight, Task
-from lethe_app.brain.answers_web import Topic, Topics
-from lethe_app.brain.memorizing import searched, with_search
-from lethe_app.brain.portions import spell_all
-from lethe_app.brain.said import Said
-from lethe_app.brain.sourced import same_topic
-from lethe_app.domain.agents import Outcome
+from lethe_app.agents.web_reading import LONGEST_CONTEXT, NOTHING_KNOWN, Gathering, Merge, Wish, sites
+from lethe_app.brain.llm_schemas.chunking import spell_all
+from lethe_app.brain.llm_schemas.citation_check import same_topic
+from lethe_app.brain.llm_schemas.web import Topic, Topics
+from lethe_app.brain.recall.duplicates import searched, with_search
+from lethe_app.brain.text.utterance import Said
+from lethe_app.domain.agent_runs import Outcome
 from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.retrieval.words import WORD, fold
+from lethe_app.retrieval.query_terms import WORD, fold
 
 LEAST_NEW = 30
 """Messages that make a running conversation worth reading."""

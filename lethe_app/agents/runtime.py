@@ -10,15 +10,15 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from lethe_app.agents.budget import Budget, BudgetSpent, Spent, midnight, spent
-from lethe_app.agents.ledger import Ledger
-from lethe_app.agents.pace import due, end_of, is_quiet_hour, pace_of
 from lethe_app.agents.registry import Known, Registry
+from lethe_app.agents.run_recorder import Ledger
+from lethe_app.agents.schedule import due, end_of, is_quiet_hour, pace_of
 from lethe_app.agents.task import Need, Result, Scene, Sight, Task
-from lethe_app.domain.agents import Outcome, TaskRun
+from lethe_app.config.settings import Settings
+from lethe_app.domain.agent_runs import Outcome, TaskRun
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
-from lethe_app.settings import Settings
-from lethe_app.storage.task_runs import TaskRuns
+from lethe_app.storage.agents.task_runs import TaskRuns
 
 LOOK_AGAIN = timedelta(minutes=5)
 """After a task saw nothing to do."""

@@ -50,17 +50,17 @@ from enum import StrEnum
 from typing import ClassVar, Protocol, TypeVar
 from uuid import UUID
 
-from lethe_app.brain.answers import Answer
-from lethe_app.brain.said import Said
-from lethe_app.domain.agents import Made, Outcome, TaskRun
+from lethe_app.brain.llm_schemas.archive import Answer
+from lethe_app.brain.text.utterance import Said
+from lethe_app.config.settings import Settings
+from lethe_app.domain.agent_runs import Made, Outcome, TaskRun
 from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.persona import Persona
-from lethe_app.domain.recollection import Recollection
+from lethe_app.domain.recall import Recollection
 from lethe_app.errors import LetheError
-from lethe_app.prompt.errands import Errand
-from lethe_app.settings import Settings
+from lethe_app.prompt.task_prompts import Errand
 
 T = TypeVar("T", bound=Answer)
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from lethe_app.cli.chat import choose_persona, show_loading
 from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
 from lethe_app.errors import ModelError
-from lethe_app.services.archiving import Archived
+from lethe_app.services.sessions.archive_queue import Archived
 
 if TYPE_CHECKING:
-    from lethe_app.house import House
+    from lethe_app.composition.app_services import House
 
 
 async def archive(house: House, wanted: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from lethe_app.cli.chat import choose_persona
 from lethe_app.domain.bundle import BundleScope, Holds
 
 if TYPE_CHECKING:
-    from lethe_app.house import House
+    from lethe_app.composition.app_services import House
 
 
 async def export(house: House, wanted: argparse.Namespace) -> int:

@@ -11,8 +11,8 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING
 
-from lethe_app.cli.asking import permission
-from lethe_app.cli.lines import TypedLines
+from lethe_app.cli.stdin import TypedLines
+from lethe_app.cli.tool_permission import permission
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.tools import Verdict
@@ -20,7 +20,7 @@ from lethe_app.errors import LetheError
 from lethe_app.services.events import AskTool, Finished, Loading, ModelState, Said, ToolUsed, TurnEvent
 
 if TYPE_CHECKING:
-    from lethe_app.house import House
+    from lethe_app.composition.app_services import House
 
 HELP = "/new begins a new conversation · /again asks for another reply · /quit leaves · Ctrl+C stops a reply"
 

@@ -50,13 +50,13 @@ def handed_over(paths: Paths, file: Path) -> bool:
 
     Raises DatabaseLocked where a Lethe without a window has this home.
     """
-    from lethe_app.services import handing
+    from lethe_app.services.maintenance import single_instance
 
-    was_open = handing.is_open(paths)
-    note = handing.hand_over(paths, file)
+    was_open = single_instance.is_open(paths)
+    note = single_instance.hand_over(paths, file)
     if not was_open:
         return False
-    if not handing.was_taken(note, PATIENCE):
+    if not single_instance.was_taken(note, PATIENCE):
         raise DatabaseLocked(
             f"Lethe is already running with the folder {paths.home}, without a window that could ask you about {file.name}.",
             "Close it first, then open the file again.",
@@ -65,7 +65,7 @@ def handed_over(paths: Paths, file: Path) -> bool:
 
 
 if TYPE_CHECKING:
-    from lethe_app.house import House
+    from lethe_app.composition.app_services import House
 
 Build = Callable[[Paths], Awaitable["House"]]
 OpenWindow = Callable[[Paths], int]

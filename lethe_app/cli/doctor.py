@@ -11,7 +11,7 @@ from lethe_app.errors import LetheError
 from lethe_app.paths import Paths
 
 if TYPE_CHECKING:
-    from lethe_app.house import House
+    from lethe_app.composition.app_services import House
 
 
 async def report_checks(paths: Paths, build: Callable[[Paths], Awaitable[House]], *, as_json: bool) -> int:

@@ -8,10 +8,10 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from lethe_app.cli.chat import choose_persona
-from lethe_app.domain.recollection import NotRecalled, Recollection, TurnMemory
+from lethe_app.domain.recall import NotRecalled, Recollection, TurnMemory
 
 if TYPE_CHECKING:
-    from lethe_app.house import House
+    from lethe_app.composition.app_services import House
 
 MARKS = {"meaning": "◆", "fact": "◆", "keyword": "▤", "title": "▤", "woken": "▤", "constant": "•", "active": "•"}
 WIDTH = 96

@@ -15,7 +15,7 @@ from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.mood import Mood, MoodReading, MoodSample
 from lethe_app.domain.persona import Persona
-from lethe_app.domain.recollection import TurnMemory
+from lethe_app.domain.recall import TurnMemory
 from lethe_app.domain.worldinfo import World
 
 ENDING = ".lethe"

@@ -114,7 +114,7 @@ class MemoryUnit(BaseModel):
 
     @property
     def is_from_web(self) -> bool:
-        """Are there words of strangers in it, as far as one knows? Then it goes to a model only through `prompt/quoting`."""
+        """Whether it holds words of strangers, which enter a prompt only by `prompt/untrusted_text`."""
         return self.category is MemoryType.WEB_SEARCH or any("://" in source for source in self.sources)
 
     def is_due(self, moment: datetime) -> bool:

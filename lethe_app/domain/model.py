@@ -189,3 +189,13 @@ class DownloadProgress:
     @property
     def is_over(self) -> bool:
         return self.stage in {DownloadStage.DONE, DownloadStage.FAILED, DownloadStage.STOPPED}
+
+
+@dataclass(frozen=True)
+class NextWords:
+    """What a model would say next: logits, of which only the differences mean anything."""
+
+    words: tuple[tuple[str, float], ...]
+    """The likeliest, best first; an empty text ends the reply."""
+    rest: tuple[tuple[float, int], ...] = ()
+    """All others, those of nearly the same logit together, best first: how many there are of each."""

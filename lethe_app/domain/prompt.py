@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from lethe_app.choices import PromptLayout
+from lethe_app.config.options import PromptLayout
 
 
 class Part(StrEnum):

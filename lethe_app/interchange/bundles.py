@@ -29,7 +29,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError
 from lethe_app.interchange import bundle_archive as archive
-from lethe_app.interchange import pictures
+from lethe_app.interchange import images
 from lethe_app.interchange.bundle_archive import LIMITS, Archive, Limits, Packer
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -115,8 +115,8 @@ class BundleReader:
             raise FileError(self._name, "holds more than one portrait")
         if not found:
             return b"", ""
-        content, ending = self._archive.whole(found[0], pictures.LARGEST), Path(found[0]).suffix
-        if problem := pictures.problem_of(content, ending):
+        content, ending = self._archive.whole(found[0], images.LARGEST), Path(found[0]).suffix
+        if problem := images.problem_of(content, ending):
             raise FileError(self._archive.place(found[0]), problem)
         return content, ending
 
@@ -205,7 +205,7 @@ class BundleWriter:
     def put_who(self, persona: Persona, picture: bytes, ending: str, worlds: dict[str, World]) -> None:
         """Her file, her portrait where there is one that may be given away, and her worlds."""
         self._put(archive.PERSONA, [persona.model_copy(update={"avatar": ""})], indent=2)
-        if picture and ending in pictures.ENDINGS and not pictures.problem_of(picture, ending):
+        if picture and ending in images.ENDINGS and not images.problem_of(picture, ending):
             self._packer.put(f"avatar{ending}", iter([picture]))
         for name, world in worlds.items():
             self._put(f"worlds/{name}.json", [world], indent=2)

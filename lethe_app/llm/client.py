@@ -14,12 +14,13 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from lethe_app import errors
-from lethe_app.domain.drawing import NextWords
-from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile, Usage
+from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile, NextWords, Usage
 from lethe_app.domain.passage import Meaning
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import LetheError, ModelCrashed, ModelError, ModelMissing
-from lethe_app.llm import worker
+from lethe_app.llm.engines import worker
+from lethe_app.llm.kv_cache.diff import SHORTEST
+from lethe_app.llm.kv_cache.session_switch import LEAST_NEW
 from lethe_app.llm.protocol import (
     Chunk,
     Counted,
@@ -48,8 +49,6 @@ from lethe_app.llm.protocol import (
     Weigh,
     Weighed,
 )
-from lethe_app.llm.resuming import LEAST_NEW
-from lethe_app.llm.splices import SHORTEST
 
 RESTART = "Restart the model to go on."
 FAREWELL_SECONDS = 2.0

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from lethe_app.domain.drawing import NextWords
-from lethe_app.domain.model import LoadOptions, Usage
+from lethe_app.domain.model import LoadOptions, NextWords, Usage
 from lethe_app.domain.passage import Meaning
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.llm.splices import SHORTEST
+from lethe_app.llm.kv_cache.diff import SHORTEST
 
 # To the worker
 

@@ -10,21 +10,21 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from lethe_app.choices import PromptLayout
+from lethe_app.config.options import PromptLayout
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.domain.prompt import Note, Part, Prompt, Receipt, Share, Turn
 from lethe_app.errors import PromptTooLong
 from lethe_app.prompt.budget import CAPS, HISTORY_TARGET, Demand, Plan, plan
-from lethe_app.prompt.disarm import Disarmer
+from lethe_app.prompt.control_tokens import Disarmer
+from lethe_app.prompt.format.renderer import Renderer
+from lethe_app.prompt.format.thinking import opens_thought
 from lethe_app.prompt.group import SPEAKS, compile_group
 from lethe_app.prompt.layout import Pieces, Placed, arrange
 from lethe_app.prompt.macros import Scene, expand
 from lethe_app.prompt.receipt import explain, history_note, left_out, write_receipt
-from lethe_app.prompt.renderer import Renderer
 from lethe_app.prompt.sections import Compiled, Extras, compile_system
 from lethe_app.prompt.spans import label, rewritten
-from lethe_app.prompt.thinking import opens_thought
 
 Counter = Callable[[list[str]], Awaitable[list[int]]]
 """Exact token counts, one for each text; it may be asked for the same text again and again, so it remembers."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lethe_app.choices import PromptLayout
+from lethe_app.config.options import PromptLayout
 from lethe_app.domain.prompt import Note, Part, Span, Turn
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from lethe_app.choices import PromptLayout
+from lethe_app.config.options import PromptLayout
 from lethe_app.domain.prompt import Part, Receipt, Share
 from lethe_app.prompt.budget import CAPS, Plan
 

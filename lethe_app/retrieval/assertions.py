@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lethe_app.retrieval.words import EVERYDAY, question
+from lethe_app.retrieval.query_terms import EVERYDAY, question
 
 SENTENCE = re.compile(r"[^.!?…\n。！？؟]+[.!?…。！？؟]*[\"”’)*]*")
 QUOTED = re.compile(r'^[^"]{0,200}? said, "(.*)"$', re.DOTALL)

@@ -8,11 +8,11 @@ from datetime import date
 
 import numpy as np
 
-from lethe_app.retrieval.evidence import Evidence, Flags, Floats, highest, standard
-from lethe_app.retrieval.looking import Looked
-from lethe_app.retrieval.shelf import ALONE, FACTS, LINES, SUMMARIES, Columns, Rows
-from lethe_app.retrieval.spread import BACKGROUND
-from lethe_app.retrieval.when import Moment
+from lethe_app.retrieval.candidates import Looked
+from lethe_app.retrieval.features import Evidence, Flags, Floats, highest, standard
+from lethe_app.retrieval.term_statistics import BACKGROUND
+from lethe_app.retrieval.time_expressions import Moment
+from lethe_app.retrieval.vectors.columns import ALONE, FACTS, LINES, SUMMARIES, Columns, Rows
 
 CHANCE = 0.03
 """The square of the nearness of a pair of tokens in a source that is about something else."""

@@ -11,7 +11,7 @@ from uuid import UUID
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel, Usage
 from lethe_app.domain.prompt import Receipt
-from lethe_app.domain.recollection import TurnMemory
+from lethe_app.domain.recall import TurnMemory
 from lethe_app.domain.tools import ToolCall, ToolResult
 from lethe_app.domain.tools import Verdict as ToolVerdict
 from lethe_app.errors import LetheError

@@ -13,7 +13,7 @@ from lethe_app.errors import FileError, LetheError
 from lethe_app.paths import Paths
 from lethe_app.services.events import Listeners
 from lethe_app.storage.database import Database
-from lethe_app.storage.shelf import Shelf, Stock
+from lethe_app.storage.files.collection import Shelf, Stock
 
 T = TypeVar("T", Persona, World, InstructPreset, SamplerPreset, SystemPreset)
 R = TypeVar("R")

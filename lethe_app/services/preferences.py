@@ -6,11 +6,11 @@ import asyncio
 
 from pydantic import ValidationError
 
+from lethe_app.config.settings import Settings
 from lethe_app.errors import LetheError
 from lethe_app.services.events import Listeners
-from lethe_app.settings import Settings
 from lethe_app.storage.database import Database
-from lethe_app.storage.files import SettingsFile
+from lethe_app.storage.files.json_files import SettingsFile
 
 
 class Preferences:

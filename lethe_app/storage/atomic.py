@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from lethe_app.storage.faults import translated
+from lethe_app.storage.error_translation import translated
 
 REPLACE_TRIES = 5
 

@@ -20,8 +20,8 @@ from typing import TypeVar
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.storage.atomic import remove_draft, sync_file, sync_folder
-from lethe_app.storage.faults import SCARCE, damaged, translated
-from lethe_app.storage.header import beside, has_content, read_version
+from lethe_app.storage.database_header import beside, has_content, read_version
+from lethe_app.storage.error_translation import SCARCE, damaged, translated
 from lethe_app.storage.lock import HomeLock
 from lethe_app.storage.migrations import MIGRATIONS
 

@@ -14,8 +14,8 @@ from typing import TypeVar
 from lethe_app.errors import StorageError
 from lethe_app.storage.atomic import sync_folder
 from lethe_app.storage.backup import backups_of, before_migration, list_backups
-from lethe_app.storage.faults import damaged, translated
-from lethe_app.storage.header import beside, has_content, read_version
+from lethe_app.storage.database_header import beside, has_content, read_version
+from lethe_app.storage.error_translation import damaged, translated
 from lethe_app.storage.lock import HomeLock
 from lethe_app.storage.migrations import MIGRATIONS, Migration, migrate
 from lethe_app.storage.transaction import transaction, undo

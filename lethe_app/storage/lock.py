@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from lethe_app.errors import DatabaseLocked
-from lethe_app.storage.faults import translated
+from lethe_app.storage.error_translation import translated
 
 if sys.platform == "win32":
     import msvcrt

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 
-from lethe_app.storage.agent_schema import agent_schema
-from lethe_app.storage.fact_schema import fact_schema
-from lethe_app.storage.guest_schema import guest_schema
-from lethe_app.storage.memory_schema import memory_schema
-from lethe_app.storage.receipt_schema import receipt_schema
+from lethe_app.storage.schema.agents import agent_schema
+from lethe_app.storage.schema.facts import fact_schema
+from lethe_app.storage.schema.guests import guest_schema
+from lethe_app.storage.schema.memory import memory_schema
+from lethe_app.storage.schema.receipts import receipt_schema
 from lethe_app.storage.transaction import transaction
 
 Migration = Callable[[sqlite3.Connection], None]

@@ -8,9 +8,9 @@ import sqlite3
 from lethe_app.domain.chat import Message
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
-from lethe_app.storage import messages
-from lethe_app.storage.facts import REPLACE_SUCCESSOR, RESTS
-from lethe_app.storage.records import utc
+from lethe_app.storage.chats import messages
+from lethe_app.storage.memory.facts import REPLACE_SUCCESSOR, RESTS
+from lethe_app.storage.row_mapping import utc
 
 LEARNT_NOWHERE_ELSE = f"""
 SELECT guid FROM facts WHERE deleted_at IS NULL AND {RESTS} AND NOT EXISTS (

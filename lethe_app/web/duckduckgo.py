@@ -8,10 +8,10 @@ from contextlib import nullcontext
 from threading import Lock
 from typing import Any
 
-from lethe_app.domain.research import Found
+from lethe_app.domain.web import Found
 from lethe_app.errors import SearchFailed
+from lethe_app.web.bounded_threads import in_thread
 from lethe_app.web.search import clean_query, gathered
-from lethe_app.web.threads import in_thread
 
 SECONDS = 12
 """For one question."""

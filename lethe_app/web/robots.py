@@ -11,8 +11,8 @@ import httpx
 
 from lethe_app.errors import PageUnreadable
 from lethe_app.web.addresses import host_of
-from lethe_app.web.fetching import Before, Fetcher
-from lethe_app.web.rules import Rules, read
+from lethe_app.web.http import Before, Fetcher
+from lethe_app.web.robots_rules import Rules, read
 
 NAME = "Lethe"
 """What rules for us are addressed to."""

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from html import unescape
 from typing import Protocol
 
-from lethe_app.domain.plain import cleaned
-from lethe_app.domain.research import Found
+from lethe_app.domain.sanitize import cleaned
+from lethe_app.domain.web import Found
 from lethe_app.errors import LetheError, SearchFailed
 from lethe_app.web.addresses import LONGEST, same_page
-from lethe_app.web.text import one_line
+from lethe_app.web.html_text import one_line
 
 LONGEST_QUERY = 200
 LONGEST_TITLE, LONGEST_DESCRIPTION = 200, 600

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 
 from lethe_app.agents.budget import Budget, Spent, midnight, spent
-from lethe_app.domain.agents import Outcome, TaskRun
+from lethe_app.domain.agent_runs import Outcome, TaskRun
 
 NOON = datetime(2026, 5, 2, 12, tzinfo=UTC)
 

@@ -8,8 +8,8 @@ import re
 import pytest
 
 from lethe_app.agents.deep_research import NOTHING_YET, Bounds, DeepResearch, with_rest
-from lethe_app.agents.gathering import Gathering
-from lethe_app.domain.research import Found, Inquiry, PageFinding
+from lethe_app.agents.web_reading import Gathering
+from lethe_app.domain.web import Found, Inquiry, PageFinding
 from lethe_app.errors import ModelError, SearchFailed
 from tests.agents.test_gathering import WORDS, Clerk, Net, quoter
 

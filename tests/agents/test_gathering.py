@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.agents.gathering import Gathering, Merge, Page, Wish, fitted, sites
-from lethe_app.brain.answers import Answer
-from lethe_app.brain.answers_web import Merged
-from lethe_app.domain.research import Found, PageText
+from lethe_app.agents.web_reading import Gathering, Merge, Page, Wish, fitted, sites
+from lethe_app.brain.llm_schemas.archive import Answer
+from lethe_app.brain.llm_schemas.web import Merged
+from lethe_app.domain.web import Found, PageText
 from lethe_app.errors import ModelCrashed, ModelError, NotAllowed, PageUnreadable, SearchFailed, WebError
-from lethe_app.prompt.quoting import Quoter
+from lethe_app.prompt.untrusted_text import Quoter
 
 FRAME = Path(__file__).parent.parent.parent / "resources" / "prompts" / "quoted.md"
 WORDS = "The keeper of the lighthouse wrote down every ship that passed. "

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lethe_app.agents.pace import BREATH, FIRST_REST, LONGEST_REST, due, failed_in_a_row, is_quiet_hour, pace_of
-from lethe_app.domain.agents import Outcome, TaskRun
+from lethe_app.agents.schedule import BREATH, FIRST_REST, LONGEST_REST, due, failed_in_a_row, is_quiet_hour, pace_of
+from lethe_app.domain.agent_runs import Outcome, TaskRun
 
 NOON = datetime(2026, 5, 2, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

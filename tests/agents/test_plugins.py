@@ -10,7 +10,7 @@ import pytest
 
 from lethe_app.agents import plugins
 from lethe_app.agents.registry import Registry
-from lethe_app.agents.thoughts import Thoughts
+from lethe_app.agents.self_reflection import Thoughts
 from lethe_app.domain.persona import Persona
 
 CODE = """

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.agents.thoughts import OwnThoughts
-from lethe_app.prompt.errands import Errands
+from lethe_app.agents.self_reflection import OwnThoughts
+from lethe_app.prompt.task_prompts import Errands
 
 SHIPPED = Errands(Path(__file__).parent.parent.parent / "resources" / "prompts")
 

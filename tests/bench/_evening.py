@@ -15,20 +15,21 @@ from random import Random
 from types import SimpleNamespace
 from unittest.mock import patch
 
-from lethe_app import wiring
 from lethe_app.app import build
+from lethe_app.composition import core
+from lethe_app.composition.app_services import House
 from lethe_app.domain import clock
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.prompt import Prompt, Turn
-from lethe_app.domain.recollection import TurnMemory
-from lethe_app.house import House
-from lethe_app.llm import starter
+from lethe_app.domain.recall import TurnMemory
 from lethe_app.llm.client import ModelClient
+from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
 from lethe_app.prompt.builder import Counter, Request
-from lethe_app.services import prompting, reading_ahead
+from lethe_app.services.chat import prefill
 from lethe_app.services.events import Noted, Prompted, Recalled
-from lethe_app.storage.files import write_model
+from lethe_app.services.prompting import assembler
+from lethe_app.storage.files.json_files import write_model
 from tests.bench._long_talk import Exchange, Tale
 from tests.bench._still_model import Call, StillModel, Watched
 
@@ -133,11 +134,11 @@ async def begun(
     tale: Tale, context: int, opening: int, kind: str = STILL, *, by_meaning: bool = True, **wishes: object
 ) -> AsyncIterator[Scene]:
     """The tale when its first `opening` exchanges were said, the day before; the model has read them."""
-    path = starter.chat_model()
+    path = bundled.chat_model()
     assert path is not None, "the starter model is not installed"
     model: list[StillModel | Watched] = []
     requests: list[Request] = []
-    built = prompting.build
+    built = assembler.build
 
     def client(wanted: str) -> StillModel | Watched | ModelClient:
         if wanted not in KINDS:
@@ -152,9 +153,9 @@ async def begun(
     with (
         still_time() as hands,
         tempfile.TemporaryDirectory() as folder,
-        patch.object(wiring, "ModelClient", client),
-        patch.object(prompting, "build", recorded),
-        patch.object(reading_ahead, "PAUSE", PAUSE),
+        patch.object(core, "ModelClient", client),
+        patch.object(assembler, "build", recorded),
+        patch.object(prefill, "PAUSE", PAUSE),
     ):
         house = await furnished(Paths.standard(Path(folder)), tale, kind, by_meaning=by_meaning)
         try:
@@ -213,7 +214,7 @@ async def told(house: House, tale: Tale, said: Sequence[Exchange], hands: Clock)
     present = await spoken(house, said, hands.moment)
     await house.indexing.settle_all()
     messages = await house.sessions.page(present.guid, 0, 2 * len(said))
-    return present, prompting.as_turns(messages)
+    return present, assembler.as_turns(messages)
 
 
 async def spoken(house: House, exchanges: Sequence[Exchange], moment: datetime) -> ChatSession:

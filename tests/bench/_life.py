@@ -10,11 +10,11 @@ from typing import Any
 
 from lethe_app.agents.goals import Aims, Plan
 from lethe_app.agents.journal import Entry, Occasion
-from lethe_app.agents.thoughts import OwnThoughts
-from lethe_app.brain.answers import Answer
-from lethe_app.brain.dreaming_answers import HeardWishes, Sorted
+from lethe_app.agents.self_reflection import OwnThoughts
+from lethe_app.brain.llm_schemas.archive import Answer
+from lethe_app.brain.llm_schemas.dreams import HeardWishes, Sorted
 from lethe_app.errors import ModelError
-from lethe_app.services import clerk
+from lethe_app.services.extraction import structured_output
 
 SMALL_TALK = Path(__file__).parent / "smalltalk.txt"
 RELATIVES = ("sister", "brother", "cousin", "aunt", "uncle", "neighbour", "colleague", "grandmother", "nephew", "niece")
@@ -105,7 +105,7 @@ def scripted(spent: Callable[[int], None]) -> Callable[..., Any]:
             raise ModelError("The script has no answer to that.")
         tokens = (sum(map(len, material.values())) + len(made.model_dump_json())) // 4 + 300  # 300: instructions and examples
         spent(tokens)
-        if meter := clerk._METER.get():
+        if meter := structured_output._METER.get():
             meter(tokens)
         return made
 

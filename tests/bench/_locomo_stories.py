@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
-from lethe_app.brain import digest
-from lethe_app.brain.said import Said
-from lethe_app.brain.statements import extract
+from lethe_app.brain.fact_rules.extractor import extract
+from lethe_app.brain.summary import digest
+from lethe_app.brain.text.utterance import Said
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.passage import Passage
-from lethe_app.retrieval import render
-from lethe_app.retrieval.recall import Recall
-from lethe_app.services.indexing import of_fact, of_session
-from lethe_app.storage.chats import Chats
+from lethe_app.retrieval import passage_builder
+from lethe_app.retrieval.memory_index import Recall
+from lethe_app.services.indexing.service import of_fact, of_session
+from lethe_app.storage.chats.sessions import Chats
 
 EVIDENCE = re.compile(r"D:?(\d+):0*(\d+)")
 ADVERSARIAL = 5
@@ -80,7 +80,7 @@ async def ingest_session(recall: Recall, chats: Chats, story: Story, sample: dic
         story.turns[turn["dia_id"]] = (told.id, session.guid)
         lines.append(Said(told.id, role, turn["speaker"], turn["text"], began))
         text = turn["text"] + (f" (shares a picture: {turn['blip_caption']})" if turn.get("blip_caption") else "")
-        passages += render.message(owner, session.guid, told.id, place, turn["speaker"], text, began)
+        passages += passage_builder.message(owner, session.guid, told.id, place, turn["speaker"], text, began)
     await recall.keep(passages + (_told(session, lines) if own else _given(session, sample, number)))
     return session.guid
 
@@ -131,9 +131,9 @@ def _given(session: ChatSession, sample: dict, number: int) -> list[Passage]:
     """What the file says is known of a session, and what it came to."""
     owner, began = session.persona_id, session.added
     facts = [fact[0] for some in sample["observation"].get(f"session_{number}_observation", {}).values() for fact in some]
-    passages = [passage for fact in facts for passage in render.fact(owner, session.guid, uuid4(), fact, began)]
+    passages = [passage for fact in facts for passage in passage_builder.fact(owner, session.guid, uuid4(), fact, began)]
     summary = sample["session_summary"].get(f"session_{number}_summary", "")
-    return passages + render.summary(owner, session.guid, summary, began)
+    return passages + passage_builder.summary(owner, session.guid, summary, began)
 
 
 def _told(session: ChatSession, lines: Sequence[Said]) -> list[Passage]:

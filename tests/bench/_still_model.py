@@ -19,10 +19,10 @@ from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile, StopReas
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelCrashed
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.llama import LlamaEngine
-from lethe_app.llm.llama_cache import Cache, Wishes
+from lethe_app.llm.engines.llama import LlamaEngine
+from lethe_app.llm.kv_cache.cache import Cache, Wishes
+from lethe_app.llm.kv_cache.diff import SHORTEST
 from lethe_app.llm.protocol import Chunk, Done, Lane, ReadAhead, Reading
-from lethe_app.llm.splices import SHORTEST
 
 
 class StillCache(Cache):

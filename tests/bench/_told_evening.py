@@ -22,7 +22,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from lethe_app.retrieval.words import STOP_WORDS
+from lethe_app.retrieval.query_terms import STOP_WORDS
 from tests.bench.facts import NEGATION, affirmed, words_of
 
 FOLDER = Path(__file__).with_name("first_evening")

@@ -18,7 +18,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.protocol import Lane
 from lethe_app.services.events import Ready
-from lethe_app.services.trust import Verdict, key_of
+from lethe_app.services.extraction.qualification import Verdict, key_of
 from tests.bench._evening import BEGUN, WATCHED, Scene, Step, begun, spoken
 from tests.bench._long_talk import velm
 from tests.bench._still_model import Watched

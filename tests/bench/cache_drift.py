@@ -21,11 +21,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lethe_app.domain.model import LoadOptions, Usage
-from lethe_app.llm import starter
-from lethe_app.llm.llama import LlamaEngine
-from lethe_app.llm.llama_cache import Wishes, llama_cpp
+from lethe_app.llm.engines.llama import LlamaEngine
+from lethe_app.llm.kv_cache.cache import Wishes, llama_cpp
+from lethe_app.llm.models import bundled
 from lethe_app.llm.protocol import ReadAhead
-from lethe_app.services.chat import WORTH_KEEPING
+from lethe_app.services.chat.service import WORTH_KEEPING
 from tests.bench._evening import FILLS, Step, play
 from tests.bench._long_talk import velm
 from tests.bench.report import arguments, show
@@ -41,7 +41,7 @@ class Reader:
     """A model in this process that only reads, and shows what it would say next."""
 
     def __init__(self, options: LoadOptions) -> None:
-        path = starter.chat_model()
+        path = bundled.chat_model()
         assert path is not None, "the starter model is not installed"
         self._engine = LlamaEngine()
         self._engine.load(path, options, lambda _fraction: None)

@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 
 from lethe_app.domain.model import LoadOptions
-from lethe_app.llm import starter
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.gguf_file import describe
+from lethe_app.llm.models import bundled
+from lethe_app.llm.models.gguf_model import describe
 from lethe_app.paths import shipped_root
-from lethe_app.retrieval.calibrate import (
+from lethe_app.retrieval.calibration import (
     FACTS,
     MESSAGES,
     ORIGINAL,
@@ -34,8 +34,8 @@ from lethe_app.retrieval.calibrate import (
     measure,
     with_strangers,
 )
-from lethe_app.retrieval.relation import Relation, relation
-from lethe_app.retrieval.words import day
+from lethe_app.retrieval.fact_relation import Relation, relation
+from lethe_app.retrieval.query_terms import day
 from tests.bench.report import arguments
 
 FIRST_DAY = datetime(2023, 5, 8, tzinfo=UTC)
@@ -55,7 +55,7 @@ async def with_starter(pairs: Sequence[Pair]) -> tuple[list[float], list[float]]
     """Distances of all pairs, and of the duplicates with a day before each text."""
     client = ModelClient("embed")
     with tempfile.TemporaryDirectory() as cache:
-        await client.load(describe(starter.embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
+        await client.load(describe(bundled.embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
         try:
             dated = [
                 pair.model_copy(

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from lethe_app.brain.digest import digest, rolling
-from lethe_app.brain.said import Said
+from lethe_app.brain.summary.digest import digest, rolling
+from lethe_app.brain.text.utterance import Said
 from lethe_app.domain.chat import Role
 from tests.bench.report import arguments, show
 

@@ -20,12 +20,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
-from lethe_app.brain.claims import Claim, Support
-from lethe_app.brain.dialogue_acts import MessageParts, read_parts
-from lethe_app.brain.fact_guard import check_claim
-from lethe_app.brain.gist import content_words
-from lethe_app.brain.quotations import clauses_of
-from lethe_app.brain.said import Said
+from lethe_app.brain.dialogue.dialogue_acts import MessageParts, read_parts
+from lethe_app.brain.fact_guard.claims import Claim, Support
+from lethe_app.brain.fact_guard.guard import check_claim
+from lethe_app.brain.fact_guard.quotations import clauses_of
+from lethe_app.brain.text.fingerprint import content_words
+from lethe_app.brain.text.utterance import Said
 from lethe_app.domain.chat import Role
 from tests.bench.report import arguments, show
 

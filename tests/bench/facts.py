@@ -35,23 +35,23 @@ from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from lethe_app.brain.said import Said
-from lethe_app.brain.sentences import sentences
-from lethe_app.brain.statements import extract
-from lethe_app.brain.stems import stem
+from lethe_app.brain.fact_rules.extractor import extract
+from lethe_app.brain.text.sentences import sentences
+from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.domain.chat import Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadedModel, LoadOptions
 from lethe_app.domain.presets import InstructPreset
 from lethe_app.errors import ModelMissing
-from lethe_app.llm import starter
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.gguf_file import describe
-from lethe_app.prompt.errands import Errands
-from lethe_app.prompt.instruct import Choice, choose_renderer
-from lethe_app.retrieval.words import cut, fold
-from lethe_app.services.clerk import AnswerUnusable, Clerk
-from lethe_app.services.minutes import Minutes
+from lethe_app.llm.models import bundled
+from lethe_app.llm.models.gguf_model import describe
+from lethe_app.prompt.format.instruct import Choice, choose_renderer
+from lethe_app.prompt.task_prompts import Errands
+from lethe_app.retrieval.query_terms import cut, fold
+from lethe_app.services.extraction.conversation import Minutes
+from lethe_app.services.extraction.structured_output import AnswerUnusable, Clerk
 from tests.bench.report import arguments, show
 
 HERE = Path(__file__).parent
@@ -182,7 +182,7 @@ async def by_model(talks: Collection[Sequence[Said]]) -> tuple[list[Produced], d
 
     Raises ModelError; ModelMissing where the starter model is not installed.
     """
-    path = starter.chat_model()
+    path = bundled.chat_model()
     if path is None:
         raise ModelMissing("The starter model is not installed.")
     client = ModelClient()

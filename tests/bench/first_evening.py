@@ -32,20 +32,20 @@ from datetime import timedelta
 from pathlib import Path
 from unittest.mock import patch
 
-from lethe_app import wiring
 from lethe_app.app import build
-from lethe_app.choices import SessionHandling
+from lethe_app.composition import core
+from lethe_app.composition.app_services import House
+from lethe_app.config.options import SessionHandling
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.persona import Persona
-from lethe_app.domain.recollection import Recollection, TurnMemory
-from lethe_app.house import House
+from lethe_app.domain.recall import Recollection, TurnMemory
 from lethe_app.llm.client import ModelClient
 from lethe_app.paths import Paths
 from lethe_app.services.events import Ready, Recalled
-from lethe_app.services.trust import Verdict, key_of
-from lethe_app.storage.files import write_model
+from lethe_app.services.extraction.qualification import Verdict, key_of
+from lethe_app.storage.files.json_files import write_model
 from tests.bench._evening import Clock, still_time
 from tests.bench._scripted_writer import ScriptedWriter
 from tests.bench._told_evening import Question, ToldEvening, read, sentences
@@ -138,7 +138,7 @@ async def play(evening: ToldEvening, *, scripted: bool) -> Outcome:
     with (
         still_time(evening.begun) as hands,
         tempfile.TemporaryDirectory() as folder,
-        patch.object(wiring, "ModelClient", client),
+        patch.object(core, "ModelClient", client),
     ):
         house = await furnished(Path(folder), evening)
         try:

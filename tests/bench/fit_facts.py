@@ -26,13 +26,13 @@ from uuid import uuid4
 
 import numpy as np
 
-from lethe_app.brain.dialogue_acts import Meaning, read_pieces
-from lethe_app.brain.fact_classifier import BIAS
-from lethe_app.brain.fact_sentences import features
-from lethe_app.brain.judged_sentences import WORTH_KEEPING
-from lethe_app.brain.said import Said
-from lethe_app.brain.spelling import tidy
-from lethe_app.brain.told_facts import question_of
+from lethe_app.brain.dialogue.dialogue_acts import Meaning, read_pieces
+from lethe_app.brain.fact_rules.judged_sentences import WORTH_KEEPING
+from lethe_app.brain.fact_rules.sentence_classifier import BIAS
+from lethe_app.brain.fact_rules.sentence_features import features
+from lethe_app.brain.fact_rules.told_facts import question_of
+from lethe_app.brain.text.spelling import tidy
+from lethe_app.brain.text.utterance import Said
 from lethe_app.domain.chat import Role
 from tests.bench.facts import words_of
 from tests.bench.report import arguments, show

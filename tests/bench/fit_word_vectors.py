@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 from gguf import GGUFReader
 
-from lethe_app.brain.fact_sentences import plain_words
+from lethe_app.brain.fact_rules.sentence_features import plain_words
 from lethe_app.domain.model import LoadOptions
-from lethe_app.llm import starter
-from lethe_app.llm.llama_embedding import EmbeddingEngine
+from lethe_app.llm.engines.llama_embedding import EmbeddingEngine
+from lethe_app.llm.models import bundled
 from lethe_app.retrieval import word_vectors
 from tests.bench.fit_facts import sentences
 
@@ -43,7 +43,7 @@ def main() -> None:
     seen = Counter(word for text in sentences() for word in set(plain_words(text)) if _WORD.fullmatch(word))
     count = sum(1 for _ in sentences())
     with tempfile.TemporaryDirectory() as folder:
-        model = starter.embedder(Path(folder))
+        model = bundled.embedder(Path(folder))
         words = sorted(vocabulary(model) | set(seen))
         engine = EmbeddingEngine()
         engine.load(model, LoadOptions(), lambda _share: None)

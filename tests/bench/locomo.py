@@ -27,15 +27,15 @@ from statistics import mean, median
 from uuid import UUID
 
 from lethe_app.domain.model import LoadOptions
-from lethe_app.llm import starter
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.gguf_file import describe
-from lethe_app.retrieval.rank import Found, Weighing
-from lethe_app.retrieval.recall import Embed, Recall
+from lethe_app.llm.models import bundled
+from lethe_app.llm.models.gguf_model import describe
+from lethe_app.retrieval.memory_index import Embed, Recall
+from lethe_app.retrieval.ranking import Found, Weighing
 from lethe_app.retrieval.signals import SIGNALS, fused
-from lethe_app.storage.chats import Chats
+from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
-from lethe_app.storage.passages import Passages
+from lethe_app.storage.index.passages import Passages
 from tests.bench._locomo_stories import ADVERSARIAL, Asked, Story, first_sessions, ingest
 from tests.bench.report import arguments
 
@@ -211,7 +211,7 @@ async def with_starter(samples: Sequence[dict], wanted: argparse.Namespace) -> d
         return await everything(samples, None, wanted)
     with tempfile.TemporaryDirectory() as cache:
         client = ModelClient("embed")
-        await client.load(describe(starter.embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
+        await client.load(describe(bundled.embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
         try:
             return await everything(samples, client.embed_tokens, wanted)
         finally:

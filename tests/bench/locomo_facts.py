@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
-from lethe_app.brain.said import Said
-from lethe_app.brain.statements import extract
+from lethe_app.brain.fact_rules.extractor import extract
+from lethe_app.brain.text.utterance import Said
 from lethe_app.domain.chat import Role
 from tests.bench._locomo_stories import ADVERSARIAL, moment_of, places_of, sessions_of
 from tests.bench.report import arguments, show

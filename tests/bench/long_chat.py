@@ -25,10 +25,10 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
-from lethe_app.storage.chats import Chats
+from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
-from lethe_app.ui.palette import NIGHT
-from lethe_app.ui.transcript.model import ChatModel
+from lethe_app.ui.core.palette import NIGHT
+from lethe_app.ui.transcript.model.model import ChatModel
 from lethe_app.ui.transcript.view import ChatView
 from tests.bench.report import arguments, show
 

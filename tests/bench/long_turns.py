@@ -22,12 +22,12 @@ from uuid import UUID
 import numpy as np
 
 from lethe_app.domain.model import LoadOptions
-from lethe_app.llm import starter
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.gguf_file import describe
-from lethe_app.retrieval.evidence import Floats
-from lethe_app.retrieval.rank import Weighing
-from lethe_app.retrieval.recall import Embed, Recall
+from lethe_app.llm.models import bundled
+from lethe_app.llm.models.gguf_model import describe
+from lethe_app.retrieval.features import Floats
+from lethe_app.retrieval.memory_index import Embed, Recall
+from lethe_app.retrieval.ranking import Weighing
 from tests.bench._locomo_stories import ADVERSARIAL, Asked, Story
 from tests.bench.locomo import SLOTS, remembering, share
 from tests.bench.report import arguments
@@ -117,7 +117,7 @@ async def with_starter(samples: Sequence[dict]) -> dict[str, dict[str, float]]:
     """Measure with the embedder that ships with the program."""
     with tempfile.TemporaryDirectory() as cache:
         client = ModelClient("embed")
-        await client.load(describe(starter.embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
+        await client.load(describe(bundled.embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
         try:
             return await measure(samples, client.embed_tokens)
         finally:

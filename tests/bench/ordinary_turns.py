@@ -22,14 +22,14 @@ from datetime import datetime
 from pathlib import Path
 
 from lethe_app.domain.model import LoadOptions
-from lethe_app.llm import starter
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.gguf_file import describe
-from lethe_app.retrieval.rank import Found
-from lethe_app.retrieval.recall import Embed, Recall
-from lethe_app.storage.chats import Chats
+from lethe_app.llm.models import bundled
+from lethe_app.llm.models.gguf_model import describe
+from lethe_app.retrieval.memory_index import Embed, Recall
+from lethe_app.retrieval.ranking import Found
+from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
-from lethe_app.storage.passages import Passages
+from lethe_app.storage.index.passages import Passages
 from tests.bench._locomo_stories import begin, embed_all, ingest_session, moment_of, sessions_of
 from tests.bench.report import arguments
 
@@ -138,7 +138,7 @@ async def with_starter(samples: Sequence[dict], wanted: argparse.Namespace) -> l
         return await play(samples, None)
     with tempfile.TemporaryDirectory() as cache:
         client = ModelClient("embed")
-        await client.load(describe(starter.embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
+        await client.load(describe(bundled.embedder(Path(cache))), LoadOptions(), lambda _fraction: None)
         try:
             return await play(samples, client.embed_tokens)
         finally:

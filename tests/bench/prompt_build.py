@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.domain.prompt import Note, Turn
-from lethe_app.llm import starter
-from lethe_app.llm.gguf_header import read_header
+from lethe_app.llm.models import bundled
+from lethe_app.llm.models.gguf_header import read_header
 from lethe_app.prompt.builder import Request, build
-from lethe_app.prompt.disarm import Disarmer
+from lethe_app.prompt.control_tokens import Disarmer
+from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.macros import Scene
-from lethe_app.prompt.template import ChatTemplate
 from tests.bench.report import arguments, show
 
 MOMENT = datetime(2026, 11, 21, 21, 4, tzinfo=UTC)
@@ -22,7 +22,7 @@ MOMENT = datetime(2026, 11, 21, 21, 4, tzinfo=UTC)
 
 def request() -> Request:
     """A hundred exchanges of eighty words each, three notes, three hundred control tokens to look out for."""
-    path = starter.chat_model()
+    path = bundled.chat_model()
     assert path is not None, "the starter model is not installed"
     template = ChatTemplate(read_header(path, tensors=False).text("tokenizer.chat_template"), moment=MOMENT)
     roles = ("user", "assistant")

@@ -29,19 +29,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lethe_app.choices import PromptLayout
+from lethe_app.config.options import PromptLayout
 from lethe_app.domain.model import LoadOptions
 from lethe_app.domain.prompt import Turn
-from lethe_app.llm import starter
-from lethe_app.llm.llama import LlamaEngine
-from lethe_app.llm.llama_cache import Wishes
+from lethe_app.llm.engines.llama import LlamaEngine
+from lethe_app.llm.kv_cache.cache import Wishes
+from lethe_app.llm.models import bundled
 from lethe_app.llm.protocol import ReadAhead
-from lethe_app.llm.tokens import TokenCounter
+from lethe_app.llm.tokenizer.counter import TokenCounter
 from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.macros import expand
 from lethe_app.prompt.sections import Extras
-from lethe_app.services.chat import WORTH_KEEPING
-from lethe_app.services.frames import PRESENT
+from lethe_app.services.chat.service import WORTH_KEEPING
+from lethe_app.services.prompting.stable_prefix import PRESENT
 from tests.bench._evening import FILLS, WATCHED, Evening, Step, play
 from tests.bench._long_talk import Tale, of_locomo, velm
 from tests.bench._still_model import Call, Still
@@ -79,7 +79,7 @@ class Replay:
     """The prompts of an evening, or others, given to caches of another kind."""
 
     def __init__(self, context: int, evening: Evening) -> None:
-        path = starter.chat_model()
+        path = bundled.chat_model()
         assert path is not None
         self._path, self._options, self._evening = path, LoadOptions(context=context), evening
 
@@ -112,7 +112,7 @@ class Otherwise:
     """The prompts of the same turns in other layouts, by the program's own builder."""
 
     def __init__(self, evening: Evening) -> None:
-        path = starter.chat_model()
+        path = bundled.chat_model()
         assert path is not None
         counter = TokenCounter.for_model(path)
         assert counter is not None
@@ -266,7 +266,7 @@ def with_worker(tale: Callable[[int], Tale], turns: int, threads: int) -> dict[s
 
 def seconds(prompts: Sequence[str], options: LoadOptions) -> list[float]:
     """How long the starter model really reads each of them behind the one before."""
-    path, engine = starter.chat_model(), LlamaEngine()
+    path, engine = bundled.chat_model(), LlamaEngine()
     assert path is not None
     engine.load(path, options, lambda _fraction: None)
     try:

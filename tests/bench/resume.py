@@ -20,13 +20,13 @@ from pathlib import Path
 from uuid import UUID
 
 from lethe_app.app import build
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.model import Usage
-from lethe_app.house import House
-from lethe_app.llm import starter
+from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
 from lethe_app.services.events import Finished, Said
-from lethe_app.storage.chats import Chats
+from lethe_app.storage.chats.sessions import Chats
 from tests.bench.report import arguments, show
 
 CONTEXT, LONG, REPLY = 8192, 6000, 24
@@ -98,7 +98,7 @@ async def opened(paths: Paths, model: Path, session: UUID, text: str, *, warm: b
 
 async def measure(folder: Path, tokens: int) -> tuple[list[Opened], Opened, int]:
     """Warm, cold, and the bytes that lay on the disk."""
-    model = starter.chat_model()
+    model = bundled.chat_model()
     assert model is not None, "the starter model is not installed"
     paths = Paths.standard(folder)
     house = await build(paths, by_meaning=False)

@@ -32,11 +32,12 @@ import numpy as np
 import psutil
 
 from lethe_app.domain.passage import Meaning, Passage, PassageKind
-from lethe_app.retrieval import render, vectors
-from lethe_app.retrieval.recall import Recall
-from lethe_app.retrieval.views import vector_of
+from lethe_app.retrieval import passage_builder
+from lethe_app.retrieval.memory_index import Recall
+from lethe_app.retrieval.vectors import store
+from lethe_app.retrieval.vectors.owner_views import vector_of
 from lethe_app.storage.database import Database
-from lethe_app.storage.passages import Passages, Vectors
+from lethe_app.storage.index.passages import Passages, Vectors
 from tests.bench.report import arguments, show
 
 SIZES, FULL = (100_000,), 1_000_000
@@ -86,7 +87,9 @@ def passage(number: int, words: np.ndarray) -> Passage:
     said = f'{speaker} said, "{" ".join(WORDS[word] for word in words)}."'
     time_of = BEGAN + timedelta(hours=session)
     origin, source = UUID(int=number + (1 << 90)), UUID(int=hash((session, 1)) % (1 << 60) << 64 | session)
-    return render.make(PassageKind.MESSAGE, OWNER, source, origin, said, time_of, speaker=speaker, place=number % SESSION)
+    return passage_builder.make(
+        PassageKind.MESSAGE, OWNER, source, origin, said, time_of, speaker=speaker, place=number % SESSION
+    )
 
 
 def question(chunk: int, place: int, vector: np.ndarray) -> tuple[str, Meaning]:
@@ -153,7 +156,7 @@ async def build(folder: Path, size: int, clusters: int) -> dict[str, float]:
     database = await Database.open(folder / "lethe.sqlite3")
     await fill(database, size, clusters)
     filled = time.perf_counter()
-    vectors.THREADS = 2
+    store.THREADS = 2
     recall = opened(database, folder, Given())
     await recall.search([OWNER], "hello", meaning=question(0, 0, points(1, 0, clusters, 1)[0])[1])
     await recall.settle()
@@ -217,7 +220,7 @@ async def inserted(recall: Recall, given: Given, clusters: int) -> float:
     fresh = [passage(5_000_000 + place, some) for place, some in enumerate(words)]
     for one, some, vector in zip(fresh, words, points(2, 0, clusters, INSERTED), strict=True):
         pieces = tuple("\u2581" + WORDS[word] for word in some)
-        given.meanings[render.embedded(one)] = Meaning(vector.tobytes(), TOKENS[some].tobytes(), pieces)
+        given.meanings[passage_builder.embedded(one)] = Meaning(vector.tobytes(), TOKENS[some].tobytes(), pieces)
     started = time.perf_counter()
     for place in range(0, INSERTED, SESSION):
         await recall.keep(fresh[place : place + SESSION])

@@ -17,9 +17,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from lethe_app.app import build
+from lethe_app.composition.app_services import House
 from lethe_app.domain.clock import by_the_system, told_by
 from lethe_app.domain.memory import MemoryType
-from lethe_app.house import House
 from lethe_app.paths import Paths
 from tests.bench._life import Day, Planted, life, scripted
 from tests.bench.report import arguments, show

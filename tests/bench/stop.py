@@ -13,9 +13,9 @@ from contextlib import aclosing
 
 from lethe_app.domain.model import LoadOptions
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.llm import starter
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.gguf_file import describe
+from lethe_app.llm.models import bundled
+from lethe_app.llm.models.gguf_model import describe
 from lethe_app.llm.protocol import Chunk, Reading
 from tests.bench.report import arguments, show
 
@@ -36,7 +36,7 @@ async def stopped_after(client: ModelClient, prompt: str, enough: Callable[[obje
 
 async def measure() -> dict[str, float]:
     """Medians and worst of some tries; every prompt is new, so that nothing of it is cached."""
-    path = starter.chat_model()
+    path = bundled.chat_model()
     assert path is not None, "the starter model is not installed"
     client = ModelClient()
     await client.load(describe(path), LoadOptions(context=8192), lambda _fraction: None)

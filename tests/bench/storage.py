@@ -10,10 +10,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
-from lethe_app.storage import messages
-from lethe_app.storage.chats import Chats
+from lethe_app.storage.chats import messages
+from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
-from lethe_app.storage.records import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert, utc
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert, utc
 from tests.bench.report import arguments, show
 
 LONG, MANY = 10_000, 5_000

@@ -6,9 +6,9 @@ import statistics
 
 from lethe_app.domain.model import LoadOptions
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.llm import starter
-from lethe_app.llm.llama import LlamaEngine
-from lethe_app.llm.llama_weights import physical_cores
+from lethe_app.llm.engines.llama import LlamaEngine
+from lethe_app.llm.models import bundled
+from lethe_app.llm.native.model import physical_cores
 from lethe_app.llm.protocol import Generate
 from tests.bench.report import arguments, show
 
@@ -18,7 +18,7 @@ PROMPT = "<|im_start|>user\n" + "The river flows on past the mill. " * 60 + "Go 
 
 def speeds(threads: int) -> tuple[float, float]:
     """Tokens per second of reading a fresh prompt and of speaking, medians of some rounds."""
-    path = starter.chat_model()
+    path = bundled.chat_model()
     assert path is not None, "the starter model is not installed"
     engine = LlamaEngine()
     engine.load(path, LoadOptions(context=2048, threads=threads), lambda _fraction: None)

@@ -18,10 +18,10 @@ from pathlib import Path
 from uuid import UUID
 
 from lethe_app.app import build
+from lethe_app.composition.app_services import House
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.memory import MemoryType
-from lethe_app.domain.recollection import Recollection, Way
-from lethe_app.house import House
+from lethe_app.domain.recall import Recollection, Way
 from lethe_app.paths import Paths
 from tests.bench._half_year import NOW, ORDINARY, REQUESTS, TALKS, Request
 from tests.bench.report import arguments, show

@@ -23,13 +23,13 @@ from uuid import UUID
 import llama_cpp
 
 from lethe_app.app import build
+from lethe_app.composition.app_services import House
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.house import House
-from lethe_app.llm import starter
 from lethe_app.llm.client import ModelClient
+from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
 from lethe_app.services.events import Finished, Said
-from lethe_app.storage.files import write_model
+from lethe_app.storage.files.json_files import write_model
 from tests.bench.report import arguments, show
 
 CONTEXT, REPLY = 4096, 64
@@ -145,7 +145,7 @@ async def compare(house: House, bare: llama_cpp.Llama) -> list[tuple[Measured, M
 
 async def measure() -> tuple[list[tuple[Measured, Measured]], list[tuple[Measured, Measured]]]:
     """With and without reading ahead, in a home of its own, with the starter model."""
-    path = starter.chat_model()
+    path = bundled.chat_model()
     assert path is not None, "the starter model is not installed"
     bare = llama_cpp.Llama(str(path), n_ctx=CONTEXT, n_batch=512, n_ubatch=512, n_threads=2, n_threads_batch=2, verbose=False)
     with tempfile.TemporaryDirectory() as folder:

@@ -32,19 +32,19 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QListView, QTableView
 
 from lethe_app.app import build, run
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.house import House
 from lethe_app.paths import Paths
-from lethe_app.storage import messages
+from lethe_app.storage.chats import messages
 from lethe_app.storage.database import Database
-from lethe_app.storage.records import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert, utc
-from lethe_app.ui.main_window import MainWindow
-from lethe_app.ui.workshop.doors import DOORS
-from lethe_app.ui.workshop.page import Page
-from lethe_app.ui.workshop.table import SearchField
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, cells, insert, utc
+from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.registry import DOORS
+from lethe_app.ui.shell.main_window import MainWindow
+from lethe_app.ui.widgets.table import SearchField
 from tests.bench.long_chat import scene, sentence
 from tests.bench.report import arguments, show
 

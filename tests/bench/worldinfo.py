@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from random import Random
 from uuid import UUID
 
-from lethe_app.brain.evaluation import Turn
-from lethe_app.brain.lore import Lore
-from lethe_app.brain.lore_state import LoreState
-from lethe_app.brain.waking import evaluate
-from lethe_app.brain.window import Line, Window
+from lethe_app.brain.lore.compiled import Lore
+from lethe_app.brain.lore.engine import evaluate
+from lethe_app.brain.lore.evaluation import Turn
+from lethe_app.brain.lore.state import LoreState
+from lethe_app.brain.text.scan_window import Line, Window
 from lethe_app.domain.worldinfo import World, WorldEntry
 from tests.bench.report import arguments, show
 

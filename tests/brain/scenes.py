@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
-from lethe_app.brain.evaluation import Blocked, Evaluation, Fired, Limits, Turn
-from lethe_app.brain.lore import Lore
-from lethe_app.brain.lore_state import LoreState
-from lethe_app.brain.waking import evaluate
-from lethe_app.brain.window import Line, Window
+from lethe_app.brain.lore.compiled import Lore
+from lethe_app.brain.lore.engine import evaluate
+from lethe_app.brain.lore.evaluation import Blocked, Evaluation, Fired, Limits, Turn
+from lethe_app.brain.lore.state import LoreState
+from lethe_app.brain.text.scan_window import Line, Window
 from lethe_app.domain.worldinfo import World, WorldEntry
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
-from lethe_app.brain.said import Said
+from lethe_app.brain.text.utterance import Said
 from lethe_app.domain.chat import Role
 
 LINES = UUID("00000000-0000-0000-0000-00000000d19e")

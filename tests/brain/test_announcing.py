@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.brain.announcing import wording
+from lethe_app.brain.proactive.wording import wording
 from lethe_app.domain.memory import MemoryType
 from tests.brain.memories import natural
 

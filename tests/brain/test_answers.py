@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.answers import (
+from lethe_app.brain.llm_schemas.archive import (
     Answer,
     Confirmation,
     Facts,
@@ -27,8 +27,8 @@ from lethe_app.brain.answers import (
 )
 from lethe_app.domain.facts import FactKind
 from lethe_app.errors import ModelError
-from lethe_app.llm.llama_sampling import grammar_of
-from lethe_app.prompt.errands import Errands, Task
+from lethe_app.llm.engines.llama_sampling import grammar_of
+from lethe_app.prompt.task_prompts import Errands, Task
 
 KINDS: dict[Task, type[Answer]] = {
     Task.TITLE: Title,

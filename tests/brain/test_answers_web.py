@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.brain.answers import Answer
-from lethe_app.brain.answers_web import Enough, Finding, Merged, Outline, Report, Topic, Topics, WantsSearch
-from lethe_app.llm.llama_sampling import grammar_of
-from lethe_app.prompt.errands import Errands
+from lethe_app.brain.llm_schemas.archive import Answer
+from lethe_app.brain.llm_schemas.web import Enough, Finding, Merged, Outline, Report, Topic, Topics, WantsSearch
+from lethe_app.llm.engines.llama_sampling import grammar_of
+from lethe_app.prompt.task_prompts import Errands
 
 SHIPPED = Errands(Path(__file__).parent.parent.parent / "resources" / "prompts")
 KINDS: dict[str, type[Answer]] = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.asking import Topic, topic
+from lethe_app.brain.recall.explicit_requests import Topic, topic
 from tests.brain.memories import quick
 
 PRESENT = ("Mira", "Tomas")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.brain.conditions import Verdict, judge, waking
+from lethe_app.brain.lore.keyword_logic import Verdict, judge, waking
 from lethe_app.domain.memory import WordLink
 from tests.brain.scenes import entry, names, reasons, wake, world
 

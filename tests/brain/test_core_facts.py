@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from lethe_app.brain.core_facts import candidates, choose_core, kind_at, rank_of
+from lethe_app.brain.facts.core_facts import candidates, choose_core, kind_at, rank_of
 from lethe_app.domain.facts import ExtractedFact, FactKind
 from tests.brain.memories import MOMENT
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.brain.correcting import THAT, Strength, corrections, is_alike
+from lethe_app.brain.dreams.corrections import THAT, Strength, corrections, is_alike
 
 STRONG, MILD, CASUAL = Strength.STRONG, Strength.MILD, Strength.CASUAL
 

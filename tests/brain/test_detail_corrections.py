@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.brain.detail_corrections import corrected, detail_corrections
-from lethe_app.brain.statements import extract
+from lethe_app.brain.dialogue.detail_corrections import corrected, detail_corrections
+from lethe_app.brain.fact_rules.extractor import extract
 from tests.brain.talks import talk
 
 

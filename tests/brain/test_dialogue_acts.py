@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.dialogue_acts import read_parts
+from lethe_app.brain.dialogue.dialogue_acts import read_parts
 from tests.brain.talks import PORTO, said, talk
 
 SCENE = "Mira: *The gate falls shut.* “You should not have come,” she says."

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.brain.digest import LONGEST, Digest, digest, is_roleplay, rolling, summary, title
-from lethe_app.brain.said import Said
-from lethe_app.retrieval.render import summary as cut_into_passages
+from lethe_app.brain.summary.digest import LONGEST, Digest, digest, is_roleplay, rolling, summary, title
+from lethe_app.brain.text.utterance import Said
+from lethe_app.retrieval.passage_builder import summary as cut_into_passages
 from tests.brain.talks import EVENING, KEEPER, PORTO, SMALL_TALK, said, talk
 
 ANY_TEXT = st.text(alphabet=st.characters(), max_size=200)  # surrogates and control characters too

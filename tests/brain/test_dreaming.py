@@ -9,9 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.answers import Answer
-from lethe_app.brain.correcting import Strength
-from lethe_app.brain.dreaming import (
+from lethe_app.brain.dreams.consolidation import (
     Decision,
     alike_by_words,
     categories_of,
@@ -24,13 +22,15 @@ from lethe_app.brain.dreaming import (
     tags,
     together,
 )
-from lethe_app.brain.dreaming_answers import Avoided, HeardWishes, Sorted
-from lethe_app.brain.dreaming_wishes import FIRM, Remark, anti_pattern, firm, is_delicate, preference, wishes
-from lethe_app.domain.agents import Change
-from lethe_app.domain.changed import DROP, MERGE, REFINE, Kept, Records
+from lethe_app.brain.dreams.corrections import Strength
+from lethe_app.brain.dreams.preferences import FIRM, Remark, anti_pattern, firm, is_delicate, preference, wishes
+from lethe_app.brain.llm_schemas.archive import Answer
+from lethe_app.brain.llm_schemas.dreams import Avoided, HeardWishes, Sorted
+from lethe_app.domain.agent_runs import Change
+from lethe_app.domain.changes import DROP, MERGE, REFINE, Kept, Records
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryType, MemoryUnit
-from lethe_app.prompt.errands import Errands
+from lethe_app.prompt.task_prompts import Errands
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NAMES = ("Mira", "Tomas")

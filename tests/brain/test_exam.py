@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
-from lethe_app.brain.claims import Claim, Support
-from lethe_app.brain.dialogue_acts import read_parts
-from lethe_app.brain.exam import Dialogue, Marks, Snippet, as_said, is_lost, mark_facts, mark_summary
-from lethe_app.brain.fact_guard import check_claim
-from lethe_app.brain.faithfulness import coverage, invented
+from lethe_app.brain.dialogue.dialogue_acts import read_parts
+from lethe_app.brain.fact_guard.claims import Claim, Support
+from lethe_app.brain.fact_guard.faithfulness import coverage, invented
+from lethe_app.brain.fact_guard.guard import check_claim
+from lethe_app.brain.llm_schemas.qualification import Dialogue, Marks, Snippet, as_said, is_lost, mark_facts, mark_summary
 
 FOLDER = Path(__file__).parent.parent.parent / "resources" / "selftest"
 SNIPPETS = TypeAdapter(list[Snippet]).validate_json((FOLDER / "facts.json").read_bytes())

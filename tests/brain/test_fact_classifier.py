@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.fact_classifier import BIAS, kind, knows_question, probability
-from lethe_app.brain.fact_sentences import features, question_words
-from lethe_app.brain.judged_sentences import WORTH_KEEPING
+from lethe_app.brain.fact_rules.judged_sentences import WORTH_KEEPING
+from lethe_app.brain.fact_rules.sentence_classifier import BIAS, kind, knows_question, probability
+from lethe_app.brain.fact_rules.sentence_features import features, question_words
 from lethe_app.domain.facts import FactKind
 from lethe_app.paths import shipped_root
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.fact_comparison import is_told_within, names_only_one, tells_change
+from lethe_app.brain.facts.comparison import is_told_within, names_only_one, tells_change
 from lethe_app.domain.facts import ExtractedFact, FactKind
 
 MONDAY = datetime(2026, 11, 23, 20, tzinfo=UTC)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.claims import Support
+from lethe_app.brain.fact_guard.claims import Support
 from tests.brain.guarded_facts import FALSE, FALSE_ELSEWHERE, TRUE, TRUE_ELSEWHERE, Case, checked, one
 
 

@@ -7,8 +7,8 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.said import Said
-from lethe_app.brain.statements import extract
+from lethe_app.brain.fact_rules.extractor import extract
+from lethe_app.brain.text.utterance import Said
 from lethe_app.domain.chat import Role
 
 WHEN = datetime(2026, 3, 4, 20, tzinfo=UTC)

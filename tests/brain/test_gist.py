@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.gist import content_words, digest, take
-from lethe_app.brain.stems import root
+from lethe_app.brain.text.fingerprint import content_words, digest, take
+from lethe_app.brain.vocabulary.stems import root
 from tests.brain.memories import quick
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.brain.digest import digest
+from lethe_app.brain.summary.digest import digest
 from tests.brain.talks import PORTO, talk
 
 

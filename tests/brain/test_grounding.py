@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.grounding import is_grounded
+from lethe_app.brain.fact_guard.grounding import is_grounded
 
 NAMES = ("Tomas", "Mira")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from lethe_app.brain.evaluation import Limits
-from lethe_app.brain.lore_state import LoreState
+from lethe_app.brain.lore.evaluation import Limits
+from lethe_app.brain.lore.state import LoreState
 from tests.brain.scenes import entry, names, one, reasons, turn, wake, world
 
 WEATHER = ("sun", "rain", "fog")

@@ -7,9 +7,9 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as some
 
-from lethe_app.brain.decay import is_prunable
-from lethe_app.brain.guidance import WAITING
-from lethe_app.brain.held import Held
+from lethe_app.brain.recall.decay import is_prunable
+from lethe_app.brain.recall.memory_set import Held
+from lethe_app.brain.recall.proactive_rules import WAITING
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 

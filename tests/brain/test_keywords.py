@@ -10,9 +10,9 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.brain.expressions import read_expression
-from lethe_app.brain.folding import fold
-from lethe_app.brain.keywords import PATTERNS_SECONDS, Keyword, Keywords
+from lethe_app.brain.lore.keyword_matcher import PATTERNS_SECONDS, Keyword, Keywords
+from lethe_app.brain.lore.regex_keywords import read_expression
+from lethe_app.brain.vocabulary.normalize import fold
 
 quick = settings(max_examples=150, database=None)
 

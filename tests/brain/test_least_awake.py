@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.evaluation import Limits
-from lethe_app.brain.lore import Lore
+from lethe_app.brain.lore.compiled import Lore
+from lethe_app.brain.lore.evaluation import Limits
 from tests.brain.memories import quick
 from tests.brain.scenes import entry, names, one, reasons, turn, wake, window, world
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.ledger import (
+from lethe_app.brain.facts.merge import (
     Near,
     Relation,
     is_forgotten,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from pydantic import ValidationError
 
-from lethe_app.brain.lore import KEPT, Lore, OpenLore
+from lethe_app.brain.lore.compiled import KEPT, Lore, OpenLore
 from lethe_app.domain.chat import Role
 from lethe_app.domain.worldinfo import World
 from lethe_app.paths import shipped_root

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.brain.evaluation import Evaluation, Limits
-from lethe_app.brain.lore import Lore
-from lethe_app.brain.lore_state import LoreState
-from lethe_app.brain.waking import evaluate
+from lethe_app.brain.lore.compiled import Lore
+from lethe_app.brain.lore.engine import evaluate
+from lethe_app.brain.lore.evaluation import Evaluation, Limits
+from lethe_app.brain.lore.state import LoreState
 from lethe_app.domain.memory import WordLink
 from lethe_app.domain.worldinfo import World, WorldEntry
 from tests.brain.scenes import LONG_AGO, MOMENT, entry, names, one, reasons, turn, wake, window, world

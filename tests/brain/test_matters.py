@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.brain.matters import Matters, parse, read
-from lethe_app.brain.notebooks import Conclusion, Notebook, line_of
-from lethe_app.brain.notebooks_filing import by_matter, filed
-from lethe_app.brain.notebooks_parting import proposed
+from lethe_app.brain.notebooks.document import Conclusion, Notebook, line_of
+from lethe_app.brain.notebooks.filing import by_matter, filed
+from lethe_app.brain.notebooks.splitting import proposed
+from lethe_app.brain.notebooks.subjects import Matters, parse, read
 
 MATTERS = read([Path(__file__).parents[2] / "resources" / "subjects"])
 NAMES = ("Tomas", "Mira")

@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 from hypothesis import given
 
-from lethe_app.brain.decay import faded
-from lethe_app.brain.guidance import Rules
-from lethe_app.brain.memorizing import merged, searched, settle, with_search
-from lethe_app.brain.natural import waiting
+from lethe_app.brain.proactive.selection import waiting
+from lethe_app.brain.recall.decay import faded
+from lethe_app.brain.recall.duplicates import merged, searched, settle, with_search
+from lethe_app.brain.recall.proactive_rules import Rules
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from tests.brain.memories import MOMENT, memories, memory, natural, quick
 

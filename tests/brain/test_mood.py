@@ -10,8 +10,8 @@ from itertools import pairwise
 
 import pytest
 
-from lethe_app.brain.mood import CHEER, CURIOSITY, ENERGY, OURS, STEPS, Heard, Moodlet, Nudge, news, sentence
-from lethe_app.brain.mood_life import Life
+from lethe_app.brain.mood.dynamics import Life
+from lethe_app.brain.mood.model import CHEER, CURIOSITY, ENERGY, OURS, STEPS, Heard, Moodlet, Nudge, news, sentence
 from lethe_app.domain.mood import Cause, Mood
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

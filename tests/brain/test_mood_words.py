@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.brain.mood import OURS, Moodlet
-from lethe_app.brain.mood_life import moodlets
-from lethe_app.brain.mood_words import parse, read
+from lethe_app.brain.mood.dynamics import moodlets
+from lethe_app.brain.mood.model import OURS, Moodlet
+from lethe_app.brain.mood.sentiment import parse, read
 
 SHIPPED = Path(__file__).parent.parent.parent / "resources" / "mood"
 PRAISE, HARSH = read([SHIPPED], "praise"), read([SHIPPED], "harsh")
@@ -88,7 +88,7 @@ def test_moodlets_of_other_packages_join_ours():
 
 
 @pytest.mark.parametrize(
-    "value", ["nowhere.at.all:THING", f"{__name__}:MISSING", f"{__name__}:NO_MOODLET", "lethe_app.brain.mood:CHEER"]
+    "value", ["nowhere.at.all:THING", f"{__name__}:MISSING", f"{__name__}:NO_MOODLET", "lethe_app.brain.mood.model:CHEER"]
 )
 def test_a_plug_in_that_cannot_be_used_is_left_out_and_told(value: str, quiet_log):
     assert moodlets([offered("odd", value)]) == list(OURS)

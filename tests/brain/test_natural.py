@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.guidance import WAITING, Pace, Rules
-from lethe_app.brain.natural import PER_SHARED_WORD, Chosen, Evidence, choose, used, waiting
+from lethe_app.brain.proactive.selection import PER_SHARED_WORD, Chosen, Evidence, choose, used, waiting
+from lethe_app.brain.recall.proactive_rules import WAITING, Pace, Rules
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.domain.recollection import Way
+from lethe_app.domain.recall import Way
 from tests.brain.memories import MOMENT, forced, memories, memory, natural, quick
 
 RULES = Rules()

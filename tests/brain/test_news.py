@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.brain.news import ASKING, asks_for_news
+from lethe_app.brain.proactive.intent import ASKING, asks_for_news
 
 
 def test_there_are_enough_ways_to_ask_and_each_is_heard():

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain import notebooks as writing
-from lethe_app.brain.notebooks import Conclusion, Notebook, Recent, line_of
-from lethe_app.brain.notebooks_answers import is_confirmed
-from lethe_app.brain.notebooks_parting import clustered, proposed, texts
-from lethe_app.brain.notebooks_topics import Limits, Signs, chosen, elected, signs, vocabulary
-from lethe_app.brain.said import Said
+from lethe_app.brain.dialogue.confirmation import is_confirmed
+from lethe_app.brain.notebooks import document as writing
+from lethe_app.brain.notebooks.document import Conclusion, Notebook, Recent, line_of
+from lethe_app.brain.notebooks.matching import Limits, Signs, chosen, elected, signs, vocabulary
+from lethe_app.brain.notebooks.splitting import clustered, proposed, texts
+from lethe_app.brain.text.utterance import Said
 from lethe_app.domain.chat import Role
 
 COOKING = """# Cooking

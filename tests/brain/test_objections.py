@@ -7,10 +7,10 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.objections import UNWANTED, likeness, objection, sift
+from lethe_app.brain.recall.objections import UNWANTED, likeness, objection, sift
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType
-from lethe_app.domain.recollection import Recollection, Way
+from lethe_app.domain.recall import Recollection, Way
 
 MEMORY, MOMENT = uuid4(), now()
 SAID = "Is the lighthouse open to visitors in winter?"

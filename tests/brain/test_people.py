@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.said import Said
-from lethe_app.brain.statements import Statement, extract
+from lethe_app.brain.fact_rules.extractor import Statement, extract
+from lethe_app.brain.text.utterance import Said
 from lethe_app.domain.chat import Role
 
 TIME = datetime(2026, 11, 23, 20, 0, tzinfo=UTC)

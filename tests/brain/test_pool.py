@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.evaluation import Turn
-from lethe_app.brain.lore_state import LoreState
-from lethe_app.brain.pool import Outcome, Pool, recollection
-from lethe_app.brain.window import Window
+from lethe_app.brain.lore.evaluation import Turn
+from lethe_app.brain.lore.state import LoreState
+from lethe_app.brain.recall.keyword_recall import Outcome, Pool, recollection
+from lethe_app.brain.text.scan_window import Window
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, WordLink
-from lethe_app.domain.recollection import Way
+from lethe_app.domain.recall import Way
 from tests.brain.memories import MOMENT, NAMES, memory, natural, quick
 from tests.brain.scenes import turn, window
 

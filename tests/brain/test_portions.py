@@ -9,8 +9,8 @@ from uuid import uuid4
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.brain.portions import DAY, NUMBER, pack, portion, spell, spell_all
-from lethe_app.brain.said import Said
+from lethe_app.brain.llm_schemas.chunking import DAY, NUMBER, pack, portion, spell, spell_all
+from lethe_app.brain.text.utterance import Said
 from lethe_app.domain.chat import Role
 
 LONG_AGO = datetime(2026, 5, 2, tzinfo=UTC)

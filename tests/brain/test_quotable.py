@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.dialogue_acts import read_pieces
-from lethe_app.brain.quoting import quote, shorten
-from lethe_app.brain.said import Said
-from lethe_app.brain.sentences import MOST_READ, Sentence, is_prose, parts, plain, split_sentences, words
-from lethe_app.brain.taken_up import told_sentences
+from lethe_app.brain.dialogue.dialogue_acts import read_pieces
+from lethe_app.brain.summary.endorsed_lines import told_sentences
+from lethe_app.brain.text.reported_speech import quote, shorten
+from lethe_app.brain.text.sentences import MOST_READ, Sentence, is_prose, parts, plain, split_sentences, words
+from lethe_app.brain.text.utterance import Said
 from tests.brain.talks import said, talk
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lethe_app.brain.evaluation import Limits
+from lethe_app.brain.lore.evaluation import Limits
 from lethe_app.domain.memory import WordLink
 from tests.brain.scenes import entry, names, reasons, turn, wake, world
 

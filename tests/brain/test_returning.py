@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.guidance import Rules
-from lethe_app.brain.returning import Absence, ReturnNote, UserReturnInsert, after_return, greet, with_note, without
+from lethe_app.brain.proactive.user_return import Absence, ReturnNote, UserReturnInsert, after_return, greet, with_note, without
+from lethe_app.brain.recall.proactive_rules import Rules
 from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.persona import Persona, Weekday
 from tests.brain.memories import memory, quick

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.said import Said
-from lethe_app.brain.scratch import MOST_VALUES, block, learn
+from lethe_app.brain.recall.session_notes import MOST_VALUES, block, learn
+from lethe_app.brain.text.utterance import Said
 from lethe_app.domain.chat import Role
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.snippets import Form, Title, form_of, one_line, snippet
+from lethe_app.brain.recall.memory_text import Form, Title, form_of, one_line, snippet
 from lethe_app.domain.clock import spell_date, spell_time
 from lethe_app.domain.memory import MemoryType
 from tests.brain.memories import memory, quick

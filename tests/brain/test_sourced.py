@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.brain.memorizing import merged
-from lethe_app.brain.sourced import extracts, gives_orders, quotable, same_topic, sourced
+from lethe_app.brain.llm_schemas.citation_check import extracts, gives_orders, quotable, same_topic, sourced
+from lethe_app.brain.recall.duplicates import merged
 from lethe_app.domain.memory import MemoryType, MemoryUnit
-from lethe_app.domain.research import PageText
+from lethe_app.domain.web import PageText
 
 PAGE = PageText(
     "https://keepers.example.org/brenn",

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.grounding import is_grounded
-from lethe_app.brain.said import Said
-from lethe_app.brain.statements import extract
+from lethe_app.brain.fact_guard.grounding import is_grounded
+from lethe_app.brain.fact_rules.extractor import extract
+from lethe_app.brain.text.utterance import Said
 from lethe_app.domain.chat import Role
 from tests.brain.talks import talk
 

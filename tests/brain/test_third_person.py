@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.third_person import rewrite
+from lethe_app.brain.fact_rules.third_person import rewrite
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.time_requests import Edge, time_request
+from lethe_app.brain.recall.time_requests import Edge, time_request
 from tests.brain.memories import quick
 
 TODAY = date(2026, 11, 20)

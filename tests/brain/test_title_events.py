@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.brain.title_events import news_in
+from lethe_app.brain.summary.title_events import news_in
 
 
 @pytest.mark.parametrize(

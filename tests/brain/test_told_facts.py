@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.brain.said import Said
-from lethe_app.brain.statements import Statement, extract
-from lethe_app.brain.told_facts import LONGEST
+from lethe_app.brain.fact_rules.extractor import Statement, extract
+from lethe_app.brain.fact_rules.told_facts import LONGEST
+from lethe_app.brain.text.utterance import Said
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.brain.digest import digest, title
+from lethe_app.brain.summary.digest import digest, title
 from tests.brain.talks import KEEPER, PORTO, talk
 
 

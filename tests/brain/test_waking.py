@@ -7,9 +7,9 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.evaluation import Limits
-from lethe_app.brain.lore import Lore
-from lethe_app.brain.window import Window
+from lethe_app.brain.lore.compiled import Lore
+from lethe_app.brain.lore.evaluation import Limits
+from lethe_app.brain.text.scan_window import Window
 from lethe_app.domain.chat import Alternative, Message, Role
 from lethe_app.domain.memory import MemoryInsertion
 from tests.brain.scenes import MOMENT, entry, names, one, reasons, the_block, turn, wake, window, world

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.brain.wanting import LONGEST, Wanted, topic_in, wanted
+from lethe_app.brain.web_intent import LONGEST, Wanted, topic_in, wanted
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from lethe_app.cli.asking import permission
+from lethe_app.cli.tool_permission import permission
 from lethe_app.domain.tools import ToolCall, Verdict
 from lethe_app.services.events import AskTool
 

@@ -13,7 +13,7 @@ from lethe_app.cli import commands
 from lethe_app.cli.commands import file_in
 from lethe_app.errors import DatabaseLocked
 from lethe_app.paths import Paths
-from lethe_app.services import handing
+from lethe_app.services.maintenance import single_instance
 from lethe_app.storage.lock import HomeLock
 
 
@@ -66,8 +66,8 @@ def test_without_a_window_the_note_waits_for_the_one_that_opens(tmp_path: Path):
 
     assert not commands.handed_over(paths, tmp_path / "Mira.lethe")
 
-    assert handing.take(paths) == [tmp_path / "Mira.lethe"]
-    assert handing.take(paths) == []
+    assert single_instance.take(paths) == [tmp_path / "Mira.lethe"]
+    assert single_instance.take(paths) == []
 
 
 def test_an_open_window_takes_the_file_and_the_second_start_is_done(tmp_path: Path):
@@ -76,7 +76,7 @@ def test_an_open_window_takes_the_file_and_the_second_start_is_done(tmp_path: Pa
 
     def window() -> None:
         while not taken:
-            taken.extend(handing.take(paths))
+            taken.extend(single_instance.take(paths))
             time.sleep(0.01)
 
     thread = threading.Thread(target=window, daemon=True)
@@ -96,15 +96,15 @@ def test_a_lethe_without_a_window_is_told_plainly(tmp_path: Path, monkeypatch: p
         commands.handed_over(Paths.standard(tmp_path), tmp_path / "Mira.lethe")
 
     lock.release()
-    assert handing.take(Paths.standard(tmp_path)) == []
+    assert single_instance.take(Paths.standard(tmp_path)) == []
 
 
 def test_notes_that_are_old_or_make_no_sense_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     paths = Paths.standard(tmp_path)
-    handing.hand_over(paths, tmp_path / "Mira.lethe")
+    single_instance.hand_over(paths, tmp_path / "Mira.lethe")
     (paths.inbox / "odd.json").write_text("[]")
     (paths.inbox / "broken.json").write_text("{")
-    monkeypatch.setattr(handing, "STALE", -1.0)
+    monkeypatch.setattr(single_instance, "STALE", -1.0)
 
-    assert handing.take(paths) == []
+    assert single_instance.take(paths) == []
     assert list(paths.inbox.iterdir()) == []

@@ -11,7 +11,7 @@ from lethe_app.domain.bundle import Bundle
 from lethe_app.errors import FileError
 from lethe_app.interchange.bundle_archive import LIMITS, Limits
 from lethe_app.interchange.bundles import BundleReader
-from lethe_app.storage.files import parse
+from lethe_app.storage.files.json_files import parse
 
 MANIFEST = {
     "format": "lethe-persona",

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice
 from PySide6.QtGui import QImage
 
-from lethe_app.interchange.pictures import LARGEST, MEASURES, problem_of
+from lethe_app.interchange.images import LARGEST, MEASURES, problem_of
 from lethe_app.paths import shipped_root
 from tests.interchange.packed import members, png, refusal
 

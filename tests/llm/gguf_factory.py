@@ -9,7 +9,7 @@ from typing import Any
 import gguf
 import numpy as np
 
-from lethe_app.llm.tokens import Vocabulary
+from lethe_app.llm.tokenizer.counter import Vocabulary
 
 
 def write_model(

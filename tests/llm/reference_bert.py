@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lethe_app.llm.starter import embedder_source
+from lethe_app.llm.models.bundled import embedder_source
 
 SENTENCES = (
     "The lighthouse keeper counted the ships until the fog came in.",

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.llm.bookmarks import Bookmark, open_private, read, read_head, write
-from lethe_app.llm.joints import Joint
+from lethe_app.llm.kv_cache.edits import Joint
+from lethe_app.llm.kv_cache.saved_state import Bookmark, open_private, read, read_head, write
 
 MARK = Bookmark([1, 5, 9, 200_000], (Joint(2, 40), Joint(3, 7)), bytes(range(256)) * 40)
 

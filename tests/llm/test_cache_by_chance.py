@@ -17,12 +17,13 @@ import pytest
 
 from lethe_app.domain.model import LoadOptions
 from lethe_app.errors import ModelError
-from lethe_app.llm import joints, llama_cache, llama_parking
-from lethe_app.llm.bookmarks import Bookmark
-from lethe_app.llm.llama import LlamaEngine
-from lethe_app.llm.llama_cache import Cache
-from lethe_app.llm.llama_parking import PARKED, SEQUENCE
-from lethe_app.llm.wishes import Wishes
+from lethe_app.llm.engines.llama import LlamaEngine
+from lethe_app.llm.kv_cache import cache as kv_cache_cache
+from lethe_app.llm.kv_cache import edits, staging
+from lethe_app.llm.kv_cache.cache import Cache
+from lethe_app.llm.kv_cache.reuse import Wishes
+from lethe_app.llm.kv_cache.saved_state import Bookmark
+from lethe_app.llm.kv_cache.staging import PARKED, SEQUENCE
 from tests.llm.test_surgery import silent
 from tests.llm.tiny_models import write_gemma, write_granite, write_lfm2, write_llama, write_mamba
 
@@ -124,9 +125,9 @@ def test_whatever_is_asked_of_a_cache_it_holds_what_it_says(rig: Rig, seed: int,
     for _round in range(25):
         rig.engine.stop.clear()
         with monkeypatch.context() as patch:
-            patch.setattr(llama_parking, "MOST_BYTES", chance.dice.choice([0, 1 << 20]))
-            patch.setattr(llama_parking, "PIECE", 48)
-            patch.setattr(joints, "MENDED", chance.dice.choice([20, 512]))
+            patch.setattr(staging, "MOST_BYTES", chance.dice.choice([0, 1 << 20]))
+            patch.setattr(staging, "PIECE", 48)
+            patch.setattr(edits, "MENDED", chance.dice.choice([20, 512]))
             if chance.dice.random() < 0.05:
                 fail_after(chance.dice.randrange(3), patch)
             read(rig, chance)
@@ -163,7 +164,7 @@ def fail_after(batches: int, patch: pytest.MonkeyPatch) -> None:
         left[0] -= 1
         return usual(context, batch) if left[0] >= 0 else 1
 
-    patch.setattr(llama_cache.llama_cpp, "llama_decode", decode)
+    patch.setattr(kv_cache_cache.llama_cpp, "llama_decode", decode)
 
 
 def speak(rig: Rig, chance: Chance) -> None:

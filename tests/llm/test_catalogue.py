@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.llm.catalogue import STARTER, YOURS, find, roots
+from lethe_app.llm.models.discovery import STARTER, YOURS, find, roots
 from tests.llm.gguf_factory import chat_settings, write_model
 
 

@@ -8,9 +8,10 @@ import math
 import llama_cpp
 import pytest
 
-from lethe_app.domain.drawing import NextWords, drawn, untouched
+from lethe_app.domain.model import NextWords
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.llm.llama_sampling import Sampler
+from lethe_app.llm.engines.llama_sampling import Sampler
+from lethe_app.ui.pages.presets.sampler_chain import drawn, untouched
 
 LOGITS = [10.6, 9.5, 8.4, 8.2, 7.9, 7.6, 7.1, 6.4, 5.0, 4.4, 3.0, 2.0, 1.5, 0.2, -1.0, -1.5, -3.0, -4.0, -4.2, -6.0]
 WORDS = NextWords(tuple((f"w{place}", logit) for place, logit in enumerate(LOGITS)))

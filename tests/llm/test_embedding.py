@@ -10,9 +10,9 @@ import pytest
 from lethe_app.domain.model import LoadOptions
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError
-from lethe_app.llm import starter
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.gguf_file import describe
+from lethe_app.llm.models import bundled
+from lethe_app.llm.models.gguf_model import describe
 from lethe_app.paths import shipped_root
 
 REFERENCE = shipped_root() / "resources" / "starter_reference.json"
@@ -20,7 +20,7 @@ REFERENCE = shipped_root() / "resources" / "starter_reference.json"
 
 @pytest.fixture
 async def embedder(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ModelClient]:
-    path = starter.embedder(tmp_path_factory.getbasetemp() / "embedder")
+    path = bundled.embedder(tmp_path_factory.getbasetemp() / "embedder")
     client = ModelClient("embed")
     await client.load(describe(path), LoadOptions(), lambda _fraction: None)
     yield client
@@ -33,9 +33,9 @@ def product(one: Sequence[float], other: Sequence[float]) -> float:
 
 async def test_it_passes_the_self_test(embedder: ModelClient):
 
-    vectors = await embedder.embed(starter.reference_sentences(REFERENCE))
+    vectors = await embedder.embed(bundled.reference_sentences(REFERENCE))
 
-    verdict = starter.self_test(vectors, REFERENCE)
+    verdict = bundled.self_test(vectors, REFERENCE)
 
     assert verdict.passed, verdict.detail
 

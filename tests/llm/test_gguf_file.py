@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lethe_app.errors import ModelError, ModelMissing, ModelUnreadable
-from lethe_app.llm import gguf_header
-from lethe_app.llm.gguf_file import FILE_TYPES, clean_stem, describe
-from lethe_app.llm.gguf_header import TENSOR_TYPES, read_header
+from lethe_app.llm.models import gguf_header
+from lethe_app.llm.models.gguf_header import TENSOR_TYPES, read_header
+from lethe_app.llm.models.gguf_model import FILE_TYPES, clean_stem, describe
 from tests.llm.gguf_factory import chat_settings, write_model
 
 

@@ -13,9 +13,9 @@ import pytest
 
 from lethe_app.domain.model import DownloadStage, RemoteModel
 from lethe_app.errors import DiskFull, DownloadFailed, StorageError
-from lethe_app.llm import hub as hub_module
-from lethe_app.llm import part_file
-from lethe_app.llm.hub import Hub
+from lethe_app.llm.models import hugging_face as hub_module
+from lethe_app.llm.models import partial_file
+from lethe_app.llm.models.hugging_face import Hub
 from tests.llm.gguf_factory import chat_settings, write_model
 from tests.llm.hub_server import MODEL, SHA, HubServer, serving
 
@@ -143,7 +143,7 @@ async def test_nobody_is_followed_to_an_open_connection_elsewhere(tmp_path: Path
 
 
 async def test_a_disk_too_small_is_told_before_anything_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(part_file, "SPARE", 1 << 62)
+    monkeypatch.setattr(partial_file, "SPARE", 1 << 62)
     async with serving(HubServer()) as server:
         with pytest.raises(DiskFull, match="not enough room"):
             await fetch(server, tmp_path)
@@ -163,7 +163,7 @@ async def test_stopping_keeps_what_came(tmp_path: Path):
         await asyncio.gather(loading, return_exceptions=True)
 
     kept = part.read_bytes()
-    assert len(kept) >= part_file.PIECE
+    assert len(kept) >= partial_file.PIECE
     assert MODEL.startswith(kept)
 
 

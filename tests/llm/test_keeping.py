@@ -10,8 +10,8 @@ import pytest
 
 from lethe_app.domain.model import StopReason
 from lethe_app.llm.client import ModelClient
+from lethe_app.llm.engines.request_queue import lane_of
 from lethe_app.llm.protocol import Keep, KeptAt, Lane
-from lethe_app.llm.turnstile import lane_of
 from tests.llm.test_quiet import TITLE, begun, hear, load
 
 LONG = "word " * 900

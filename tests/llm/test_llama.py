@@ -12,10 +12,10 @@ import pytest
 from lethe_app.domain.model import LoadOptions, StopReason
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError, ModelMissing, ModelUnreadable, PromptTooLong
-from lethe_app.llm.llama import LlamaEngine
-from lethe_app.llm.llama_lane import Outlet
+from lethe_app.llm.engines.llama import LlamaEngine
+from lethe_app.llm.engines.llama_context import Outlet
+from lethe_app.llm.kv_cache.diff import common_prefix
 from lethe_app.llm.protocol import Generate
-from lethe_app.llm.splices import common_prefix
 
 GREEDY = SamplerPreset(name="greedy", temperature=0)
 QUESTION = "<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n"

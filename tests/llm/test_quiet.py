@@ -15,7 +15,7 @@ from lethe_app.domain.model import LoadOptions, ModelFile, StopReason, Usage
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError, ModelOutOfMemory, PromptTooLong
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.llama import LlamaEngine
+from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.protocol import Chunk, Done, Generate, Lane, Reading
 
 SAMPLER = SamplerPreset(name="test", temperature=0)

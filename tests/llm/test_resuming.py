@@ -15,8 +15,9 @@ import pytest
 
 from lethe_app.domain.model import KvType, LoadOptions, Usage
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.llm import llama_weights, resuming
-from lethe_app.llm.llama import LlamaEngine
+from lethe_app.llm.engines.llama import LlamaEngine
+from lethe_app.llm.kv_cache import session_switch
+from lethe_app.llm.native import model as native_model
 from lethe_app.llm.protocol import Forget, Generate, Keep, KeptAt, ReadAhead
 from tests.llm.test_surgery import NOISE, STORY, divergence
 
@@ -33,8 +34,8 @@ Opening = Callable[..., LlamaEngine]
 @pytest.fixture(autouse=True)
 def short_conversations_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """Long ones take long to read."""
-    monkeypatch.setattr(resuming, "SMALLEST", 128)
-    monkeypatch.setattr(resuming, "WORTH_FETCHING", 64)
+    monkeypatch.setattr(session_switch, "SMALLEST", 128)
+    monkeypatch.setattr(session_switch, "WORTH_FETCHING", 64)
 
 
 @pytest.fixture
@@ -237,7 +238,7 @@ def test_what_another_build_made_is_made_anew(open_engine: Opening, place: KeptA
     engine = open_engine()
     reading(engine, TOLD, place)
     keep(engine)
-    monkeypatch.setattr(llama_weights.llama_cpp, "__version__", "0.0.1")
+    monkeypatch.setattr(native_model.llama_cpp, "__version__", "0.0.1")
 
     _text, usage = say(open_engine(), ASKED, place)
 
@@ -287,8 +288,8 @@ def test_what_is_kept_already_is_not_written_again(open_engine: Opening, place: 
 def test_without_memory_for_a_copy_nothing_is_kept(open_engine: Opening, place: KeptAt, monkeypatch: pytest.MonkeyPatch):
     engine = open_engine()
     reading(engine, TOLD, place)
-    room = llama_weights.psutil.virtual_memory()
-    monkeypatch.setattr(llama_weights.psutil, "virtual_memory", lambda: room._replace(available=1_000_000))
+    room = native_model.psutil.virtual_memory()
+    monkeypatch.setattr(native_model.psutil, "virtual_memory", lambda: room._replace(available=1_000_000))
 
     keep(engine)
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lethe_app.domain.model import LoadOptions
-from lethe_app.llm.llama_weights import NativeFlag, Weights
-from lethe_app.llm.retokenize import Retokenizer, any_of, shared_length
+from lethe_app.llm.native.model import NativeFlag, Weights
+from lethe_app.llm.tokenizer.incremental import Retokenizer, any_of, shared_length
 
 PIECES = st.sampled_from(
     [

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.llm import shelf as shelves
-from lethe_app.llm.bookmarks import Bookmark, write
+from lethe_app.llm.kv_cache import state_store as shelves
+from lethe_app.llm.kv_cache.saved_state import Bookmark, write
+from lethe_app.llm.kv_cache.state_store import Shelf, trim
 from lethe_app.llm.protocol import KeptAt
-from lethe_app.llm.shelf import Shelf, trim
 
 SIZE = 10_000
 MARK = Bookmark([1, 2, 3], (), b"x" * SIZE)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.llm.joints import MENDED, MOST_JOINTS, Joint, is_too_much, mend, rejoin
-from lethe_app.llm.splices import SHORTEST, Run, common_prefix, plan
+from lethe_app.llm.kv_cache.diff import SHORTEST, Run, common_prefix, plan
+from lethe_app.llm.kv_cache.edits import MENDED, MOST_JOINTS, Joint, is_too_much, mend, rejoin
 
 WORDS = st.integers(0, 9)
 """So few that everything repeats."""

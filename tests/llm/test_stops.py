@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.llm.stops import StopStrings
+from lethe_app.llm.engines.stop_strings import StopStrings
 
 
 def test_a_stop_string_split_over_pieces_is_found_and_never_shown():

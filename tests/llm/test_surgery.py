@@ -14,11 +14,11 @@ import pytest
 
 from lethe_app.domain.model import LoadOptions
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.llm import llama_parking
-from lethe_app.llm.joints import MOST_JOINTS, Joint
-from lethe_app.llm.llama import LlamaEngine
-from lethe_app.llm.llama_cache import Cache, Wishes
-from lethe_app.llm.llama_parking import PARKED, SEQUENCE
+from lethe_app.llm.engines.llama import LlamaEngine
+from lethe_app.llm.kv_cache import staging
+from lethe_app.llm.kv_cache.cache import Cache, Wishes
+from lethe_app.llm.kv_cache.edits import MOST_JOINTS, Joint
+from lethe_app.llm.kv_cache.staging import PARKED, SEQUENCE
 from lethe_app.llm.protocol import Generate, Lane
 
 GREEDY = SamplerPreset(name="greedy", temperature=0)
@@ -170,7 +170,7 @@ def test_computed_anew_it_is_the_same_to_the_last_bit(table: Table):
 
 def test_where_old_cells_are_in_the_way_the_last_bits_differ(table: Table, monkeypatch: pytest.MonkeyPatch):
     """Which is why they are put out of it, and what the test above would see."""
-    monkeypatch.setattr(llama_parking, "MOST_BYTES", 0)
+    monkeypatch.setattr(staging, "MOST_BYTES", 0)
     wanted, true = operated(table)
 
     table.cache.evaluate(wanted, silent, Wishes(exact=True))
@@ -180,7 +180,7 @@ def test_where_old_cells_are_in_the_way_the_last_bits_differ(table: Table, monke
 
 
 def test_what_was_not_reached_when_it_was_stopped_is_given_back_as_it_was(table: Table, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(llama_parking, "PIECE", 48)
+    monkeypatch.setattr(staging, "PIECE", 48)
     wanted, true = operated(table)
     before = [one.changed for one in table.cache.joints]
 
@@ -208,7 +208,7 @@ def test_computing_anew_what_was_never_cut_costs_one_token(table: Table):
 
 def test_what_cannot_be_given_back_is_read_again_and_never_claimed(table: Table, monkeypatch: pytest.MonkeyPatch):
     wanted, true = operated(table)
-    monkeypatch.setattr(llama_parking, "put", lambda *_where: False)
+    monkeypatch.setattr(staging, "put", lambda *_where: False)
 
     table.cache.evaluate(wanted, lambda _done, _total: table.engine.stop.set(), Wishes(exact=True))
     table.engine.stop.clear()

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lethe_app.llm.bpe_merges import SIGNS, Inseparable, Merges, all_raw_bytes, raw_bytes
-from lethe_app.llm.pretokenizers import KNOWN
-from lethe_app.llm.tokens import TokenCounter, Vocabulary, build_encoding, estimate
+from lethe_app.llm.tokenizer.byte_alphabet import SIGNS, Inseparable, Merges, all_raw_bytes, raw_bytes
+from lethe_app.llm.tokenizer.counter import TokenCounter, Vocabulary, build_encoding, estimate
+from lethe_app.llm.tokenizer.pretokenizers import KNOWN
 from tests.llm.gguf_factory import write_vocabulary
 
 CORPUS = Path(__file__).parent / "data" / "corpus.txt"

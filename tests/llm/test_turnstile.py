@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from lethe_app.domain.presets import SamplerPreset
+from lethe_app.llm.engines.request_queue import Turnstile
 from lethe_app.llm.protocol import Generate, Lane, ReadAhead, Request, Rest, Tokenize
-from lethe_app.llm.turnstile import Turnstile
 
 PRESET = SamplerPreset(name="test")
 

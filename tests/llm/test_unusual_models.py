@@ -12,12 +12,13 @@ import pytest
 
 from lethe_app.domain.model import LoadOptions, Usage
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.llm import llama_weights, resuming
-from lethe_app.llm.gguf_file import describe
-from lethe_app.llm.llama import LlamaEngine
+from lethe_app.llm.engines.llama import LlamaEngine
+from lethe_app.llm.kv_cache import session_switch
+from lethe_app.llm.kv_cache.reuse import SEAM
+from lethe_app.llm.kv_cache.session_switch import LEAST_NEW
+from lethe_app.llm.models.gguf_model import describe
+from lethe_app.llm.native import model as native_model
 from lethe_app.llm.protocol import Generate, Keep, KeptAt, ReadAhead
-from lethe_app.llm.resuming import LEAST_NEW
-from lethe_app.llm.wishes import SEAM
 from tests.llm.test_surgery import STORY
 from tests.llm.tiny_models import WINDOW, write_gemma, write_granite, write_lfm2, write_mamba
 
@@ -69,14 +70,14 @@ def narrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opening]
         params.swa_full = False
         return params
 
-    monkeypatch.setattr(llama_weights.llama_cpp, "llama_context_default_params", sparing)
+    monkeypatch.setattr(native_model.llama_cpp, "llama_context_default_params", sparing)
     yield from opening(write_gemma(tmp_path / "gemma.gguf"))
 
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KeptAt:
-    monkeypatch.setattr(resuming, "SMALLEST", 128)
-    monkeypatch.setattr(resuming, "WORTH_FETCHING", 64)
+    monkeypatch.setattr(session_switch, "SMALLEST", 128)
+    monkeypatch.setattr(session_switch, "WORTH_FETCHING", 64)
     return KeptAt(tmp_path / "states", "anna-1", 1 << 30)
 
 

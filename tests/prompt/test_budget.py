@@ -3,10 +3,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lethe_app.config.settings import Settings
 from lethe_app.domain.prompt import Part
 from lethe_app.prompt import budget
 from lethe_app.prompt.budget import CAPS, HISTORY_FLOOR, HISTORY_TARGET, MESSAGE_SHARE, Demand, cut_history, plan
-from lethe_app.settings import Settings
 
 
 def demand(

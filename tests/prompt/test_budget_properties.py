@@ -15,15 +15,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lethe_app.choices import PromptLayout
+from lethe_app.config.options import PromptLayout
 from lethe_app.domain.prompt import Note, Prompt, Turn
 from lethe_app.errors import PromptTooLong
-from lethe_app.llm.gguf_header import read_header
-from lethe_app.llm.tokens import TokenCounter
+from lethe_app.llm.models.gguf_header import read_header
+from lethe_app.llm.tokenizer.counter import TokenCounter
 from lethe_app.prompt.builder import Request, build
-from lethe_app.prompt.disarm import JOINER, Disarmer
+from lethe_app.prompt.control_tokens import JOINER, Disarmer
+from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.sections import Extras
-from lethe_app.prompt.template import ChatTemplate
 from tests.prompt.test_builder import ADA, MOMENT, RENDERERS, Count, request
 
 CONTROL = ("<|im_start|>", "<|im_end|>", "<|endoftext|>")

@@ -14,11 +14,11 @@ from lethe_app.domain.presets import InstructPreset, SystemPreset
 from lethe_app.domain.prompt import Note, Part, Prompt, Turn
 from lethe_app.errors import PromptTooLong
 from lethe_app.prompt.builder import Request, build
-from lethe_app.prompt.disarm import JOINER, Disarmer
-from lethe_app.prompt.instruct import InstructRenderer
+from lethe_app.prompt.control_tokens import JOINER, Disarmer
+from lethe_app.prompt.format.chat_template import ChatTemplate
+from lethe_app.prompt.format.instruct import InstructRenderer
 from lethe_app.prompt.macros import Scene
 from lethe_app.prompt.sections import Extras
-from lethe_app.prompt.template import ChatTemplate
 from tests.prompt import templates
 
 MOMENT = datetime(2026, 3, 1, 20, 15, tzinfo=UTC)

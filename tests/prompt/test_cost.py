@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from lethe_app.choices import PromptLayout
+from lethe_app.config.options import PromptLayout
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.domain.prompt import Cost, Note, Prompt, Turn
-from lethe_app.prompt import cost
+from lethe_app.prompt import cache_cost
 from lethe_app.prompt.builder import Request, build
 from lethe_app.prompt.macros import Scene
 from lethe_app.prompt.sections import Extras
@@ -58,9 +58,9 @@ def read_again(before: Prompt, after: Prompt, said: str = SAID) -> Cost:
     story = before.text + said
     while known < min(len(story), len(after.text)) and story[known] == after.text[known]:
         known += 1
-    fresh = sum(len(span.text) for span in cost.new_in(before.spans, said, after.spans))
+    fresh = sum(len(span.text) for span in cache_cost.new_in(before.spans, said, after.spans))
     layout = after.receipt.layout
-    return cost.work_out(before.spans, after.spans, fresh, len(after.text) - known, len(after.text), 0, layout)
+    return cache_cost.work_out(before.spans, after.spans, fresh, len(after.text) - known, len(after.text), 0, layout)
 
 
 async def test_a_plain_turn_has_nothing_read_again():
@@ -112,7 +112,7 @@ async def test_a_cut_is_told_as_a_cut_also_where_a_summary_takes_over():
     before = await made(SECOND)
     after = await made([*SECOND[2:], Turn("assistant", "Why?"), Turn("user", "Wind.")], extras=Extras(summaries=["They met."]))
 
-    assert read_again(before, after, "Why?").because == cost.LEFT
+    assert read_again(before, after, "Why?").because == cache_cost.LEFT
 
 
 async def test_other_changes_are_named():
@@ -135,8 +135,8 @@ async def test_other_changes_are_named():
 
 async def test_a_reply_whose_thoughts_are_not_sent_again_is_told():
     before, after = await made(FIRST), await made(SECOND)
-    fresh = sum(len(span.text) for span in cost.new_in(before.spans, SAID, after.spans))
+    fresh = sum(len(span.text) for span in cache_cost.new_in(before.spans, SAID, after.spans))
 
-    told = cost.work_out(before.spans, after.spans, fresh, fresh + 40, len(after.text), 0, LATE)
+    told = cache_cost.work_out(before.spans, after.spans, fresh, fresh + 40, len(after.text), 0, LATE)
 
     assert told.because == "the reply stands there otherwise than the model wrote it"

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.prompt.disarm import JOINER, Disarmer
+from lethe_app.prompt.control_tokens import JOINER, Disarmer
 
 TOKENS = ("<|im_start|>", "<|im_end|>", "</s>", "[INST]", "<|im_end|>x", "|><|", "\n", "x")
 DISARM = Disarmer(TOKENS)

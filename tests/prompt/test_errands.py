@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.errors import FileError
-from lethe_app.prompt.errands import Errands, Task, parse
+from lethe_app.prompt.task_prompts import Errands, Task, parse
 
 SHIPPED = Errands(Path(__file__).parent.parent.parent / "resources" / "prompts")
 

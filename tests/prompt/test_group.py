@@ -8,7 +8,7 @@ from os.path import commonprefix
 
 import pytest
 
-from lethe_app.choices import PromptLayout
+from lethe_app.config.options import PromptLayout
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.prompt import Note, Part, Prompt, Turn
 from lethe_app.prompt.builder import Request, build

@@ -12,8 +12,8 @@ from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile
 from lethe_app.domain.presets import InstructPreset
 from lethe_app.domain.prompt import Turn
 from lethe_app.paths import shipped_root
-from lethe_app.prompt.instruct import _ARCHITECTURES, _MARKS, InstructRenderer, choose_renderer, recognise
-from lethe_app.prompt.thinking import Markers
+from lethe_app.prompt.format.instruct import _ARCHITECTURES, _MARKS, InstructRenderer, choose_renderer, recognise
+from lethe_app.prompt.format.thinking import Markers
 from tests.prompt import templates
 
 FILES = sorted((shipped_root() / "resources" / "presets" / "instruct").glob("*.json"))

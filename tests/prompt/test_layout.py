@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.choices import PromptLayout
+from lethe_app.config.options import PromptLayout
 from lethe_app.domain.prompt import Note, Part, Span, Turn
 from lethe_app.prompt.layout import Pieces, arrange
 

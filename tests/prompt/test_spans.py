@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.choices import PromptLayout
+from lethe_app.config.options import PromptLayout
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
 from lethe_app.domain.prompt import Note, Part, Prompt, Span, Turn
 from lethe_app.prompt.builder import Request, build
-from lethe_app.prompt.disarm import Disarmer
-from lethe_app.prompt.instruct import InstructRenderer
+from lethe_app.prompt.control_tokens import Disarmer
+from lethe_app.prompt.format.chat_template import ChatTemplate
+from lethe_app.prompt.format.instruct import InstructRenderer
 from lethe_app.prompt.layout import placed
 from lethe_app.prompt.macros import Scene
 from lethe_app.prompt.sections import Extras
 from lethe_app.prompt.spans import cut_out, joined, label, rewritten
-from lethe_app.prompt.template import ChatTemplate
 from tests.prompt import templates
 
 MOMENT = datetime(2026, 3, 1, 20, 15, tzinfo=UTC)

@@ -13,19 +13,19 @@ from pathlib import Path
 import pytest
 
 from lethe_app.app import build as build_house
+from lethe_app.composition.app_services import House
 from lethe_app.domain import clock
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 from lethe_app.domain.presets import InstructPreset
 from lethe_app.domain.prompt import Note, Turn
-from lethe_app.domain.recollection import TurnMemory
-from lethe_app.house import House
-from lethe_app.llm.gguf_header import read_header
+from lethe_app.domain.recall import TurnMemory
+from lethe_app.llm.models.gguf_header import read_header
 from lethe_app.paths import Paths, shipped_root
 from lethe_app.prompt.builder import build
-from lethe_app.prompt.instruct import InstructRenderer
-from lethe_app.prompt.renderer import Renderer
-from lethe_app.prompt.template import ChatTemplate
+from lethe_app.prompt.format.chat_template import ChatTemplate
+from lethe_app.prompt.format.instruct import InstructRenderer
+from lethe_app.prompt.format.renderer import Renderer
 from lethe_app.services.events import Finished, Recalled, TurnEvent
 from tests.prompt import templates
 from tests.prompt.test_builder import MOMENT, Count, request

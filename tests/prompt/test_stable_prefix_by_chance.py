@@ -17,15 +17,15 @@ from uuid import UUID
 import pytest
 
 from lethe_app.app import build
+from lethe_app.composition.app_services import House
 from lethe_app.domain import clock
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 from lethe_app.domain.prompt import Part, Prompt
-from lethe_app.house import House
-from lethe_app.llm.gguf_header import read_header
+from lethe_app.llm.models.gguf_header import read_header
 from lethe_app.paths import Paths
-from lethe_app.services import reading_ahead
-from lethe_app.services.frames import Frame
+from lethe_app.services.chat import prefill
+from lethe_app.services.prompting.stable_prefix import Frame
 from tests.prompt.test_stable_prefix import BAY, BEGUN, MIRA, TOMAS, Hands, Heard, play
 
 SUBJECTS = ("buoy", "crab", "gull", "violin", "the lighthouse", "my sister Ines lives in Porto", "I am angry", "thank you")
@@ -215,7 +215,7 @@ async def test_whatever_happens_between_two_turns_what_was_said_before_stands_th
 ):
     hands, dice = Hands(), random.Random(seed)
     monkeypatch.setattr(clock, "datetime", hands)
-    monkeypatch.setattr(reading_ahead, "PAUSE", 0.0)
+    monkeypatch.setattr(prefill, "PAUSE", 0.0)
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     scene = await evening(tmp_path, hands, dice, starter_model)
     between: list[Callable[[], Awaitable[None]]] = [

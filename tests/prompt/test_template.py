@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from lethe_app.domain.prompt import Turn
 from lethe_app.errors import TemplateUnusable
-from lethe_app.prompt.manners import SCENE_GOES_ON, SCENE_START
-from lethe_app.prompt.template import ChatTemplate
+from lethe_app.prompt.format.chat_template import ChatTemplate
+from lethe_app.prompt.format.constraints import SCENE_GOES_ON, SCENE_START
 from tests.prompt import templates
 
 MOMENT = datetime(2026, 3, 1, 20, 15, tzinfo=UTC)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.prompt.thinking import MARKERS, ThinkingSplitter, closed_thought, opens_thought
+from lethe_app.prompt.format.thinking import MARKERS, ThinkingSplitter, closed_thought, opens_thought
 
 HARMONY = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Yes."
 

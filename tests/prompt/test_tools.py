@@ -11,11 +11,11 @@ import pytest
 from lethe_app.domain.presets import InstructPreset
 from lethe_app.domain.prompt import Turn
 from lethe_app.domain.tools import MALFORMED
-from lethe_app.prompt.instruct import InstructRenderer
-from lethe_app.prompt.template import ChatTemplate
-from lethe_app.prompt.thinking import ThinkingSplitter
-from lethe_app.prompt.tool_spellings import read_calls
-from lethe_app.prompt.tools import CallEars, equipped, is_equipped
+from lethe_app.prompt.format.chat_template import ChatTemplate
+from lethe_app.prompt.format.instruct import InstructRenderer
+from lethe_app.prompt.format.thinking import ThinkingSplitter
+from lethe_app.prompt.format.tool_call_syntax import read_calls
+from lethe_app.prompt.format.tool_calls import CallEars, equipped, is_equipped
 from tests.prompt.templates import CHATML, HERMES, LATE_TOOLS
 
 NAMES = ("memory_save", "memory_search", "dice_roll")

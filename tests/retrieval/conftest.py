@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from lethe_app.domain.passage import Meaning
-from lethe_app.retrieval.words import cut, fold
+from lethe_app.retrieval.query_terms import cut, fold
 from lethe_app.storage.database import Database
-from lethe_app.storage.passages import Passages
+from lethe_app.storage.index.passages import Passages
 
 SIZE = 64
 SAME = {"vessel": "boat", "feline": "cat"}

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from lethe_app.domain.passage import Meaning, PassageKind
 from lethe_app.errors import FileError
 from lethe_app.paths import shipped_root
-from lethe_app.retrieval import render
-from lethe_app.retrieval.calibrate import (
+from lethe_app.retrieval import passage_builder
+from lethe_app.retrieval.calibration import (
     BATCH,
     NEAR_IDENTITY,
     ORIGINAL,
@@ -32,8 +32,8 @@ from lethe_app.retrieval.calibrate import (
     measure,
     with_strangers,
 )
-from lethe_app.retrieval.recall import Recall
-from lethe_app.storage.passages import Passages
+from lethe_app.retrieval.memory_index import Recall
+from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import embed
 
 SHIPPED = shipped_root() / "resources" / "calibration" / "pairs.json"
@@ -231,7 +231,7 @@ def test_every_message_meets_the_memories_of_other_topics(shipped: list[Pair]):
 async def test_limits_are_fitted_on_the_distances_that_they_are_used_on(passages: Passages, kind: PassageKind):
     recall, guid = Recall(passages, embed, "toy"), uuid4()
     asked = Pair(kind=Kind.QUESTION, topic="home", first="Where do I live?", second="Mira lives in Porto.")
-    await recall.keep([render.make(kind, "mira", guid, guid, asked.second, datetime(2026, 5, 8, tzinfo=UTC))])
+    await recall.keep([passage_builder.make(kind, "mira", guid, guid, asked.second, datetime(2026, 5, 8, tzinfo=UTC))])
     await recall.catch_up()
 
     used = await recall.distances(asked.first, [guid])

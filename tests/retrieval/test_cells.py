@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from lethe_app.errors import StorageError
-from lethe_app.retrieval import cells as module
-from lethe_app.retrieval.cells import Cells
+from lethe_app.retrieval.vectors import inverted_file as module
+from lethe_app.retrieval.vectors.inverted_file import Cells
 
 SIZE = 6
 

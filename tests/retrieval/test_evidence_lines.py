@@ -7,10 +7,10 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from lethe_app.retrieval import render
+from lethe_app.retrieval import passage_builder
 from lethe_app.retrieval.assertions import LONG, is_evidence, is_request, parts_of, read_line, substance
-from lethe_app.retrieval.recall import Embed, Recall
-from lethe_app.storage.passages import Passages
+from lethe_app.retrieval.memory_index import Embed, Recall
+from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import embed
 
 AT = datetime(2026, 6, 5, 18, tzinfo=UTC)
@@ -92,7 +92,7 @@ async def said(passages: Passages, by: Embed | None, *sessions: list[tuple[str, 
     for week, (guid, lines) in enumerate(zip(guids, sessions, strict=True)):
         for place, (name, text) in enumerate(lines):
             when = AT - timedelta(weeks=len(sessions) - week)
-            await recall.keep(render.message("mira", guid, uuid4(), place, name, text, when))
+            await recall.keep(passage_builder.message("mira", guid, uuid4(), place, name, text, when))
     while await recall.catch_up():
         pass
     return recall, guids

@@ -9,9 +9,9 @@ import pytest
 
 from lethe_app.domain.passage import Meaning
 from lethe_app.errors import ModelCrashed
-from lethe_app.retrieval.geometry import STARTER, measured
-from lethe_app.retrieval.recall import Embed, Recall
-from lethe_app.storage.passages import Passages
+from lethe_app.retrieval.embedding_geometry import STARTER, measured
+from lethe_app.retrieval.memory_index import Embed, Recall
+from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import SIZE, embed
 from tests.retrieval.test_recall import FRIDAY, lived
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.retrieval.cells import Cells
-from lethe_app.retrieval.index import Graph, Table
-from lethe_app.retrieval.tuning import width_for
+from lethe_app.retrieval.vectors.index import Graph, Table
+from lethe_app.retrieval.vectors.inverted_file import Cells
+from lethe_app.retrieval.vectors.search_width import width_for
 
 SIZE = 8
 Kind = type[Table] | type[Graph] | type[Cells]

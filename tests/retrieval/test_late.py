@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lethe_app.domain.passage import Meaning
-from lethe_app.retrieval.late import AT_ONCE, asked, nearest, packed, sharpened
+from lethe_app.retrieval.late_interaction import AT_ONCE, asked, nearest, packed, sharpened
 
 
 def meaning(pieces: dict[str, list[float]]) -> Meaning:

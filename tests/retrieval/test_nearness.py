@@ -9,8 +9,8 @@ from uuid import uuid4
 
 from lethe_app.domain.passage import Meaning, Passage, PassageKind
 from lethe_app.errors import ModelCrashed
-from lethe_app.retrieval import nearness
-from lethe_app.retrieval.nearness import Undated
+from lethe_app.retrieval.vectors import distances
+from lethe_app.retrieval.vectors.distances import Undated
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -44,7 +44,7 @@ async def test_a_text_is_read_once_however_often_it_is_compared():
 
 
 async def test_what_was_not_asked_for_long_is_read_again(monkeypatch):
-    monkeypatch.setattr(nearness, "REMEMBERED", 2)
+    monkeypatch.setattr(distances, "REMEMBERED", 2)
     reader = Reader()
     undated = Undated(reader)
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.retrieval.order import among, begins, distinct, highest_first
+from lethe_app.retrieval.vectors.top_k import among, begins, distinct, highest_first
 
 numbers = st.lists(st.integers(-5, 20), max_size=30)
 

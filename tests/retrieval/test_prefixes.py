@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.retrieval.prefixes import Prefixes, prefixes_of
+from lethe_app.retrieval.query_prefixes import Prefixes, prefixes_of
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.domain.passage import PassageKind
-from lethe_app.retrieval import render
-from lethe_app.retrieval.recall import Embed, Recall
-from lethe_app.retrieval.words import fold, question, unaddressed
-from lethe_app.storage.passages import Passages
+from lethe_app.retrieval import passage_builder
+from lethe_app.retrieval.memory_index import Embed, Recall
+from lethe_app.retrieval.query_terms import fold, question, unaddressed
+from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import embed
 
 AT = datetime(2026, 6, 5, 18, tzinfo=UTC)
@@ -88,7 +88,7 @@ def test_no_text_and_no_name_is_refused(text: str, present: list[str]):
 async def remembering(passages: Passages, by: Embed | None, *memories: str) -> tuple[Recall, list[UUID]]:
     recall, guids = Recall(passages, by, "toy" if by else ""), [uuid4() for _memory in memories]
     for guid, text in zip(guids, memories, strict=True):
-        await recall.keep(render.memory(PassageKind.MEMORY, "mira", guid, "", text, AT - timedelta(days=4)))
+        await recall.keep(passage_builder.memory(PassageKind.MEMORY, "mira", guid, "", text, AT - timedelta(days=4)))
     while await recall.catch_up():
         pass
     return recall, guids

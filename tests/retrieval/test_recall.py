@@ -10,11 +10,11 @@ import pytest
 
 from lethe_app.domain.passage import Meaning, PassageKind
 from lethe_app.errors import ModelCrashed
-from lethe_app.retrieval import looking, render, spread
-from lethe_app.retrieval.geometry import PASSAGES, QUESTIONS
-from lethe_app.retrieval.rank import Found
-from lethe_app.retrieval.recall import Recall
-from lethe_app.storage.passages import Passages
+from lethe_app.retrieval import candidates, passage_builder, term_statistics
+from lethe_app.retrieval.embedding_geometry import PASSAGES, QUESTIONS
+from lethe_app.retrieval.memory_index import Recall
+from lethe_app.retrieval.ranking import Found
+from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import embed
 
 MONDAY = datetime(2026, 5, 4, 20, 0, tzinfo=UTC)
@@ -31,8 +31,8 @@ async def lived(recall: Recall, *, meaning: bool = True) -> dict[str, UUID]:
     """A few conversations of one persona."""
     sessions = {name: uuid4() for name in TALKS}
     for name, (line, fact, when) in TALKS.items():
-        said = render.message("mara", sessions[name], uuid4(), 0, "Tomas", line, when)
-        await recall.keep(said + render.fact("mara", sessions[name], uuid4(), fact, when))
+        said = passage_builder.message("mara", sessions[name], uuid4(), 0, "Tomas", line, when)
+        await recall.keep(said + passage_builder.fact("mara", sessions[name], uuid4(), fact, when))
     while meaning and await recall.catch_up():
         pass
     return sessions
@@ -99,7 +99,7 @@ async def test_small_talk_brings_up_nothing(recall: Recall):
 async def test_a_question_about_oneself_brings_up_what_says_all_its_telling_words(recall: Recall):
     await lived(recall)
     session = uuid4()
-    await recall.keep(render.fact("mara", session, uuid4(), "Tomas learns sign language on Thursdays.", FRIDAY))
+    await recall.keep(passage_builder.fact("mara", session, uuid4(), "Tomas learns sign language on Thursdays.", FRIDAY))
     while await recall.catch_up():
         pass
 
@@ -142,7 +142,9 @@ async def test_before_its_meaning_is_known_words_find_a_passage(passages: Passag
 
 async def test_a_memory_stands_for_itself(recall: Recall):
     guid = uuid4()
-    await recall.keep(render.memory(PassageKind.MEMORY, "mara", guid, "Lighthouse", "It blinks every nine seconds.", MONDAY))
+    await recall.keep(
+        passage_builder.memory(PassageKind.MEMORY, "mara", guid, "Lighthouse", "It blinks every nine seconds.", MONDAY)
+    )
     await recall.catch_up()
 
     assert sources(await recall.search(["mara"], "How often does the lighthouse blink?", at=FRIDAY)) == [guid]
@@ -150,9 +152,13 @@ async def test_a_memory_stands_for_itself(recall: Recall):
 
 async def test_a_memory_can_win_against_sessions(recall: Recall):
     sessions, guid = await lived(recall), uuid4()
-    lighthouse = render.memory(PassageKind.MEMORY, "mara", guid, "Cat", "My cat Whiskers is afraid of thunder.", MONDAY)
+    lighthouse = passage_builder.memory(
+        PassageKind.MEMORY, "mara", guid, "Cat", "My cat Whiskers is afraid of thunder.", MONDAY
+    )
     own_fact = uuid4()
-    await recall.keep([*lighthouse, *render.fact("mara", own_fact, own_fact, "Tomas sails a red boat named Gull.", MONDAY)])
+    await recall.keep(
+        [*lighthouse, *passage_builder.fact("mara", own_fact, own_fact, "Tomas sails a red boat named Gull.", MONDAY)]
+    )
     while await recall.catch_up():
         pass
 
@@ -165,7 +171,7 @@ async def test_a_memory_can_win_against_sessions(recall: Recall):
 
 async def test_a_persona_remembers_the_worlds_she_is_bound_to(recall: Recall):
     sessions, entry = await lived(recall), uuid4()
-    told = render.memory(PassageKind.WORLD, "world:sea", entry, "Lighthouse", "It blinks every nine seconds.", MONDAY)
+    told = passage_builder.memory(PassageKind.WORLD, "world:sea", entry, "Lighthouse", "It blinks every nine seconds.", MONDAY)
     before = await recall.search(["mara", "world:sea"], "How often does the lighthouse blink?", at=FRIDAY)
     await recall.keep(told)
     await recall.catch_up()
@@ -183,12 +189,12 @@ async def test_a_persona_remembers_the_worlds_she_is_bound_to(recall: Recall):
 
 async def test_what_is_replaced_is_found_by_its_new_words_alone(recall: Recall, passages: Passages):
     session, message = uuid4(), uuid4()
-    same = render.fact("mara", session, message, "The harbour is closed.", MONDAY)
-    await recall.keep([*same, *render.fact("mara", session, message, "Gale warning tonight.", MONDAY)])
+    same = passage_builder.fact("mara", session, message, "The harbour is closed.", MONDAY)
+    await recall.keep([*same, *passage_builder.fact("mara", session, message, "Gale warning tonight.", MONDAY)])
     await recall.catch_up()
     await recall.search(["mara"], "gale", at=FRIDAY)
 
-    await recall.replace([message], [*same, *render.fact("mara", session, message, "Calm weather tonight.", MONDAY)])
+    await recall.replace([message], [*same, *passage_builder.fact("mara", session, message, "Calm weather tonight.", MONDAY)])
 
     assert await recall.waiting() == (1 if recall._embed else 0), "what stayed the same keeps its vector"
     await recall.catch_up()
@@ -249,7 +255,7 @@ async def test_a_turn_embeds_its_message_once(passages: Passages):
     recall = Recall(passages, embed, "toy")
     sessions = await lived(recall)
     guid = uuid4()
-    await recall.keep(render.memory(PassageKind.MEMORY, "mara", guid, "", "A boat waits in the harbour.", MONDAY))
+    await recall.keep(passage_builder.memory(PassageKind.MEMORY, "mara", guid, "", "A boat waits in the harbour.", MONDAY))
     await recall.catch_up()
     recall.use(counting, "toy")
 
@@ -266,10 +272,10 @@ async def test_a_turn_embeds_its_message_once(passages: Passages):
 async def test_distances_leave_days_out(passages: Passages):
     recall = Recall(passages, embed, "toy")
     fact, memory, long = uuid4(), uuid4(), uuid4()
-    await recall.keep(render.fact("mara", fact, fact, "boat", MONDAY))
-    await recall.keep(render.memory(PassageKind.MEMORY, "mara", memory, "", "vessel", MONDAY))
-    await recall.keep(render.memory(PassageKind.MEMORY, "mara", long, "", "cat", MONDAY))
-    await recall.keep(render.memory(PassageKind.MEMORY, "mara", long, "", "boat cat", MONDAY))
+    await recall.keep(passage_builder.fact("mara", fact, fact, "boat", MONDAY))
+    await recall.keep(passage_builder.memory(PassageKind.MEMORY, "mara", memory, "", "vessel", MONDAY))
+    await recall.keep(passage_builder.memory(PassageKind.MEMORY, "mara", long, "", "cat", MONDAY))
+    await recall.keep(passage_builder.memory(PassageKind.MEMORY, "mara", long, "", "boat cat", MONDAY))
     assert await recall.distances("boat", [fact]) == {}, "nothing is known of it yet"
     await recall.catch_up()
 
@@ -284,13 +290,16 @@ async def test_the_nearest_facts_are_told_by_what_they_say_not_by_their_day(pass
     recall = Recall(passages, embed, "toy")
     same, other, often = uuid4(), uuid4(), uuid4()
     text = "Tomas bought a boat"
-    await recall.keep(render.fact("mara", same, same, text, MONDAY - timedelta(days=900)))
-    await recall.keep(render.fact("mara", other, other, "Tomas sold a cat", FRIDAY))
+    await recall.keep(passage_builder.fact("mara", same, same, text, MONDAY - timedelta(days=900)))
+    await recall.keep(passage_builder.fact("mara", other, other, "Tomas sold a cat", FRIDAY))
     await recall.keep(
-        [*render.fact("mara", often, often, "boat", MONDAY), *render.fact("mara", often, often, "bought", MONDAY)]
+        [
+            *passage_builder.fact("mara", often, often, "boat", MONDAY),
+            *passage_builder.fact("mara", often, often, "bought", MONDAY),
+        ]
     )
-    await recall.keep(render.message("mara", uuid4(), uuid4(), 0, "Tomas", text, MONDAY))
-    await recall.keep(render.fact("tom", uuid4(), uuid4(), text, MONDAY))
+    await recall.keep(passage_builder.message("mara", uuid4(), uuid4(), 0, "Tomas", text, MONDAY))
+    await recall.keep(passage_builder.fact("tom", uuid4(), uuid4(), text, MONDAY))
     await recall.catch_up()
 
     near = await recall.nearest("mara", text, PassageKind.FACT, 3)
@@ -307,16 +316,16 @@ async def test_the_nearest_facts_are_told_by_what_they_say_not_by_their_day(pass
 async def crowd(passages: Passages, monkeypatch: pytest.MonkeyPatch) -> tuple[Recall, dict[str, UUID]]:
     """The same life among so many other memories that not all of them can be weighed."""
     for module, name, value in (
-        (looking, "ALL_UP_TO", 5),
-        (spread, "NEAREST", 4),
-        (spread, "WORDIEST", 4),
-        (spread, "IN_TIME", 2),
+        (candidates, "ALL_UP_TO", 5),
+        (term_statistics, "NEAREST", 4),
+        (term_statistics, "WORDIEST", 4),
+        (term_statistics, "IN_TIME", 2),
     ):
         monkeypatch.setattr(module, name, value)
     recall = Recall(passages, embed, "toy", exact_up_to=3)
     sessions = await lived(recall)
     for number in range(30):
-        filler = render.fact(
+        filler = passage_builder.fact(
             "mara", uuid4(), uuid4(), f"filler{number} nothing{number}", MONDAY - timedelta(days=50 + number % 9)
         )
         await recall.keep(filler)

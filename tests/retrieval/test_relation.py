@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.paths import shipped_root
-from lethe_app.retrieval.calibrate import Kind, Thresholds, load_pairs
-from lethe_app.retrieval.contrast import contrast, numbers
-from lethe_app.retrieval.relation import Relation, relation
+from lethe_app.retrieval.calibration import Kind, Thresholds, load_pairs
+from lethe_app.retrieval.contradictions import contrast, numbers
+from lethe_app.retrieval.fact_relation import Relation, relation
 
 LIMITS = Thresholds(
     duplicate=0.02, same_words=0.15, same_memory=0.15, update=0.25, natural=0.7,

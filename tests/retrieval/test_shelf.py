@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.domain.passage import Passage, PassageKind
-from lethe_app.retrieval.shelf import ALONE, FACTS, LINES, Columns, Shelf, numbered
-from lethe_app.storage.passages import KINDS
+from lethe_app.retrieval.vectors.columns import ALONE, FACTS, LINES, Columns, Shelf, numbered
+from lethe_app.storage.index.passages import KINDS
 
 STEPS = st.lists(st.tuples(st.sampled_from(["put", "take", "look"]), st.integers(1, 12), st.integers(0, 2)), max_size=40)
 SOURCES = [UUID(int=(7 << 64) + 3), UUID(int=(7 << 64) + 9), UUID(int=5)]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lethe_app.retrieval.evidence import Evidence, gather, highest, places_of, standard
-from lethe_app.retrieval.gate import BY_MEANING, BY_WORDS, Gate, likelihood, telling
-from lethe_app.retrieval.looking import Looked
-from lethe_app.retrieval.shelf import ALONE, FACTS, LINES, Columns, Sources
+from lethe_app.retrieval.candidates import Looked
+from lethe_app.retrieval.features import Evidence, gather, highest, places_of, standard
+from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS, Gate, likelihood, telling
 from lethe_app.retrieval.signals import SIGNALS, USUAL, ahead, fused, shares, weigh
-from lethe_app.retrieval.spread import spread_of_all
-from lethe_app.retrieval.when import Moment
-from lethe_app.storage.passage_words import Occurrences
+from lethe_app.retrieval.term_statistics import spread_of_all
+from lethe_app.retrieval.time_expressions import Moment
+from lethe_app.retrieval.vectors.columns import ALONE, FACTS, LINES, Columns, Sources
+from lethe_app.storage.index.term_positions import Occurrences
 
 NONE_SAID = Occurrences([], [], [])
 GATED = (*SIGNALS, "words", "nearest", "matter", "ahead")

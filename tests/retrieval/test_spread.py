@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lethe_app.retrieval import spread as module
-from lethe_app.retrieval.shelf import Columns, Sources
-from lethe_app.retrieval.spread import promising, rarity_of, spread_of_some
-from lethe_app.retrieval.when import Moment
-from lethe_app.storage.passage_words import Listed
+from lethe_app.retrieval import term_statistics as module
+from lethe_app.retrieval.term_statistics import promising, rarity_of, spread_of_some
+from lethe_app.retrieval.time_expressions import Moment
+from lethe_app.retrieval.vectors.columns import Columns, Sources
+from lethe_app.storage.index.term_positions import Listed
 
 COUNT, TO_A_SOURCE = 1000, 10
 

@@ -17,13 +17,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lethe_app.domain.passage import Passage
-from lethe_app.retrieval import graph_file, render, vectors
-from lethe_app.retrieval.cells import Cells
-from lethe_app.retrieval.graph_file import Place
-from lethe_app.retrieval.index import Graph
-from lethe_app.retrieval.recall import Recall
+from lethe_app.retrieval import passage_builder
+from lethe_app.retrieval.memory_index import Recall
+from lethe_app.retrieval.vectors import persistence, store
+from lethe_app.retrieval.vectors.index import Graph
+from lethe_app.retrieval.vectors.inverted_file import Cells
+from lethe_app.retrieval.vectors.persistence import Place
 from lethe_app.storage.database import Database
-from lethe_app.storage.passages import Passages
+from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import embed
 
 WHEN = datetime(2026, 5, 4, tzinfo=UTC)
@@ -32,7 +33,7 @@ FEW = 3
 
 
 def facts(*words: str, owner: str = "mara") -> list[Passage]:
-    return [fact for word in words for fact in render.fact(owner, uuid4(), uuid4(), word, WHEN)]
+    return [fact for word in words for fact in passage_builder.fact(owner, uuid4(), uuid4(), word, WHEN)]
 
 
 def opened(passages: Passages, folder: Path) -> Recall:
@@ -117,7 +118,7 @@ async def test_the_file_of_the_last_time_is_taken_as_it_is(passages: Passages, f
     await filled(passages, folder)
     written = place.graph.stat().st_mtime_ns
 
-    graph = graph_file.read(place)
+    graph = persistence.read(place)
     recall = opened(passages, folder)
     await agrees(recall, passages, "mara")
     await recall.close()
@@ -131,13 +132,13 @@ async def test_a_graph_that_became_too_large_is_made_into_cells_and_they_are_tak
     passages: Passages, folder: Path, place: Place, monkeypatch: pytest.MonkeyPatch
 ):
     await filled(passages, folder)
-    before = graph_file.read(place)
-    monkeypatch.setattr(vectors, "GRAPH_UP_TO", 11)
+    before = persistence.read(place)
+    monkeypatch.setattr(store, "GRAPH_UP_TO", 11)
 
     recall = opened(passages, folder)
     await agrees(recall, passages, "mara")
     await recall.close()
-    written, cells = place.graph.stat().st_mtime_ns, graph_file.read(place)
+    written, cells = place.graph.stat().st_mtime_ns, persistence.read(place)
     again = opened(passages, folder)
     await again.keep(facts("lighthouse"))
     await again.search(["mara"], "hello")
@@ -192,14 +193,14 @@ async def test_a_file_that_cannot_be_used_is_noticed_and_made_anew(
     await filled(passages, folder)
     damage(place)
 
-    assert graph_file.read(place) is None
+    assert persistence.read(place) is None
     if place.graph.is_dir():
         place.graph.rmdir()
     recall = opened(passages, folder)
     await agrees(recall, passages, "mara")
     await recall.close()
 
-    assert graph_file.read(place) is not None, "it was written again"
+    assert persistence.read(place) is not None, "it was written again"
 
 
 async def test_a_file_older_than_storage_is_brought_up_to_date(passages: Passages, folder: Path, place: Place):
@@ -221,17 +222,17 @@ async def test_a_file_older_than_storage_is_brought_up_to_date(passages: Passage
 
 async def test_a_graph_that_was_cut_short_is_finished(passages: Passages, folder: Path, place: Place):
     await filled(passages, folder)
-    whole = graph_file.read(place)
+    whole = persistence.read(place)
     assert whole is not None
     part = Graph(whole.size)
     part.add(whole.numbers()[:5], whole.stored(whole.numbers()[:5]))
-    graph_file.write(place, part)
+    persistence.write(place, part)
 
     recall = opened(passages, folder)
     await agrees(recall, passages, "mara")
     await recall.close()
 
-    finished = graph_file.read(place)
+    finished = persistence.read(place)
     assert finished is not None
     assert len(finished) == 12
 
@@ -240,7 +241,7 @@ async def test_a_graph_that_was_cut_short_is_finished(passages: Passages, folder
 async def test_closing_while_a_graph_is_made_leaves_no_broken_file(
     passages: Passages, folder: Path, monkeypatch: pytest.MonkeyPatch, patience: int
 ):
-    monkeypatch.setattr(vectors, "READ", 8)
+    monkeypatch.setattr(store, "READ", 8)
     await filled(passages, folder, 30)
     shutil.rmtree(folder)
     recall = opened(passages, folder)
@@ -260,7 +261,7 @@ async def test_what_was_taken_out_while_the_file_was_written_stays_out(passages:
     label = json.loads(place.label.read_bytes())
     place.label.write_text(json.dumps(label | {"gone": numbers[:1]}), encoding="utf-8")
 
-    graph = graph_file.read(place)
+    graph = persistence.read(place)
 
     assert graph is not None
     assert numbers[0] not in graph.nearest(graph.stored(np.array(numbers[1:2]))[0], 12)[0]
@@ -333,9 +334,9 @@ async def test_a_world_is_held_once_and_owners_come_together_as_they_are_asked_f
 async def test_a_large_memory_is_saved_now_and_then(
     passages: Passages, folder: Path, place: Place, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(vectors, "UNSAVED", 2)
+    monkeypatch.setattr(store, "UNSAVED", 2)
     await filled(passages, folder)
-    before = graph_file.read(place)
+    before = persistence.read(place)
     recall = opened(passages, folder)
     await recall.search(["mara"], "hello")
     await recall.settle()
@@ -343,7 +344,7 @@ async def test_a_large_memory_is_saved_now_and_then(
     await recall.keep(facts("one", "two", "three", "four", "five", "six"))
     await learned(recall)
 
-    after = graph_file.read(place)
+    after = persistence.read(place)
     assert before is not None
     assert after is not None
     assert (len(before), len(after)) == (12, 18)
@@ -356,7 +357,7 @@ DEEDS = st.sampled_from(
 STEPS = st.lists(st.tuples(DEEDS, st.integers(0, 3), st.integers(0, 4)), max_size=30)
 
 
-@pytest.mark.parametrize("graph_up_to", [vectors.GRAPH_UP_TO, FEW])
+@pytest.mark.parametrize("graph_up_to", [store.GRAPH_UP_TO, FEW])
 @settings(max_examples=40)
 @given(steps=STEPS)
 def test_memory_and_storage_agree_after_any_sequence(  # noqa: C901 - one branch per deed
@@ -370,7 +371,7 @@ def test_memory_and_storage_agree_after_any_sequence(  # noqa: C901 - one branch
             owner, source, origin = ("mara", "world:sea")[which % 2], ids[which], ids[what]
             if deed in ("replace", "keep"):
                 texts = [f"word{which} {what}", "same"][: 1 + what % 2]
-                told = [fact for text in texts for fact in render.fact(owner, source, origin, text, WHEN)]
+                told = [fact for text in texts for fact in passage_builder.fact(owner, source, origin, text, WHEN)]
                 await (recall.replace([origin], told) if deed == "replace" else recall.keep(told))
             elif deed == "forget":
                 await recall.forget(source=source)
@@ -397,7 +398,7 @@ def test_memory_and_storage_agree_after_any_sequence(  # noqa: C901 - one branch
         await database.close()
 
     with tempfile.TemporaryDirectory() as home, pytest.MonkeyPatch.context() as changed:
-        changed.setattr(vectors, "GRAPH_UP_TO", graph_up_to)
+        changed.setattr(store, "GRAPH_UP_TO", graph_up_to)
         asyncio.run(run(Path(home)))
 
 

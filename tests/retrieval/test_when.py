@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.retrieval.when import moment
+from lethe_app.retrieval.time_expressions import moment
 
 TODAY = date(2026, 11, 20)  # a Friday
 

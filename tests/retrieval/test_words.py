@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.retrieval.words import MOST_WORDS, STOP_WORDS, cut, day, fold, question, searchable
+from lethe_app.retrieval.query_terms import MOST_WORDS, STOP_WORDS, cut, day, fold, question, searchable
 
 ANY_TEXT = st.text(alphabet=st.characters())  # surrogates and control characters too
 

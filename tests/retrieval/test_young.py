@@ -7,9 +7,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from lethe_app.retrieval import render
-from lethe_app.retrieval.recall import Embed, Recall
-from lethe_app.storage.passages import Passages
+from lethe_app.retrieval import passage_builder
+from lethe_app.retrieval.memory_index import Embed, Recall
+from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import embed
 
 AT = datetime(2026, 6, 5, 18, tzinfo=UTC)
@@ -27,7 +27,7 @@ async def remembering(passages: Passages, by: Embed | None) -> tuple[Recall, UUI
     """One session of six lines, four days ago."""
     recall, session = Recall(passages, by, "toy" if by else ""), uuid4()
     for place, (name, text) in enumerate(TALK):
-        await recall.keep(render.message("mira", session, uuid4(), place, name, text, AT - timedelta(days=4)))
+        await recall.keep(passage_builder.message("mira", session, uuid4(), place, name, text, AT - timedelta(days=4)))
     while await recall.catch_up():
         pass
     return recall, session

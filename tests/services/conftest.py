@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.app import build
-from lethe_app.house import House
+from lethe_app.composition.app_services import House
 from lethe_app.paths import Paths
 
 MIRA = {

@@ -10,14 +10,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
-from lethe_app.brain.said import Said
+from lethe_app.brain.text.utterance import Said
 from lethe_app.domain.chat import Role
 from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile
 from lethe_app.domain.presets import InstructPreset
 from lethe_app.llm.client import ModelClient
-from lethe_app.prompt.errands import Errands
-from lethe_app.prompt.instruct import Choice, InstructRenderer
-from lethe_app.services.clerk import Clerk
+from lethe_app.prompt.format.instruct import Choice, InstructRenderer
+from lethe_app.prompt.task_prompts import Errands
+from lethe_app.services.extraction.structured_output import Clerk
 
 ROOT = Path(__file__).parent.parent.parent
 ERRANDS = Errands(ROOT / "resources" / "prompts")

@@ -10,14 +10,14 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from lethe_app.app import build
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import Alternative, ChatSession, Message, PartState, Role, SessionPart
 from lethe_app.domain.clock import now
-from lethe_app.house import House
 from lethe_app.paths import Paths
-from lethe_app.services.archiving import ORDER
 from lethe_app.services.events import Ready
-from lethe_app.services.trust import Verdict, key_of
-from lethe_app.storage.chats import Chats
+from lethe_app.services.extraction.qualification import Verdict, key_of
+from lethe_app.services.sessions.archive_queue import ORDER
+from lethe_app.storage.chats.sessions import Chats
 
 NUTS = (
     "I am allergic to peanuts, so no satay for me.",

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
-from lethe_app.domain.recollection import Recollection, TurnMemory
+from lethe_app.domain.recall import Recollection, TurnMemory
 from lethe_app.domain.worldinfo import World
-from lethe_app.house import House
 from lethe_app.services.events import Finished, Noted, Ready, Recalled, Stored, TurnEvent
-from lethe_app.storage.chats import Chats
-from lethe_app.storage.memories import Memories
-from lethe_app.storage.state import SessionState
+from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.key_value import SessionState
+from lethe_app.storage.memory.memories import Memories
 
 MIRA = "mira-test"
 NATURAL, FORCED = MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED

@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 
 from lethe_app.agents.registry import Known
 from lethe_app.agents.task import NOTHING, Need, Result, Scene, Sight, Task
-from lethe_app.brain.answers import Title
-from lethe_app.domain.agents import TaskRun
+from lethe_app.brain.llm_schemas.archive import Title
+from lethe_app.composition.app_services import House
+from lethe_app.domain.agent_runs import TaskRun
 from lethe_app.domain.clock import by_the_system
-from lethe_app.house import House
 from tests.services.stage import MIRA, change_persona
 
 Deed = Callable[[Scene], Awaitable[Result]]

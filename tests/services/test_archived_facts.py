@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
-from lethe_app.house import House
 from tests.services.past import answers, hold, stated, trusted
 
 MONDAY = datetime(2026, 11, 23, 20, tzinfo=UTC)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import PartState, Role, SessionPart
 from lethe_app.domain.facts import MadeBy
 from lethe_app.errors import StorageError
-from lethe_app.house import House
-from lethe_app.services.archiving import ORDER, Archived
+from lethe_app.services.sessions.archive_queue import ORDER, Archived
 from tests.services.past import (
     NUTS,
     again,

@@ -11,11 +11,11 @@ import pytest
 
 from lethe_app.agents.runtime import Hindrance
 from lethe_app.agents.task import NOTHING, Need, Result, Scene
-from lethe_app.domain.agents import Outcome
+from lethe_app.composition.app_services import House
+from lethe_app.domain.agent_runs import Outcome
 from lethe_app.domain.clock import told_by
 from lethe_app.errors import LetheError
-from lethe_app.house import House
-from lethe_app.services import away
+from lethe_app.services.background import runner
 from tests.conftest import Silence
 from tests.services.past import trusted
 from tests.services.stage import MIRA, change_persona, until
@@ -422,8 +422,8 @@ async def test_a_task_that_returns_nonsense_has_failed(house: House, clock: Cloc
 async def test_a_task_that_will_not_end_is_left_alone_with_empty_hands(
     house: House, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(away, "GRACE", 0.05)
-    monkeypatch.setattr(away, "LOOK_AGAIN", 0.05)
+    monkeypatch.setattr(runner, "GRACE", 0.05)
+    monkeypatch.setattr(runner, "LOOK_AGAIN", 0.05)
     refused: list[str] = []
     may_end = asyncio.Event()
 
@@ -448,7 +448,7 @@ async def test_a_task_that_will_not_end_is_left_alone_with_empty_hands(
     await asyncio.sleep(0.05)
 
     (run,) = await kept_runs(house)
-    assert (run.outcome, run.trouble) == (Outcome.GAVE_WAY, away.WOULD_NOT_END)
+    assert (run.outcome, run.trouble) == (Outcome.GAVE_WAY, runner.WOULD_NOT_END)
     assert refused == ["This run is over."]
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from lethe_app.agents import runtime
 from lethe_app.agents.task import Result, Scene, Sight
-from lethe_app.domain.agents import Outcome
+from lethe_app.composition.app_services import House
+from lethe_app.domain.agent_runs import Outcome
 from lethe_app.domain.clock import told_by
-from lethe_app.house import House
-from lethe_app.services.background import Background
+from lethe_app.services.scheduling.loop import Background
 from tests.conftest import Silence
 from tests.services.stage import until
 from tests.services.tasks import Clock, Scripted, employ, kept_runs, leave, newest, nothing

@@ -8,12 +8,12 @@ from datetime import timedelta
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.errors import LetheError, StorageError
-from lethe_app.house import House
-from lethe_app.storage.chats import Chats
+from lethe_app.storage.chats.sessions import Chats
 from tests.services.stage import MIRA, before_now, dump, keep, now_held, say, spoke, unit, write_world
 
 WINCH = "The cormorant nests beneath the broken winch."

@@ -6,15 +6,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID, uuid4
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
-from lethe_app.domain.listing import NEVER, MemoryLine
+from lethe_app.domain.list_items import NEVER, MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.house import House
-from lethe_app.services import browsing
-from lethe_app.services.browsing import telling_part
-from lethe_app.services.timeline import Headings, as_markdown
+from lethe_app.services.search import memory_lists
+from lethe_app.services.search.memory_lists import telling_part
+from lethe_app.services.search.timeline import Headings, as_markdown
 from tests.retrieval.conftest import embed
 from tests.services.past import NUTS, chats_of, hold
 
@@ -31,8 +31,8 @@ async def keep(house: House, *memories: MemoryUnit) -> None:
 
 
 async def test_a_list_of_any_length_is_read_whole_the_newest_first_and_without_anybody_elses(house: House, monkeypatch):
-    monkeypatch.setattr(browsing, "FIRST", 2)
-    monkeypatch.setattr(browsing, "PIECE", 3)
+    monkeypatch.setattr(memory_lists, "FIRST", 2)
+    monkeypatch.setattr(memory_lists, "PIECE", 3)
     names = [f"memory {number}" for number in range(9)]
     await keep(house, *(MemoryUnit(name=name) for name in names))
     await house.brain.memorize("somebody", MemoryUnit(name="hers alone"), check=False)

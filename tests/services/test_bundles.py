@@ -18,7 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lethe_app.app import build
-from lethe_app.brain.notebooks import Conclusion
+from lethe_app.brain.notebooks.document import Conclusion
+from lethe_app.composition.app_services import House
 from lethe_app.domain.bundle import VERSION, BundleScope, Holds
 from lethe_app.domain.chat import Alternative, ChatSession, Message, PartRecord, PartState, Role, SessionPart
 from lethe_app.domain.clock import now
@@ -26,19 +27,18 @@ from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.mood import MoodReading
 from lethe_app.domain.persona import Weekday
-from lethe_app.domain.recollection import Recollection, TurnMemory, Way
+from lethe_app.domain.recall import Recollection, TurnMemory, Way
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import FileError, ReadOnly
-from lethe_app.house import House
 from lethe_app.paths import Paths
-from lethe_app.storage.belongings import Belongings
-from lethe_app.storage.chats import Chats
-from lethe_app.storage.facts import Facts
-from lethe_app.storage.memories import Memories
-from lethe_app.storage.parts import Parts
-from lethe_app.storage.reshaping import Reshaping
-from lethe_app.storage.state import SessionState
-from lethe_app.storage.turns import TurnMemories
+from lethe_app.storage.bundles.export import Belongings
+from lethe_app.storage.chats.archive_jobs import Parts
+from lethe_app.storage.chats.reshape import Reshaping
+from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.key_value import SessionState
+from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.memories import Memories
+from lethe_app.storage.memory.turn_memories import TurnMemories
 from tests.interchange.packed import archive, lines, members, png
 from tests.services.stage import MIRA
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.house import House
 
 USUAL = SamplerPreset(name="usual")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from lethe_app.house import House
+from lethe_app.composition.app_services import House
 from tests.services.past import hold
 
 FIRST = datetime(2026, 11, 2, 20, tzinfo=UTC)

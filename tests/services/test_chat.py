@@ -9,10 +9,10 @@ from contextlib import aclosing
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.model import StopReason
 from lethe_app.errors import FileError, LetheError, ModelCrashed, ModelError, ModelMissing, PromptTooLong, StorageError
-from lethe_app.house import House
 from lethe_app.services.events import Began, Failed, Finished, Prompted, Ready, Said, Stored, Thought, TurnEvent
 from tests.services.stage import say
 
@@ -130,7 +130,7 @@ async def test_after_a_crash_the_next_message_starts_the_model_anew(
 async def test_without_any_model_the_message_is_stored_and_the_error_says_what_to_do(
     house: House, session: ChatSession, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("lethe_app.llm.starter.chat_model", lambda: None)
+    monkeypatch.setattr("lethe_app.llm.models.bundled.chat_model", lambda: None)
 
     with pytest.raises(ModelMissing, match="No model was found"):
         await all_of(house.chat.send(session.guid, "Anyone?"))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession, Role, SessionPart
 from lethe_app.domain.facts import MadeBy
-from lethe_app.domain.listing import Maker
+from lethe_app.domain.list_items import Maker
 from lethe_app.errors import LetheError
-from lethe_app.house import House
-from lethe_app.services.chronicle import Reshaped
-from lethe_app.storage.chats import Chats
+from lethe_app.services.sessions.editing import Reshaped
+from lethe_app.storage.chats.sessions import Chats
 from tests.services.stage import MIRA, before_now, log, spoke
 
 LINES = (

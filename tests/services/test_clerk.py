@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.brain.answers import Roleplay, Title
+from lethe_app.brain.llm_schemas.archive import Roleplay, Title
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelCrashed, ModelMissing, PromptTooLong
 from lethe_app.llm.protocol import Chunk
-from lethe_app.prompt.errands import Task
-from lethe_app.services.clerk import AnswerUnusable
-from lethe_app.services.minutes import Minutes
+from lethe_app.prompt.task_prompts import Task
+from lethe_app.services.extraction.conversation import Minutes
+from lethe_app.services.extraction.structured_output import AnswerUnusable
 from tests.services.desk import Desk, open_desk, spelled, talk
 
 TITLE = {"title": "The green boat"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from lethe_app.brain.answers import Title
+from lethe_app.brain.llm_schemas.archive import Title
 from lethe_app.llm.client import ModelClient
-from lethe_app.prompt.errands import Task
+from lethe_app.prompt.task_prompts import Task
 from tests.services.desk import Desk
 
 TITLE = {"title": "The green boat"}

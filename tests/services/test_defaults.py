@@ -8,15 +8,15 @@ from datetime import timedelta
 
 import pytest
 
-from lethe_app.brain.matters import read
-from lethe_app.brain.notebooks import Conclusion, Notebook
-from lethe_app.brain.notebooks_filing import filed
-from lethe_app.domain.changed import TrashKind
+from lethe_app.brain.notebooks.document import Conclusion, Notebook
+from lethe_app.brain.notebooks.filing import filed
+from lethe_app.brain.notebooks.subjects import read
+from lethe_app.composition.app_services import House
+from lethe_app.config.settings import Settings
+from lethe_app.domain.changes import TrashKind
 from lethe_app.domain.clock import by_the_system, now, told_by
 from lethe_app.domain.persona import Persona
-from lethe_app.house import House
 from lethe_app.services.events import Ready
-from lethe_app.settings import Settings
 from tests.services.stage import DAY, MIRA, keep, say
 
 Says = Callable[..., object]

@@ -8,12 +8,12 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from lethe_app.brain.disliking import Disliked, concluded, reasons_in, spelled
-from lethe_app.domain.agents import Change, ChangeState, Verdict
-from lethe_app.domain.changed import AVOID, INFER, THUMBS, Records
+from lethe_app.brain.dreams.dislikes import Disliked, concluded, reasons_in, spelled
+from lethe_app.composition.app_services import House
+from lethe_app.domain.agent_runs import Change, ChangeState, Verdict
+from lethe_app.domain.changes import AVOID, INFER, THUMBS, Records
 from lethe_app.domain.clock import now, told_by
 from lethe_app.errors import StorageError
-from lethe_app.house import House
 from tests.services.past import hold, trusted
 from tests.services.stage import MIRA
 from tests.services.tasks import Clock, employ, newest

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from lethe_app.app import build, check_window
+from lethe_app.composition.app_services import House
 from lethe_app.domain.model import EngineCheck
-from lethe_app.house import House
 from lethe_app.paths import Paths
-from lethe_app.services.doctor import Doctor
 from lethe_app.services.events import Ready
+from lethe_app.services.maintenance.doctor import Doctor
 
 Says = Callable[..., object]
 
@@ -85,8 +85,8 @@ async def test_without_the_starter_models_both_are_missed_with_the_packages_name
     house: House, says: Says, monkeypatch: pytest.MonkeyPatch
 ):
     await says("Yes.")
-    monkeypatch.setattr("lethe_app.llm.starter.chat_model", lambda: None)
-    monkeypatch.setattr("lethe_app.llm.starter.embedder_source", lambda *_: None)
+    monkeypatch.setattr("lethe_app.llm.models.bundled.chat_model", lambda: None)
+    monkeypatch.setattr("lethe_app.llm.models.bundled.embedder_source", lambda *_: None)
 
     checks = await checked(house)
 
@@ -97,7 +97,7 @@ async def test_without_the_starter_models_both_are_missed_with_the_packages_name
 
 
 async def test_without_any_model_one_is_told_where_to_put_one(house: House, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lethe_app.llm.starter.chat_model", lambda: None)
+    monkeypatch.setattr("lethe_app.llm.models.bundled.chat_model", lambda: None)
 
     checks = await checked(house)
 
@@ -133,7 +133,7 @@ async def test_a_window_that_cannot_open_is_one_failure_among_checks(house: Hous
 
 
 async def test_an_old_python_is_told(house: House, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lethe_app.services.doctor.sys.version_info", (3, 10, 1))
+    monkeypatch.setattr("lethe_app.services.maintenance.doctor.sys.version_info", (3, 10, 1))
 
     check = house.doctor._python()
 

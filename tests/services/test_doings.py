@@ -13,15 +13,15 @@ import pytest
 from lethe_app.agents.plugins import Plugin
 from lethe_app.agents.registry import Registry
 from lethe_app.agents.task import NOTHING, Result
-from lethe_app.choices import SearchProvider
-from lethe_app.domain.agents import MadeKind, Outcome, TaskRun
+from lethe_app.composition.app_services import House
+from lethe_app.config.options import SearchProvider
+from lethe_app.domain.agent_runs import MadeKind, Outcome, TaskRun
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.facts import MadeBy
-from lethe_app.domain.research import InquiryState
+from lethe_app.domain.web import InquiryState
 from lethe_app.errors import LetheError
-from lethe_app.house import House
-from lethe_app.services.doings import NOTEBOOKS, RESEARCH, WORKS, Doing
+from lethe_app.services.background.activity_log import NOTEBOOKS, RESEARCH, WORKS, Doing
 from tests.services.past import NUTS, answers, concluded, copy_home, hold, opened, trusted
 from tests.services.stage import MIRA, until
 from tests.services.tasks import Clock, Scripted, kept_runs, nothing

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.model import DownloadProgress, DownloadStage, RemoteModel
-from lethe_app.house import House
 from tests.llm.hub_server import MODEL, HubServer, serving
 
 TINY = RemoteModel(name="Tiny", repository="somebody/tiny-GGUF", file="tiny.gguf")

@@ -12,16 +12,16 @@ from uuid import uuid4
 import pytest
 
 from lethe_app.agents.dream import Dream
-from lethe_app.domain.agents import Change, ChangeState, Outcome, Verdict
-from lethe_app.domain.changed import AVOID, DROP, INFER, MERGE, REFINE, Records
+from lethe_app.composition.app_services import House
+from lethe_app.domain.agent_runs import Change, ChangeState, Outcome, Verdict
+from lethe_app.domain.changes import AVOID, DROP, INFER, MERGE, REFINE, Records
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import LetheError
-from lethe_app.house import House
-from lethe_app.services.dreams import DreamDesk
-from lethe_app.services.hands import Hands
-from lethe_app.storage.facts import Facts
+from lethe_app.services.background.dreams import DreamDesk
+from lethe_app.services.background.task_api import Hands
+from lethe_app.storage.memory.facts import Facts
 from tests.services.past import hold, trusted
 from tests.services.stage import MIRA, keep
 from tests.services.tasks import Clock, employ, newest

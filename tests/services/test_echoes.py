@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.presets import SystemPreset
-from lethe_app.house import House
 from lethe_app.prompt.macros import Scene, expand
 from lethe_app.services.events import Began, Said
-from lethe_app.storage.chats import Chats
+from lethe_app.storage.chats.sessions import Chats
 from tests.services.stage import MIRA, Played, before_now, log, prompt_of, say, spoke
 
 STORM = "Do you remember the squall?"

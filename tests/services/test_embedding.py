@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from lethe_app.app import build
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession
 from lethe_app.errors import ModelCrashed, ModelMissing
-from lethe_app.house import House
-from lethe_app.llm import starter
+from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths, shipped_root
-from lethe_app.retrieval.calibrate import ORIGINAL, load_pairs
-from lethe_app.services.calibration import SCOPE
-from lethe_app.storage.state import HouseState
+from lethe_app.retrieval.calibration import ORIGINAL, load_pairs
+from lethe_app.services.indexing.calibration import SCOPE
+from lethe_app.storage.key_value import HouseState
 from tests.services.conftest import MIRA as PERSONA
 from tests.services.conftest import TOMAS
 from tests.services.stage import MIRA, NATURAL, keep, now_held, say, unit, until, write_world
@@ -40,7 +40,7 @@ MEASURED = {
 
 @pytest.fixture(scope="module")
 def embedder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return starter.embedder(tmp_path_factory.mktemp("embedder"))
+    return bundled.embedder(tmp_path_factory.mktemp("embedder"))
 
 
 def known_as(path: Path) -> str:
@@ -223,7 +223,7 @@ async def test_they_are_measured_once_with_a_pause_before_every_few_texts(
 ):
     calibration = near.indexing._calibration
     pairs = load_pairs(near.paths.calibration)[:40]
-    monkeypatch.setattr("lethe_app.services.calibration.load_pairs", lambda _path: pairs)
+    monkeypatch.setattr("lethe_app.services.indexing.calibration.load_pairs", lambda _path: pairs)
     await HouseState(near._database).set(SCOPE, near.embedding.id, None)
     calibration._known.clear()
     calibration._shipped = {}

@@ -6,15 +6,15 @@ from uuid import uuid4
 
 import pytest
 
+from lethe_app.composition.app_services import House
+from lethe_app.config.settings import Settings
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.passage import Passage, PassageKind
 from lethe_app.errors import LetheError
-from lethe_app.house import House
-from lethe_app.retrieval.calibrate import ORIGINAL
-from lethe_app.retrieval.rank import Hit, Lead
-from lethe_app.services.calibration import chosen
-from lethe_app.services.reminding import is_within
-from lethe_app.settings import Settings
+from lethe_app.retrieval.calibration import ORIGINAL
+from lethe_app.retrieval.ranking import Hit, Lead
+from lethe_app.services.indexing.calibration import chosen
+from lethe_app.services.memory.search import is_within
 from tests.brain.memories import MOMENT
 from tests.retrieval.conftest import embed
 

@@ -8,9 +8,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
-from lethe_app.house import House
 from tests.retrieval.conftest import embed
 
 HER = "mira-test"

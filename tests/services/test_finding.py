@@ -8,18 +8,18 @@ from uuid import UUID
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
-from lethe_app.domain.finding import Hit, HitKind
 from lethe_app.domain.memory import MemoryInsertion
+from lethe_app.domain.search_results import Hit, HitKind
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.house import House
-from lethe_app.services.finding import MOST
-from lethe_app.services.wanted import Wanted, excerpt
-from lethe_app.storage.chats import Chats
-from lethe_app.storage.facts import Facts
-from lethe_app.storage.finding import OUTSIDE
+from lethe_app.services.search.everything import MOST
+from lethe_app.services.search.query import Wanted, excerpt
+from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.index.full_text import OUTSIDE
+from lethe_app.storage.memory.facts import Facts
 from tests.services.stage import MIRA, before_now, keep, spoke
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.domain.model import KvType, ModelFile
-from lethe_app.services.fitting import Verdict, cache_bytes, fit, free_memory
+from lethe_app.services.models.memory_fit import Verdict, cache_bytes, fit, free_memory
 
 GB = 1_000_000_000
 SEVEN = ModelFile(

@@ -12,17 +12,17 @@ import pytest
 
 from lethe_app.agents.journal import _remembered
 from lethe_app.agents.task import NOTHING, Result, Scene
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.domain.recollection import Recollection, Way
+from lethe_app.domain.recall import Recollection, Way
 from lethe_app.domain.tools import Occasion
-from lethe_app.house import House
-from lethe_app.prompt.quoting import unquoted
-from lethe_app.services.foreign import LONGEST_QUOTE
-from lethe_app.services.shortening import LONGEST_LINE, short_line
-from lethe_app.services.tool_bench import FROM_WEB
-from lethe_app.services.tool_memory import OnDay, Save, Words
-from lethe_app.services.workbench import of_session
+from lethe_app.prompt.untrusted_text import unquoted
+from lethe_app.services.tools.builtin_memory import OnDay, Save, Words
+from lethe_app.services.tools.builtin_working_memory import FROM_WEB
+from lethe_app.services.tools.working_memory import of_session
+from lethe_app.services.truncation import LONGEST_LINE, short_line
+from lethe_app.services.untrusted_memories import LONGEST_QUOTE
 from tests.services.stage import MIRA, NATURAL, back_in_time, heard, keep, now_held, prompt_of, recalled, say
 from tests.services.tasks import Scripted, employ
 

@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.model import LoadedModel
-from lethe_app.domain.recollection import TurnMemory
-from lethe_app.house import House
+from lethe_app.domain.recall import TurnMemory
 from lethe_app.services.events import Ready
-from lethe_app.services.frames import Frame, Frames
-from lethe_app.services.minutes import Minutes
-from lethe_app.services.recapping import Recapping
+from lethe_app.services.extraction.conversation import Minutes
+from lethe_app.services.prompting.stable_prefix import Frame, Frames
+from lethe_app.services.sessions.rolling_summary import Recapping
 from tests.services.past import NUTS, chats_of, copy_home, hold, opened, trusted
 
 DAY = timedelta(days=1)

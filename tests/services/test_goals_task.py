@@ -11,11 +11,11 @@ import pytest
 
 from lethe_app.agents.goals import CustomGoal, GoalDesigner, SessionGoals, may_use_roleplay
 from lethe_app.agents.task import Task
-from lethe_app.choices import RoleplayGoals
-from lethe_app.domain.agents import Outcome
+from lethe_app.composition.app_services import House
+from lethe_app.config.options import RoleplayGoals
+from lethe_app.domain.agent_runs import Outcome
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.house import House
 from tests.services.past import NUTS, chats_of, hold, trusted
 from tests.services.stage import MIRA
 from tests.services.tasks import Clock, employ, leave, newest

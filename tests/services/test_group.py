@@ -10,18 +10,18 @@ from typing import TypeVar
 
 import pytest
 
-from lethe_app.brain.answers import Answer
-from lethe_app.choices import GroupTurns
+from lethe_app.brain.llm_schemas.archive import Answer
+from lethe_app.composition.app_services import House
+from lethe_app.config.options import GroupTurns
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.prompt import Part
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import ModelError
-from lethe_app.house import House
 from lethe_app.prompt.macros import expand
+from lethe_app.services.chat.prompt_inspector import Inspection
+from lethe_app.services.chat.turn_order import TurnTaking, spoken_names
 from lethe_app.services.events import Began, Finished, Prompted, Recalled, Said, TurnEvent
-from lethe_app.services.inspecting import Inspection
-from lethe_app.services.turn_taking import TurnTaking, spoken_names
 
 Says = Callable[..., object]
 T = TypeVar("T", bound=Answer)

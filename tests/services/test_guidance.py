@@ -7,14 +7,14 @@ from datetime import timedelta
 
 import pytest
 
-from lethe_app.brain.returning import UserReturnInsert
+from lethe_app.brain.proactive.user_return import UserReturnInsert
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
-from lethe_app.domain.recollection import Way
-from lethe_app.house import House
-from lethe_app.services.guidance import Guidance
-from lethe_app.storage.chats import Chats
+from lethe_app.domain.recall import Way
+from lethe_app.services.memory.proactive import Guidance
+from lethe_app.storage.chats.sessions import Chats
 from tests.services.stage import (
     DAY,
     FORCED,

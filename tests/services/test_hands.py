@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from lethe_app.agents.self_reflection import Thoughts
 from lethe_app.agents.task import Refused, Result, Scene
-from lethe_app.agents.thoughts import Thoughts
-from lethe_app.domain.agents import MadeKind, Outcome
+from lethe_app.composition.app_services import House
+from lethe_app.domain.agent_runs import MadeKind, Outcome
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.house import House
 from tests.services.past import NUTS, chats_of, hold, trusted
 from tests.services.stage import MIRA, change_persona, keep
 from tests.services.tasks import Clock, Deed, Scripted, employ, leave, newest

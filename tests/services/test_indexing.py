@@ -22,20 +22,20 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from lethe_app.app import build
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.passage import Meaning
 from lethe_app.errors import ModelCrashed, StorageError
-from lethe_app.house import House
 from lethe_app.paths import Paths
-from lethe_app.retrieval import geometry
-from lethe_app.services.indexing import AT_ONCE, EMBEDDED_AT_ONCE
-from lethe_app.storage.chats import Chats
-from lethe_app.storage.debts import Debts
-from lethe_app.storage.facts import Facts
-from lethe_app.storage.memories import Memories
+from lethe_app.retrieval import embedding_geometry
+from lethe_app.services.indexing.service import AT_ONCE, EMBEDDED_AT_ONCE
+from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.index.pending import Debts
+from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.memories import Memories
 from lethe_app.storage.migrations import MIGRATIONS, migrate
 from tests.services.stage import MIRA, before_now, keep, spoke, unit, until, write_world
 from tests.storage.scenes import put_above
@@ -366,7 +366,7 @@ def meaning(text: str) -> Meaning:
     return Meaning(vector, vector, ("word",))
 
 
-MEASURING = {*geometry.QUESTIONS, *geometry.PASSAGES}
+MEASURING = {*embedding_geometry.QUESTIONS, *embedding_geometry.PASSAGES}
 """Texts by which the background of an embedder is measured; they are no passages."""
 
 

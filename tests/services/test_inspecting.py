@@ -9,16 +9,16 @@ from itertools import pairwise
 
 import pytest
 
-from lethe_app.choices import PromptLayout
+from lethe_app.composition.app_services import House
+from lethe_app.config.options import PromptLayout
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SystemPreset
 from lethe_app.domain.prompt import Part, Span
 from lethe_app.errors import PromptTooLong
-from lethe_app.house import House
-from lethe_app.prompt.cost import ELSEWHERE
+from lethe_app.prompt.cache_cost import ELSEWHERE
+from lethe_app.services.chat.prompt_inspector import Inspection
 from lethe_app.services.events import Finished, Prompted, Said
-from lethe_app.services.inspecting import Inspection
 from tests.services.stage import MIRA, change_persona, keep, log, prompt_of, say, write_world
 
 Says = Callable[..., object]

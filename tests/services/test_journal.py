@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from lethe_app.agents.journal import Entry, Journal
-from lethe_app.domain.agents import Outcome
+from lethe_app.composition.app_services import House
+from lethe_app.domain.agent_runs import Outcome
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
-from lethe_app.house import House
 from tests.services.past import NUTS, chats_of, hold, trusted
 from tests.services.stage import MIRA
 from tests.services.tasks import Clock, employ, leave, newest

@@ -7,14 +7,14 @@ from pathlib import Path
 from uuid import uuid4
 
 from lethe_app.agents.task import Result, Scene
-from lethe_app.brain.notebooks import Conclusion
-from lethe_app.domain.agents import Change, Verdict
+from lethe_app.brain.notebooks.document import Conclusion
+from lethe_app.composition.app_services import House
+from lethe_app.domain.agent_runs import Change, Verdict
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.mood import MoodReading
-from lethe_app.domain.research import Inquiry, InquiryState
-from lethe_app.house import House
-from lethe_app.services.workbench import of_session
+from lethe_app.domain.web import Inquiry, InquiryState
+from lethe_app.services.tools.working_memory import of_session
 from tests.services.past import hold
 from tests.services.stage import MIRA
 from tests.services.tasks import Scripted, employ

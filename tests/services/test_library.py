@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import FileError, LetheError, ReadOnly
-from lethe_app.house import House
 
 
 def own(house: House, name: str, content: object, folder: str = "personas") -> Path:

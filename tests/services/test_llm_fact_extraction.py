@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.brain.said import Said
+from lethe_app.brain.text.utterance import Said
 from lethe_app.domain.facts import ExtractedFact, FactKind
-from lethe_app.prompt.errands import Errands
-from lethe_app.services.clerk import Clerk
-from lethe_app.services.llm_fact_extraction import LlmFactExtraction, Noted
+from lethe_app.prompt.task_prompts import Errands
+from lethe_app.services.extraction.llm_facts import LlmFactExtraction, Noted
+from lethe_app.services.extraction.structured_output import Clerk
 from tests.services.desk import ROOT, Desk, open_desk, talk
 from tests.services.past import stated
 

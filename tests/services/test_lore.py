@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 
 from lethe_app.app import build
-from lethe_app.brain.lore import Lore
+from lethe_app.brain.lore.compiled import Lore
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.clock import now
-from lethe_app.domain.recollection import Way
-from lethe_app.house import House
-from lethe_app.storage.chats import Chats
+from lethe_app.domain.recall import Way
+from lethe_app.storage.chats.sessions import Chats
 from tests.services.stage import (
     DAY,
     MIRA,

@@ -7,9 +7,9 @@ from datetime import timedelta
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession
-from lethe_app.house import House
-from lethe_app.storage.chats import Chats
+from lethe_app.storage.chats.sessions import Chats
 from tests.services.stage import MIRA, back_in_time, before_now, change_persona, keep, log, prompt_of, say, spoke, write_world
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from lethe_app.services.mains import on_battery
+from lethe_app.services.scheduling.power import on_battery
 
 
 @pytest.mark.parametrize(("plugged", "told"), [(False, True), (True, False), (None, False)])

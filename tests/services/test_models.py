@@ -12,8 +12,8 @@ import psutil
 import pytest
 
 from lethe_app.app import build
+from lethe_app.composition.app_services import House
 from lethe_app.errors import ModelCrashed, ModelError, ModelMissing, ModelUnreadable
-from lethe_app.house import House
 from lethe_app.paths import Paths
 from lethe_app.services.events import Failed, Loading, ModelState, NoModel, Ready
 
@@ -126,7 +126,7 @@ async def test_a_choice_that_is_gone_gives_way_to_what_there_is(earnest: House, 
 
 
 async def test_without_any_model_the_error_says_what_to_do(house: House, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lethe_app.llm.starter.chat_model", lambda: None)
+    monkeypatch.setattr("lethe_app.llm.models.bundled.chat_model", lambda: None)
 
     with pytest.raises(ModelMissing) as missing:
         await house.models.load()

@@ -9,11 +9,11 @@ from uuid import uuid4
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession, SessionPart
 from lethe_app.domain.clock import now, told_by
 from lethe_app.domain.mood import Cause, MoodReading
-from lethe_app.house import House
-from lethe_app.services.moods import MOST_SAMPLES
+from lethe_app.services.mood import MOST_SAMPLES
 from tests.services.past import answers, hold, trusted
 from tests.services.stage import MIRA, Played, back_in_time, change_persona, heard, log, prompt_of, say, until
 
@@ -127,7 +127,7 @@ async def test_the_user_can_put_a_mood_by_hand_and_back(house: House):
 
 
 async def test_history_has_a_sample_for_every_day_and_is_bounded(house: House, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lethe_app.services.moods.MOST_SAMPLES", 3)
+    monkeypatch.setattr("lethe_app.services.mood.MOST_SAMPLES", 3)
     assert MOST_SAMPLES == 400
     clock = [now()]
     with told_by(lambda: clock[0]):

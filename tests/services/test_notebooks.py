@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.brain.notebooks import Conclusion
+from lethe_app.brain.notebooks.document import Conclusion
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
-from lethe_app.domain.recollection import Recollection
+from lethe_app.domain.recall import Recollection
 from lethe_app.errors import FileError, LetheError
-from lethe_app.house import House
 from tests.services.past import NUTS, concluded, hold, trusted
 from tests.services.stage import MIRA, Played, prompt_of, say
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.persona import Persona
-from lethe_app.house import House
 
 
 async def greeting(house: House, session_id) -> str:

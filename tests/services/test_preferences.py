@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from lethe_app.app import build
+from lethe_app.composition.app_services import House
+from lethe_app.config.settings import Settings
 from lethe_app.errors import LetheError, StorageError
-from lethe_app.house import House
 from lethe_app.paths import Paths
-from lethe_app.settings import Settings
 
 
 def on_disk(house: House) -> dict[str, object]:

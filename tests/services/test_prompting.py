@@ -10,13 +10,13 @@ from itertools import pairwise
 
 import pytest
 
-from lethe_app.choices import ModelChoices
+from lethe_app.composition.app_services import House
+from lethe_app.config.options import ModelChoices
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel, Usage
 from lethe_app.domain.prompt import Receipt
-from lethe_app.domain.recollection import TurnMemory
+from lethe_app.domain.recall import TurnMemory
 from lethe_app.errors import FileError
-from lethe_app.house import House
 from lethe_app.services.events import Finished, Prompted, Ready, TurnEvent
 from tests.prompt.templates import CHATML
 

@@ -8,12 +8,12 @@ from contextlib import aclosing
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.model import Usage
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.house import House
 from lethe_app.services.events import Finished
-from lethe_app.storage.files import write_model
+from lethe_app.storage.files.json_files import write_model
 
 
 @pytest.fixture

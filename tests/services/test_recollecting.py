@@ -8,17 +8,17 @@ from datetime import timedelta, timezone
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
-from lethe_app.domain.recollection import TurnMemory, Way
+from lethe_app.domain.recall import TurnMemory, Way
 from lethe_app.errors import StorageError
-from lethe_app.house import House
-from lethe_app.services.minding import MOST_BLOCKED
-from lethe_app.services.shortening import LONGEST_MEMORY
-from lethe_app.storage.chats import Chats
-from lethe_app.storage.turns import TurnMemories
+from lethe_app.services.memory.selection import MOST_BLOCKED
+from lethe_app.services.truncation import LONGEST_MEMORY
+from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.memory.turn_memories import TurnMemories
 from tests.services.stage import (
     DAY,
     FORCED,

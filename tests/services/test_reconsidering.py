@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.errors import LetheError
-from lethe_app.house import House
-from lethe_app.services.behind import Behind, Kind, Surfaced
-from lethe_app.storage.chats import Chats
+from lethe_app.services.chat.reply_sources import Behind, Kind, Surfaced
+from lethe_app.storage.chats.sessions import Chats
 from tests.services.stage import MIRA, Played, before_now, change_persona, keep, now_held, say, write_world
 
 KNOWN = "Tomas's grandfather kept the light on Skerry Point."

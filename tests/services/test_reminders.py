@@ -9,13 +9,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from lethe_app.brain.days_ahead import read
+from lethe_app.brain.dates.future import read
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now, told_by
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.persona import Weekday
 from lethe_app.errors import LetheError
-from lethe_app.house import House
 from tests.services.stage import DAY, MIRA, change_persona, now_held, prompt_of, say
 
 SUNDAY = datetime(2026, 11, 22, 14, tzinfo=UTC)

@@ -6,17 +6,17 @@ from datetime import timedelta
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
-from lethe_app.domain.recollection import Recollection
-from lethe_app.house import House
-from lethe_app.retrieval.gate import BY_MEANING, BY_WORDS
-from lethe_app.services.lore import Bound
-from lethe_app.services.reminding import Asking, Reminding
-from lethe_app.storage.chats import Chats
-from lethe_app.storage.facts import Facts
-from lethe_app.storage.passages import Passages
+from lethe_app.domain.recall import Recollection
+from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS
+from lethe_app.services.memory.lore import Bound
+from lethe_app.services.memory.search import Asking, Reminding
+from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.index.passages import Passages
+from lethe_app.storage.memory.facts import Facts
 from tests.brain.test_asking import ASKED, KNOWN, PRESENT, SILENT
 from tests.retrieval.conftest import embed
 from tests.services.stage import MIRA, before_now, spoke

@@ -6,8 +6,8 @@ import pytest
 
 from lethe_app.domain.chat import Alternative
 from lethe_app.domain.prompt import Prompt, Receipt
+from lethe_app.services.chat.reply_stream import Reply
 from lethe_app.services.events import Said, Thought
-from lethe_app.services.reply import Reply
 
 NOTHING = Alternative(model="echo")
 

@@ -7,15 +7,15 @@ from datetime import timedelta
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
-from lethe_app.domain.recollection import Lead, Recollection, TurnMemory, Way
+from lethe_app.domain.recall import Lead, Recollection, TurnMemory, Way
 from lethe_app.errors import StorageError
-from lethe_app.house import House
-from lethe_app.storage.chats import Chats
-from lethe_app.storage.facts import Facts
-from lethe_app.storage.turns import TurnMemories
+from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.turn_memories import TurnMemories
 from tests.services.stage import MIRA, before_now, spoke
 
 BEES = "Tomas keeps bees."

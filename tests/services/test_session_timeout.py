@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.agents.thoughts import Thoughts
+from lethe_app.agents.self_reflection import Thoughts
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession, PartState
 from lethe_app.domain.clock import told_by
-from lethe_app.house import House
 from lethe_app.services.events import Moved, Said
 from tests.services.past import NUTS, answers, chats_of, hold, opened, trusted
 from tests.services.stage import MIRA, change_persona, say, until

@@ -11,10 +11,10 @@ from uuid import uuid4
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.errors import FileError, StorageError
-from lethe_app.house import House
 from lethe_app.services.events import Moved
 
 Says = Callable[..., object]

@@ -7,11 +7,11 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.dreaming import may_dream_of_fact
+from lethe_app.brain.dreams.consolidation import may_dream_of_fact
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession, SessionPart
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
-from lethe_app.house import House
-from lethe_app.services.indexing import of_fact
+from lethe_app.services.indexing.service import of_fact
 from tests.services.past import NUTS, answers, hold, trusted
 
 HER = "mira-test"

@@ -14,17 +14,17 @@ from pathlib import Path
 import pytest
 
 from lethe_app.app import build
-from lethe_app.choices import SearchProvider
+from lethe_app.composition.app_services import House
+from lethe_app.config.options import SearchProvider
 from lethe_app.domain.clock import now, told_by
-from lethe_app.domain.research import Found, Outgoing, Purpose
+from lethe_app.domain.web import Found, Outgoing, Purpose
 from lethe_app.errors import NotAllowed, PageUnreadable, SearchFailed
-from lethe_app.house import House
 from lethe_app.paths import Paths
-from lethe_app.services import surfing as surfing_module
-from lethe_app.services.surfing import Surfing, chosen_engine
-from lethe_app.storage.state import HouseState
-from lethe_app.web.fetching import Meter, Way
-from lethe_app.web.page import Pages, Times
+from lethe_app.services.web import gate as surfing_module
+from lethe_app.services.web.gate import Surfing, chosen_engine
+from lethe_app.storage.key_value import HouseState
+from lethe_app.web.http import Meter, Way
+from lethe_app.web.pages import Pages, Times
 from tests.web.net import PUBLIC, Net, way
 from tests.web.server import SENTENCE, Reply, Site, page, serving
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from lethe_app.agents.task import Result, Scene
-from lethe_app.domain.agents import MadeKind, Outcome
+from lethe_app.composition.app_services import House
+from lethe_app.domain.agent_runs import MadeKind, Outcome
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.house import House
-from lethe_app.services.notekeeping import Notekeeping
-from lethe_app.services.unwriting import taken_out
+from lethe_app.services.notebooks.undo import taken_out
+from lethe_app.services.notebooks.writer import Notekeeping
 from tests.conftest import Silence
 from tests.services.past import copy_home, opened
 from tests.services.stage import MIRA

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession
-from lethe_app.domain.recollection import Way
-from lethe_app.house import House
-from lethe_app.services.telling import TOLD
+from lethe_app.domain.recall import Way
+from lethe_app.services.memory.announced import TOLD
 from tests.services.stage import (
     MIRA,
     NATURAL,

@@ -7,11 +7,11 @@ from datetime import datetime
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.memory import MemoryType
-from lethe_app.domain.recollection import TurnMemory, Way
-from lethe_app.house import House
+from lethe_app.domain.recall import TurnMemory, Way
 from tests.services.past import chats_of, hold
 from tests.services.stage import MIRA, Played, prompt_of, say
 

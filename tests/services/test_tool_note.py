@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession
-from lethe_app.house import House
 from tests.prompt.templates import CHATML, HERMES
 from tests.services.stage import MIRA, change_persona, prompt_of, say
 

@@ -10,14 +10,14 @@ from contextlib import aclosing
 import pytest
 from pydantic import BaseModel
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.tools import Occasion, Outcome, Run, Told, Tool, ToolCall, ToolResult, ToolSet, Verdict
 from lethe_app.errors import LetheError, ModelError
-from lethe_app.house import House
 from lethe_app.services.events import AskTool, Finished, Prompted, ToolUsed, TurnEvent
-from lethe_app.services.tool_log import LEAST_PAIRS, MOST_PAIRS, as_messages, calls_in, newest_pairs, result_in
-from lethe_app.services.tool_turn import ROUNDS
-from lethe_app.services.workbench import of_session
+from lethe_app.services.prompting.tool_messages import LEAST_PAIRS, MOST_PAIRS, as_messages, calls_in, newest_pairs, result_in
+from lethe_app.services.tools.turn import ROUNDS
+from lethe_app.services.tools.working_memory import of_session
 from tests.prompt.templates import CHATML, HERMES
 from tests.services.stage import MIRA, Played, change_persona, heard, keep, log, prompt_of, say
 

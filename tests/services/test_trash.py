@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 
 from lethe_app.app import build
-from lethe_app.domain.changed import Trashed, TrashKind
+from lethe_app.composition.app_services import House
+from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
@@ -15,8 +16,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import LetheError
-from lethe_app.house import House
-from lethe_app.storage.chats import Chats
+from lethe_app.storage.chats.sessions import Chats
 from tests.services.stage import MIRA, keep, spoke
 
 

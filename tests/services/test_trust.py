@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.brain.claims import Claim, Support
-from lethe_app.brain.dialogue_acts import read_parts
-from lethe_app.brain.exam import Snippet, as_said
-from lethe_app.brain.fact_guard import check_claim
+from lethe_app.brain.dialogue.dialogue_acts import read_parts
+from lethe_app.brain.fact_guard.claims import Claim, Support
+from lethe_app.brain.fact_guard.guard import check_claim
+from lethe_app.brain.llm_schemas.qualification import Snippet, as_said
 from lethe_app.errors import FileError
-from lethe_app.services.trust import SCOPE, Trust, Verdict, key_of
+from lethe_app.services.extraction.qualification import SCOPE, Trust, Verdict, key_of
 from lethe_app.storage.database import Database
-from lethe_app.storage.state import HouseState
+from lethe_app.storage.key_value import HouseState
 from tests.brain.test_exam import DIALOGUES, GOOD, SNIPPETS, supported
 from tests.services.desk import ERRANDS, SELF_TEST, Desk, open_desk, spelled
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from lethe_app.app import build
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.model import Usage
-from lethe_app.house import House
-from lethe_app.services import reading_ahead
+from lethe_app.services.chat import prefill
 from lethe_app.services.events import Finished, Prompted, Recalled
 from tests.services.stage import MIRA, change_persona, keep, log, say, until
 
@@ -111,8 +111,8 @@ async def test_reading_ahead_takes_up_what_was_kept(house: House, session: ChatS
 
 
 async def test_a_lull_keeps_it_before_the_program_ends(house: House, session: ChatSession, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(reading_ahead, "LULL", 0.05)
-    monkeypatch.setattr(reading_ahead, "WORTH_A_LULL", 500)
+    monkeypatch.setattr(prefill, "LULL", 0.05)
+    monkeypatch.setattr(prefill, "WORTH_A_LULL", 500)
 
     house.chat.attend(session.guid)
 

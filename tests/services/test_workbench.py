@@ -10,9 +10,9 @@ import pytest
 
 from lethe_app.domain.clock import told_by
 from lethe_app.errors import LetheError
-from lethe_app.services.workbench import MOST, Workbench
+from lethe_app.services.tools.working_memory import MOST, Workbench
 from lethe_app.storage.database import Database
-from lethe_app.storage.workbench import BenchRows
+from lethe_app.storage.memory.working_memory import BenchRows
 
 START = datetime(2026, 3, 4, 12, tzinfo=UTC)
 HERE, THERE = "session/a", "task/dream"

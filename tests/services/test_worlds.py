@@ -8,15 +8,15 @@ from uuid import UUID
 
 import pytest
 
-from lethe_app.brain.keywords import Keyword, spots
+from lethe_app.brain.lore.keyword_matcher import Keyword, spots
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import FileError, ReadOnly
-from lethe_app.house import House
-from lethe_app.services.world_checks import Finding, Index, Trouble, check, objection_to
-from lethe_app.services.world_trials import Outcome, Trial
-from lethe_app.services.worlds import Kept, Owner, as_memory
+from lethe_app.services.worlds.key_checks import Finding, Index, Trouble, check, objection_to
+from lethe_app.services.worlds.service import Kept, Owner, as_memory
+from lethe_app.services.worlds.test_bench import Outcome, Trial
 from tests.services.stage import MIRA, dump, log, say, write_world
 
 GROTTO = {"name": "Grotto", "content": "The grotto floods at noon.", "keywords_main": ["grotto"]}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from uuid import UUID
 
 from lethe_app.domain.chat import Message
-from lethe_app.domain.recollection import TurnMemory
+from lethe_app.domain.recall import TurnMemory
 from lethe_app.storage.database import Database
-from lethe_app.storage.turns import Traces, TurnMemories
+from lethe_app.storage.memory.turn_memories import Traces, TurnMemories
 
 
 async def put_above(database: Database, below: UUID, line: Message) -> None:

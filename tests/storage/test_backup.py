@@ -17,7 +17,7 @@ from lethe_app.domain.clock import now
 from lethe_app.errors import DatabaseDamaged, DatabaseLocked, DatabaseTooNew, StorageError
 from lethe_app.storage import backup
 from lethe_app.storage.backup import back_up, backups_of, list_backups, restore
-from lethe_app.storage.chats import Chats
+from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
-from lethe_app.storage.chats import Chats
+from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
 from tests.storage.scenes import put_above
 

@@ -6,16 +6,16 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.domain.agents import Change, ChangeState
-from lethe_app.domain.changed import DROP, MERGE, Records
+from lethe_app.domain.agent_runs import Change, ChangeState
+from lethe_app.domain.changes import DROP, MERGE, Records
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import StorageError
-from lethe_app.storage.changes import Changes
+from lethe_app.storage.agents.change_log import Changes
 from lethe_app.storage.database import Database
-from lethe_app.storage.facts import Facts
-from lethe_app.storage.memories import Memories
+from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.memories import Memories
 from tests.storage.test_turns import cut_off
 
 TABLES = ("memories", "facts", "changes", "passage_debts")

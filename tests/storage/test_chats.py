@@ -14,9 +14,9 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, WordLink
 from lethe_app.errors import DatabaseDamaged, DiskFull, StorageError
-from lethe_app.storage.chats import Chats
+from lethe_app.storage.chats.session_list import PREVIEW_CHARACTERS, SessionLines
+from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
-from lethe_app.storage.session_summaries import PREVIEW_CHARACTERS, SessionLines
 
 Say = Callable[..., Message]
 SOME_TIME = datetime(2026, 5, 9, 23, 30, 1, 5, tzinfo=timezone(timedelta(hours=-7)))

@@ -26,8 +26,8 @@ from lethe_app.errors import (
     StorageError,
 )
 from lethe_app.storage.database import Database
-from lethe_app.storage.faults import translate
-from lethe_app.storage.header import beside
+from lethe_app.storage.database_header import beside
+from lethe_app.storage.error_translation import translate
 from lethe_app.storage.migrations import APPLICATION_ID, MIGRATIONS
 
 ROOT = Path(__file__).parents[2]

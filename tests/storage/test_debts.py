@@ -11,13 +11,13 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.passage import PassageKind
-from lethe_app.retrieval.render import make
-from lethe_app.storage.chats import Chats
+from lethe_app.retrieval.passage_builder import make
+from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
-from lethe_app.storage.debts import Debts
-from lethe_app.storage.facts import Facts
-from lethe_app.storage.memories import Memories
-from lethe_app.storage.passages import Passages
+from lethe_app.storage.index.passages import Passages
+from lethe_app.storage.index.pending import Debts
+from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.memories import Memories
 from tests.storage.scenes import put_above
 
 

@@ -10,7 +10,7 @@ import pytest
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy, Tombstone
 from lethe_app.errors import StorageError
 from lethe_app.storage.database import Database
-from lethe_app.storage.facts import Facts
+from lethe_app.storage.memory.facts import Facts
 
 NOON = datetime(2026, 5, 2, 12, tzinfo=UTC)
 

@@ -14,15 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lethe_app.config.settings import Settings
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import DiskFull, FileError, ReadOnly, StorageError
-from lethe_app.settings import Settings
-from lethe_app.storage import files
 from lethe_app.storage.atomic import write_atomically
-from lethe_app.storage.faults import translate
-from lethe_app.storage.files import SettingsFile, read_model, write_model
+from lethe_app.storage.error_translation import translate
+from lethe_app.storage.files import json_files
+from lethe_app.storage.files.json_files import SettingsFile, read_model, write_model
 
 ROOT = Path(__file__).parents[2]
 
@@ -172,7 +172,7 @@ def test_a_folder_or_a_path_through_a_file_is_told(file: Path):
 
 
 def test_a_huge_file_is_not_even_read(file: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(files, "LARGEST_FILE", 1024 * 1024)
+    monkeypatch.setattr(json_files, "LARGEST_FILE", 1024 * 1024)
     with file.open("wb") as huge:
         huge.truncate(1024 * 1024 + 1)
 

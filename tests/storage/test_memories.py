@@ -12,10 +12,10 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, WordLink
 from lethe_app.errors import StorageError
-from lethe_app.storage.chats import Chats
+from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
-from lethe_app.storage.facts import Facts
-from lethe_app.storage.memories import Memories
+from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.memories import Memories
 
 
 @pytest.fixture

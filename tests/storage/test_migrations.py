@@ -16,13 +16,13 @@ from lethe_app.domain.passage import Passage, PassageKind
 from lethe_app.domain.prompt import Entry, Part, Receipt, Share, Span
 from lethe_app.errors import StorageError
 from lethe_app.storage.backup import backups_of, list_backups
-from lethe_app.storage.chats import Chats
+from lethe_app.storage.chats.receipts import Receipts
+from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
+from lethe_app.storage.index.passages import Passages
+from lethe_app.storage.key_value import SessionState, TokenCounts
 from lethe_app.storage.migrations import MIGRATIONS, migrate, version
-from lethe_app.storage.passages import Passages
-from lethe_app.storage.receipts import Receipts
-from lethe_app.storage.records import ALTERNATIVE_COLUMNS, MEMORY_COLUMNS, MESSAGE_COLUMNS, SESSION_COLUMNS
-from lethe_app.storage.state import SessionState, TokenCounts
+from lethe_app.storage.row_mapping import ALTERNATIVE_COLUMNS, MEMORY_COLUMNS, MESSAGE_COLUMNS, SESSION_COLUMNS
 
 FIRST_SCHEMA = Path(__file__).parent / "data" / "schema_v1.sql"
 SESSION, IN_TRASH = (UUID(f"11111111-1111-4111-8111-{number:012x}") for number in (1, 2))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.errors import FileError, StorageError
-from lethe_app.storage.notebooks import NotebookFiles
+from lethe_app.storage.files.notebooks import NotebookFiles
 
 COOKING = "# Cooking\n\n- Rice (2026-01-01)\n"
 
@@ -129,7 +129,7 @@ def test_what_is_deleted_comes_back_under_another_name_where_its_own_is_taken(fi
 KILLED = """
 import os, sys
 from pathlib import Path
-from lethe_app.storage.notebooks import NotebookFiles
+from lethe_app.storage.files.notebooks import NotebookFiles
 
 home, last = Path(sys.argv[1]), int(sys.argv[2])
 steps = 0

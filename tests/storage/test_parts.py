@@ -9,9 +9,9 @@ import pytest
 from lethe_app.domain.chat import ChatSession, PartRecord, PartState, SessionPart
 from lethe_app.domain.facts import MadeBy
 from lethe_app.errors import StorageError
-from lethe_app.storage.chats import Chats
+from lethe_app.storage.chats.archive_jobs import Parts
+from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
-from lethe_app.storage.parts import Parts
 
 
 @pytest.fixture

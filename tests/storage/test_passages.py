@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lethe_app.domain.passage import Passage, PassageKind
-from lethe_app.storage import passage_words as words
-from lethe_app.storage import passages as module
 from lethe_app.storage.database import Database
-from lethe_app.storage.passages import Passages, Vectors
+from lethe_app.storage.index import passages as module
+from lethe_app.storage.index import term_positions as words
+from lethe_app.storage.index.passages import Passages, Vectors
 
 WHEN = datetime(2026, 5, 9, 20, 0, tzinfo=UTC)
 

@@ -7,17 +7,17 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lethe_app.choices import PromptLayout
+from lethe_app.config.options import PromptLayout
 from lethe_app.domain.chat import Alternative, ChatSession, Message, PartRecord, PartState, Role, SessionPart
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.prompt import Cost, Entry, Part, Receipt, Share, Span
-from lethe_app.storage.chats import Chats
+from lethe_app.storage.chats.archive_jobs import Parts
+from lethe_app.storage.chats.receipts import Receipts
+from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
-from lethe_app.storage.facts import Facts
-from lethe_app.storage.memories import Memories
-from lethe_app.storage.parts import Parts
-from lethe_app.storage.receipts import Receipts
+from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.memories import Memories
 
 Say = Callable[..., Message]
 SHARES = (Share(Part.PERSONA, 70), Share(Part.MEMORIES, 20, 9, "1 of 3 left out: there is no room beside the conversation"))

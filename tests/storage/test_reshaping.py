@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from lethe_app.domain.chat import Alternative, ChatSession, Message, PartRecord, PartState, Role, SessionPart
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.errors import StorageError
-from lethe_app.storage.chats import Chats
+from lethe_app.storage.chats.archive_jobs import Parts
+from lethe_app.storage.chats.reshape import Reshaping
+from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
-from lethe_app.storage.debts import Debts
-from lethe_app.storage.facts import Facts
-from lethe_app.storage.parts import Parts
-from lethe_app.storage.reshaping import Reshaping
-from lethe_app.storage.state import SessionState
+from lethe_app.storage.index.pending import Debts
+from lethe_app.storage.key_value import SessionState
+from lethe_app.storage.memory.facts import Facts
 
 Say = Callable[..., Message]
 BEGAN = datetime(2026, 3, 1, 20, tzinfo=UTC)

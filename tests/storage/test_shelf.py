@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import FileError, ReadOnly, StorageError
-from lethe_app.storage.names import LONGEST_STEM_BYTES, is_plain, stem_for
-from lethe_app.storage.shelf import Shelf
+from lethe_app.storage.files.collection import Shelf
+from lethe_app.storage.files.file_names import LONGEST_STEM_BYTES, is_plain, stem_for
 
 
 @pytest.fixture

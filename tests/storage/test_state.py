@@ -9,10 +9,10 @@ import pytest
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
-from lethe_app.storage import state
-from lethe_app.storage.chats import Chats
+from lethe_app.storage import key_value
+from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
-from lethe_app.storage.state import SessionState, TokenCounts
+from lethe_app.storage.key_value import SessionState, TokenCounts
 
 
 @pytest.mark.parametrize("value", [{"first": 3, "text": "é"}, [1, 2.5, None], "text 🌊", 0, False, ""])
@@ -59,7 +59,7 @@ async def test_counts_come_back_by_tokenizer_and_text(database: Database):
 
 
 async def test_the_cache_of_counts_does_not_grow_for_ever(database: Database, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(state, "MOST_COUNTS", 3)
+    monkeypatch.setattr(key_value, "MOST_COUNTS", 3)
     counts = TokenCounts(database)
     await counts.remember("a", {"1": 1, "2": 2, "3": 3})
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.storage.records import storable
+from lethe_app.storage.row_mapping import storable
 
 
 @given(st.text())

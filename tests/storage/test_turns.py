@@ -10,13 +10,13 @@ import pytest
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
-from lethe_app.domain.recollection import TurnMemory
+from lethe_app.domain.recall import TurnMemory
 from lethe_app.errors import StorageError
-from lethe_app.storage.chats import Chats
+from lethe_app.storage.chats.sessions import Chats
 from lethe_app.storage.database import Database
-from lethe_app.storage.memories import Memories
-from lethe_app.storage.state import HouseState, SessionState
-from lethe_app.storage.turns import Traces, TurnMemories
+from lethe_app.storage.key_value import HouseState, SessionState
+from lethe_app.storage.memory.memories import Memories
+from lethe_app.storage.memory.turn_memories import Traces, TurnMemories
 
 Say = Callable[..., Message]
 WAITING = MemoryUnit(name="The lamp", content="It is dark since May.", insertion=MemoryInsertion.NATURAL)

@@ -12,12 +12,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 
 from lethe_app.app import build, run
-from lethe_app.house import House
+from lethe_app.composition.app_services import House
 from lethe_app.paths import Paths
-from lethe_app.ui.main_window import MainWindow
-from lethe_app.ui.transcript.model import ChatModel
+from lethe_app.ui.shell.main_window import MainWindow
+from lethe_app.ui.shell.welcome import Welcome
+from lethe_app.ui.transcript.model.model import ChatModel
 from lethe_app.ui.transcript.view import ChatView
-from lethe_app.ui.welcome import Welcome
 
 PATIENCE = 300.0
 PICTURES = Path(__file__).parent.parent.parent / "build" / "screenshots"

@@ -17,10 +17,10 @@ from random import Random
 import pytest
 
 from lethe_app.app import build
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import DatabaseTooNew, FileError, LetheError, ModelError, ModelMissing, ModelUnreadable, PromptTooLong
-from lethe_app.house import House
 from lethe_app.paths import Paths
 from lethe_app.services.events import Failed, Finished, NoModel, Ready, TurnEvent
 from tests.llm.gguf_factory import chat_settings, write_model

@@ -15,11 +15,11 @@ import pytest
 
 from lethe_app.agents.dream import Dream
 from lethe_app.app import build
-from lethe_app.domain.agents import Change, ChangeState, Outcome, Verdict
-from lethe_app.domain.changed import AVOID, INFER, Records
+from lethe_app.composition.app_services import House
+from lethe_app.domain.agent_runs import Change, ChangeState, Outcome, Verdict
+from lethe_app.domain.changes import AVOID, INFER, Records
 from lethe_app.domain.clock import told_by
-from lethe_app.domain.recollection import Way
-from lethe_app.house import House
+from lethe_app.domain.recall import Way
 from lethe_app.paths import Paths
 from tests.services.past import hold, opened
 from tests.services.stage import MIRA, keep, prompt_of, say

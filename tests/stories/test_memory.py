@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 
 from lethe_app.app import build
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
-from lethe_app.domain.recollection import TurnMemory, Way
-from lethe_app.house import House
+from lethe_app.domain.recall import TurnMemory, Way
 from lethe_app.paths import Paths
 from lethe_app.services.events import Noted, Prompted, Recalled
-from lethe_app.storage.chats import Chats
+from lethe_app.storage.chats.sessions import Chats
 from tests.stories.stage import Stage
 
 ROOT = Path(__file__).parent.parent.parent

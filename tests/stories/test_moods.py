@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from lethe_app.app import build
+from lethe_app.composition.app_services import House
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import told_by
-from lethe_app.domain.recollection import TurnMemory
-from lethe_app.house import House
+from lethe_app.domain.recall import TurnMemory
 from lethe_app.paths import Paths
 from lethe_app.services.events import Noted, Recalled
 

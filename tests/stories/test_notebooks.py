@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from lethe_app.composition.app_services import House
 from lethe_app.domain.clock import told_by
-from lethe_app.house import House
 from lethe_app.paths import Paths
 from tests.services.past import copy_home, hold, opened
 from tests.services.stage import MIRA, Played, prompt_of, say

@@ -19,11 +19,11 @@ from lethe_app.app import build
 from lethe_app.domain.clock import now
 from lethe_app.domain.prompt import Part
 from lethe_app.paths import Paths
-from lethe_app.ui.memory_pieces import Fold
-from lethe_app.ui.toast import Toast
-from lethe_app.ui.workshop.fact_page import FactPage
-from lethe_app.ui.workshop.fact_rows import View
-from lethe_app.ui.workshop.inspector_page import InspectorPage
+from lethe_app.ui.chat.memory_card_parts import Fold
+from lethe_app.ui.pages.facts.page import FactPage
+from lethe_app.ui.pages.facts.table_model import View
+from lethe_app.ui.pages.inspector.page import InspectorPage
+from lethe_app.ui.shell.toast import Toast
 from tests.services.past import hold
 from tests.stories.stage import Stage
 

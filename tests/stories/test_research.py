@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 
 from lethe_app.agents.research import ActiveResearchTask, ResearchTask
-from lethe_app.brain.answers_web import Merged
-from lethe_app.choices import SearchProvider
-from lethe_app.domain.agents import Outcome
+from lethe_app.brain.llm_schemas.web import Merged
+from lethe_app.composition.app_services import House
+from lethe_app.config.options import SearchProvider
+from lethe_app.domain.agent_runs import Outcome
 from lethe_app.domain.chat import Message
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
-from lethe_app.domain.research import Found, Inquiry, InquiryState, Purpose
+from lethe_app.domain.web import Found, Inquiry, InquiryState, Purpose
 from lethe_app.errors import LetheError, NotAllowed
-from lethe_app.house import House
 from lethe_app.paths import Paths
 from lethe_app.services.events import Noted, Searching, Withdrawn
-from lethe_app.services.looking_up import LookedUp, looked_up
+from lethe_app.services.web.chat_lookup import LookedUp, looked_up
 from tests.services.past import chats_of, copy_home, hold, opened, trusted
 from tests.services.stage import MIRA, Played, heard, log, prompt_of, say, until
 from tests.services.tasks import Clock, employ, leave, newest

@@ -12,8 +12,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from lethe_app.domain.clock import by_the_system, told_by
-from lethe_app.ui.sidebar_model import SessionRow
-from lethe_app.ui.transcript.ended_line import EndedLine
+from lethe_app.ui.shell.sidebar_model import SessionRow
+from lethe_app.ui.transcript.painting.ended_line import EndedLine
 from tests.stories.stage import Stage
 
 

@@ -11,19 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.choices import SearchProvider
+from lethe_app.composition.app_services import House
+from lethe_app.config.options import SearchProvider
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.persona import Weekday
 from lethe_app.domain.tools import Occasion, Outcome, Told, Tool, ToolResult, ToolSet, Verdict
-from lethe_app.house import House
 from lethe_app.paths import Paths
-from lethe_app.services import tool_plugins
 from lethe_app.services.events import AskTool, ToolUsed, TurnEvent
-from lethe_app.services.tool_log import result_in
-from lethe_app.services.tool_small import Nothing, dice_set
-from lethe_app.services.workbench import of_session
+from lethe_app.services.prompting.tool_messages import result_in
+from lethe_app.services.tools import plugins
+from lethe_app.services.tools.builtin_small import Nothing, dice_set
+from lethe_app.services.tools.working_memory import of_session
 from tests.prompt.templates import HERMES
 from tests.services.past import opened
 from tests.services.stage import MIRA, Played, log, prompt_of
@@ -240,12 +240,12 @@ async def test_calls_survive_a_restart_and_are_told_as_before(tmp_path: Path, ec
 
 def test_tools_of_others_are_found_asked_about_and_kept_apart_when_broken():
     entries = [
-        EntryPoint("fine", "tests.stories.test_tools:plugged", tool_plugins.GROUP),
-        EntryPoint("broken", "tests.stories.test_tools:broken", tool_plugins.GROUP),
-        EntryPoint("gone", "tests.stories.nowhere:x", tool_plugins.GROUP),
-        EntryPoint("other", "tests.stories.test_tools:other", tool_plugins.GROUP),
+        EntryPoint("fine", "tests.stories.test_tools:plugged", plugins.GROUP),
+        EntryPoint("broken", "tests.stories.test_tools:broken", plugins.GROUP),
+        EntryPoint("gone", "tests.stories.nowhere:x", plugins.GROUP),
+        EntryPoint("other", "tests.stories.test_tools:other", plugins.GROUP),
     ]
-    sets, faults = tool_plugins.load(entries)
+    sets, faults = plugins.load(entries)
     assert [one.name for one in sets] == ["plugged"]
     assert all(tool.asks for tool in sets[0].tools)
     assert len(faults) == 3

@@ -13,14 +13,14 @@ from datetime import timedelta
 from itertools import pairwise
 from os.path import commonprefix
 
-from lethe_app.choices import GroupTurns
+from lethe_app.composition.app_services import House
+from lethe_app.config.options import GroupTurns
 from lethe_app.domain.clock import now
 from lethe_app.domain.model import StopReason, Usage
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.house import House
 from lethe_app.llm.protocol import Done, Lane
 from lethe_app.services.events import Ready
-from lethe_app.services.trust import Verdict, key_of
+from lethe_app.services.extraction.qualification import Verdict, key_of
 from tests.bench._evening import BEGUN, WATCHED, Scene, begun, spoken
 from tests.bench._long_talk import velm
 from tests.bench._still_model import Watched

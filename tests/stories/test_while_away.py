@@ -15,14 +15,14 @@ from pathlib import Path
 
 import pytest
 
+from lethe_app.agents.self_reflection import Thoughts
 from lethe_app.agents.task import Result, Scene
-from lethe_app.agents.thoughts import Thoughts
 from lethe_app.app import build
-from lethe_app.brain.answers import Title
-from lethe_app.domain.agents import Outcome
+from lethe_app.brain.llm_schemas.archive import Title
+from lethe_app.composition.app_services import House
+from lethe_app.domain.agent_runs import Outcome
 from lethe_app.domain.clock import told_by
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.house import House
 from lethe_app.paths import Paths
 from lethe_app.services.events import Said
 from tests.services.past import NUTS, chats_of, copy_home, hold, opened, trusted

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from lethe_app.paths import Paths
-from lethe_app.ui.theme import Theme
+from lethe_app.ui.core.theme import Theme
 
 
 @pytest.fixture

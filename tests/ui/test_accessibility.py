@@ -11,12 +11,12 @@ from PySide6.QtGui import QAccessible, QColor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QScrollBar, QWidget
 
-from lethe_app.ui.avatars import disc_colours
-from lethe_app.ui.dialogs import About, Keys, Question
-from lethe_app.ui.palette import DAY, NIGHT, Palette
-from lethe_app.ui.theme import mixed, tokens
-from lethe_app.ui.transcript.message_style import MessageStyle
-from lethe_app.ui.welcome import Welcome
+from lethe_app.ui.core.avatars import disc_colours
+from lethe_app.ui.core.palette import DAY, NIGHT, Palette
+from lethe_app.ui.core.theme import mixed, tokens
+from lethe_app.ui.dialogs.dialogs import About, Keys, Question
+from lethe_app.ui.shell.welcome import Welcome
+from lethe_app.ui.transcript.painting.style import MessageStyle
 from tests.ui.window_scene import opened, until
 
 ENOUGH = 4.5

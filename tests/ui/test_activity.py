@@ -9,10 +9,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from lethe_app.services.archiving import Archived
 from lethe_app.services.events import Loading, NoModel
-from lethe_app.ui.activity import Activity, ActivityButton
-from lethe_app.ui.theme import Theme
+from lethe_app.services.sessions.archive_queue import Archived
+from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.shell.activity_list import Activity, ActivityButton
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

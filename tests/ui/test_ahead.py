@@ -12,16 +12,16 @@ import pytest
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 
-from lethe_app.ui.ahead import Ahead
+from lethe_app.ui.core.page_preload import Ahead
 from tests.ui.window_scene import opened, until
 
 LOOK = """
 import json, sys
-import lethe_app.ui.host
-from lethe_app.ui.ahead import PREFIX, steps
+import lethe_app.ui.controllers.window_controller
+from lethe_app.ui.core.page_preload import PREFIXES, steps
 
 def there():
-    return {name for name in sys.modules if name.startswith(PREFIX)}
+    return {name for name in sys.modules if name.startswith(PREFIXES)}
 
 told, before = [], there()
 for _ in steps():
@@ -36,8 +36,8 @@ def test_each_step_brings_little_and_together_they_bring_every_page():
     told = json.loads(done.stdout)
 
     assert max(len(new) for new in told["steps"]) <= 2
-    folder = Path("lethe_app/ui/workshop")
-    assert {name.rpartition(".")[2] for name in told["there"]} == {path.stem for path in folder.glob("[a-z]*.py")}
+    files = [path for name in ("widgets", "pages") for path in Path("lethe_app/ui", name).rglob("[a-z]*.py")]
+    assert {".".join(path.with_suffix("").parts) for path in files} <= set(told["there"])
 
 
 async def test_it_waits_as_long_as_somebody_does_something(qapp: QApplication):

@@ -6,10 +6,10 @@ import pytest
 from PySide6.QtGui import QColor
 
 from lethe_app.paths import shipped_root
-from lethe_app.ui.avatars import avatar, disc_colours
-from lethe_app.ui.palette import DAY, NIGHT
-from lethe_app.ui.transcript.faces import Faces
-from lethe_app.ui.transcript.message_style import MessageStyle
+from lethe_app.ui.core.avatars import avatar, disc_colours
+from lethe_app.ui.core.palette import DAY, NIGHT
+from lethe_app.ui.transcript.avatars import Faces
+from lethe_app.ui.transcript.painting.style import MessageStyle
 
 PICTURES = sorted((shipped_root() / "personas").glob("*.svg"))
 

@@ -9,9 +9,9 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QColor, QImage, QPainter, QPixmap
 from PySide6.QtWidgets import QWidget
 
-from lethe_app.ui.palette import DAY, NIGHT, Palette
-from lethe_app.ui.theme import mixed
-from lethe_app.ui.transcript.backdrop import STRENGTH, Backdrop, covering, read_picture
+from lethe_app.ui.core.palette import DAY, NIGHT, Palette
+from lethe_app.ui.core.theme import mixed
+from lethe_app.ui.transcript.background_image import STRENGTH, Backdrop, covering, read_picture
 from tests.ui.test_accessibility import contrast
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

@@ -8,7 +8,7 @@ import shiboken6
 from PySide6.QtWidgets import QLabel
 
 from lethe_app.errors import ModelError
-from lethe_app.ui.bridge import Bridge
+from lethe_app.ui.core.tasks import Bridge
 
 
 async def test_work_runs_and_its_failure_is_reported_once():

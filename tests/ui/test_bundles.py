@@ -14,15 +14,15 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QWidget
 
 from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.facts import ExtractedFact
-from lethe_app.services import handing
-from lethe_app.storage.facts import Facts
-from lethe_app.ui.activity import ActivityRow
-from lethe_app.ui.bundle_desk import pack
-from lethe_app.ui.bundle_giving import GivingDialog
-from lethe_app.ui.bundle_meeting import MeetingDialog
-from lethe_app.ui.bundle_pieces import Waiting, watched
-from lethe_app.ui.luggage import Luggage
-from lethe_app.ui.workshop import doors
+from lethe_app.services.maintenance import single_instance
+from lethe_app.storage.memory.facts import Facts
+from lethe_app.ui.controllers.bundles import pack
+from lethe_app.ui.controllers.file_transfers import Luggage
+from lethe_app.ui.dialogs.bundle_export import GivingDialog
+from lethe_app.ui.dialogs.bundle_import import MeetingDialog
+from lethe_app.ui.dialogs.bundle_parts import Waiting, watched
+from lethe_app.ui.pages import registry
+from lethe_app.ui.shell.activity_list import ActivityRow
 from tests.interchange.packed import PERSONA, archive, members, packed
 from tests.ui.window_scene import Scene, opened, until
 
@@ -120,7 +120,7 @@ async def test_a_second_mira_is_given_another_name_that_can_be_changed(tmp_path:
 
 async def test_a_file_that_was_double_clicked_reaches_the_open_window(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        note = handing.hand_over(scene.house.paths, nerys(tmp_path))
+        note = single_instance.hand_over(scene.house.paths, nerys(tmp_path))
         dialog = await shown(scene, MeetingDialog)
 
         assert not note.exists()
@@ -130,14 +130,14 @@ async def test_a_file_that_was_double_clicked_reaches_the_open_window(tmp_path: 
 async def test_a_file_that_waited_for_the_window_is_asked_about_when_it_opens(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
         paths = scene.house.paths
-    handing.hand_over(paths, nerys(tmp_path))
+    single_instance.hand_over(paths, nerys(tmp_path))
     async with opened(tmp_path / "home") as scene:
         (await shown(scene, MeetingDialog)).reject()
 
 
 async def test_whoever_is_here_for_the_first_time_is_greeted_first(tmp_path: Path):
     async with opened(tmp_path / "home", welcomed=False) as scene:
-        handing.hand_over(scene.house.paths, nerys(tmp_path))
+        single_instance.hand_over(scene.house.paths, nerys(tmp_path))
         for _ in range(20):
             QApplication.processEvents()
         assert not visible(scene, MeetingDialog)
@@ -173,7 +173,7 @@ async def test_two_files_are_asked_about_one_after_the_other(tmp_path: Path):
 async def test_the_editors_menu_packs_her_and_says_what_is_inside(tmp_path: Path, entry: str, scope: BundleScope):
     async with opened(tmp_path / "home") as scene:
         await Facts(scene.house._database).put("mira", ExtractedFact(fact="Tomas keeps bees."))
-        doors.edit_persona(scene.host.place, "mira")
+        registry.edit_persona(scene.host.place, "mira")
         page = scene.host.workshop.page
         await until(lambda: page.is_loaded)
         page.deeds.fill_menu()

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QFont
 
-from lethe_app.ui.palette import DAY, NIGHT
-from lethe_app.ui.transcript.message_document import MessageDocument
-from lethe_app.ui.transcript.message_style import MessageStyle
-from lethe_app.ui.transcript.prose import read
-from lethe_app.ui.transcript.prose_spans import Span, Voice
+from lethe_app.ui.core.palette import DAY, NIGHT
+from lethe_app.ui.transcript.markdown.blocks import read
+from lethe_app.ui.transcript.markdown.spans import Span, Voice
+from lethe_app.ui.transcript.painting.document import MessageDocument
+from lethe_app.ui.transcript.painting.style import MessageStyle
 
 SAMPLE = "\n\n".join(  # noqa: FLY002 - a list is easier to read
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.ui.transcript.layout import BOTTOM, TOP, ChatLayout, Heights
+from lethe_app.ui.transcript.row_layout import BOTTOM, TOP, ChatLayout, Heights
 
 NUMBERS = st.lists(st.integers(0, 500), min_size=1, max_size=80)
 

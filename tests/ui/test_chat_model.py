@@ -9,8 +9,8 @@ from PySide6.QtTest import QAbstractItemModelTester
 
 from lethe_app.domain.chat import Alternative, Message, Role
 from lethe_app.errors import StorageError
-from lethe_app.ui.transcript.model import ChatModel
-from lethe_app.ui.transcript.pages import KEPT, PAGE
+from lethe_app.ui.transcript.model.model import ChatModel
+from lethe_app.ui.transcript.model.paging import KEPT, PAGE
 from tests.ui.chat_scene import SESSION, Pages, message, outlines, settle, talk
 
 

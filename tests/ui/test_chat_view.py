@@ -12,9 +12,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 
 from lethe_app.domain.chat import Alternative, Role
-from lethe_app.ui.palette import DAY
-from lethe_app.ui.transcript.model import ChatModel
-from lethe_app.ui.transcript.pages import PAGE
+from lethe_app.ui.core.palette import DAY
+from lethe_app.ui.transcript.model.model import ChatModel
+from lethe_app.ui.transcript.model.paging import PAGE
 from lethe_app.ui.transcript.view import ChatView
 from tests.ui.chat_scene import SESSION, Pages, message, outlines, settle, talk, tops, view_of
 

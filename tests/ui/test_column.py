@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QApplication
 
-from lethe_app.ui.palette import PROSE_WIDTH
-from lethe_app.ui.transcript.layout import AROUND, AVATAR_ROOM, NARROWEST, WIDEST, column_in
+from lethe_app.ui.core.palette import PROSE_WIDTH
+from lethe_app.ui.transcript.row_layout import AROUND, AVATAR_ROOM, NARROWEST, WIDEST, column_in
 from tests.ui.window_scene import opened
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtTest import QTest
 
-from lethe_app.ui.composer import MOST_LINES, Composer
+from lethe_app.ui.chat.composer import MOST_LINES, Composer
 
 
 @pytest.fixture

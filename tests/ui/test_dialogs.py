@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QLabel, QWidget
 
-from lethe_app.ui.dialogs import Keys
+from lethe_app.ui.dialogs.dialogs import Keys
 
 
 def test_the_list_of_shortcuts_is_seen_whole_on_a_small_screen(qtbot, theme):

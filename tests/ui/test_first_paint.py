@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 from lethe_app import app
 from lethe_app.paths import Paths
-from lethe_app.ui.skeleton import Skeleton
+from lethe_app.ui.shell.skeleton import Skeleton
 
 painted = []
 paint = Skeleton.paintEvent

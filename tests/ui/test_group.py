@@ -13,10 +13,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 
 from lethe_app.domain.persona import Persona
-from lethe_app.ui.group_dialog import LONGEST, Invitation, told_of
-from lethe_app.ui.sidebar_model import AGE
-from lethe_app.ui.transcript.faces import ANYBODY
-from lethe_app.ui.words import joined, one_of
+from lethe_app.ui.core.formatting import joined, one_of
+from lethe_app.ui.dialogs.group import LONGEST, Invitation, told_of
+from lethe_app.ui.shell.sidebar_model import AGE
+from lethe_app.ui.transcript.avatars import ANYBODY
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
 

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QColor
 
 from lethe_app.paths import shipped_root
-from lethe_app.ui.icons import application_icon, icon, picture
+from lethe_app.ui.core.icons import application_icon, icon, picture
 
 DRAWINGS = sorted((shipped_root() / "resources" / "icons").glob("*.svg"))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.services.indexing import Progress
+from lethe_app.services.indexing.service import Progress
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
-from lethe_app.services.archiving import Archived
-from lethe_app.services.indexing import Progress
+from lethe_app.services.indexing.service import Progress
+from lethe_app.services.sessions.archive_queue import Archived
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

@@ -16,13 +16,13 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType, MemoryUnit
-from lethe_app.domain.recollection import Lead, Recollection, TurnMemory, Way
-from lethe_app.services.behind import Kind, Surfaced
-from lethe_app.storage.turns import TurnMemories
-from lethe_app.ui.memory_cards import MemoryCard
-from lethe_app.ui.memory_pieces import Fold
-from lethe_app.ui.memory_words import body, cited, found_lines, spoken
-from lethe_app.ui.workshop.prose_field import ProseField
+from lethe_app.domain.recall import Lead, Recollection, TurnMemory, Way
+from lethe_app.services.chat.reply_sources import Kind, Surfaced
+from lethe_app.storage.memory.turn_memories import TurnMemories
+from lethe_app.ui.chat.memory_card import MemoryCard
+from lethe_app.ui.chat.memory_card_parts import Fold
+from lethe_app.ui.chat.memory_labels import body, cited, found_lines, spoken
+from lethe_app.ui.widgets.text_area import ProseField
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from lethe_app.domain.chat import Alternative, Message
-from lethe_app.ui.palette import NIGHT
-from lethe_app.ui.transcript.message_sheet import THOUGHTS_INDENT, MessageSheet
-from lethe_app.ui.transcript.message_style import MessageStyle
-from lethe_app.ui.transcript.prose import read
+from lethe_app.ui.core.palette import NIGHT
+from lethe_app.ui.transcript.markdown.blocks import read
+from lethe_app.ui.transcript.painting.message_layout import THOUGHTS_INDENT, MessageSheet
+from lethe_app.ui.transcript.painting.style import MessageStyle
 from tests.ui.chat_scene import message
 
 

@@ -10,8 +10,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from lethe_app.errors import ModelCrashed, ModelError
-from lethe_app.ui.notify import MOST_AT_ONCE, Notifier
-from lethe_app.ui.toast import Toast
+from lethe_app.ui.shell.notifier import MOST_AT_ONCE, Notifier
+from lethe_app.ui.shell.toast import Toast
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.ui.sidebar import WIDTH
+from lethe_app.ui.shell.sidebar import WIDTH
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

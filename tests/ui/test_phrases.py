@@ -12,15 +12,15 @@ from PySide6.QtCore import QCoreApplication, QTranslator
 
 import lethe_app
 from lethe_app.domain.prompt import Part
-from lethe_app.prompt import cost
+from lethe_app.prompt import cache_cost
 from lethe_app.prompt.budget import Plan
 from lethe_app.prompt.receipt import history_note, left_out
 from lethe_app.retrieval.signals import SIGNALS
-from lethe_app.services.lore import before
-from lethe_app.ui.phrases import COSTS, CUTS, OBSTACLES, REASONS, Phrases
+from lethe_app.services.memory.lore import before
+from lethe_app.ui.core.phrases import COSTS, CUTS, OBSTACLES, REASONS, Phrases
 
 ROOT = Path(lethe_app.__file__).parent
-NO_REASONS_OF_A_TURN = {"memorizing.py"}
+NO_REASONS_OF_A_TURN = {"duplicates.py"}
 """What `memorize` answers is told nowhere in the window."""
 
 
@@ -39,7 +39,7 @@ def sentences(node: ast.expr) -> Iterator[str]:
 
 
 def given(name: str, field: str) -> Iterator[tuple[str, str]]:
-    for path in [*(ROOT / "brain").glob("*.py"), *(ROOT / "services").glob("*.py")]:
+    for path in [*(ROOT / "brain").rglob("*.py"), *(ROOT / "services").rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if path.name not in NO_REASONS_OF_A_TURN and isinstance(node, ast.Call) and getattr(node.func, "id", "") == name:
                 for keyword in node.keywords:
@@ -62,7 +62,8 @@ def test_every_reason_that_is_written_anywhere_is_known():
 
     assert len(written) > 10
     assert [words for words in told if not REASONS.knows(words)] == []
-    assert {f'"{place}"' for place in places} <= set(re.findall(r'"[^"]*"', (ROOT / "brain/pool.py").read_text("utf-8")))
+    source = (ROOT / "brain/recall/keyword_recall.py").read_text("utf-8")
+    assert {f'"{place}"' for place in places} <= set(re.findall(r'"[^"]*"', source))
 
 
 def test_every_sign_of_a_search_is_known():
@@ -70,7 +71,7 @@ def test_every_sign_of_a_search_is_known():
 
 
 def test_every_reason_of_lore_is_known():
-    told = list(returned("services/lore.py", {"reason_of"}))
+    told = list(returned("services/memory/lore.py", {"reason_of"}))
 
     assert len(told) == 5
     assert [words for words in told if not words.endswith("said x") and not REASONS.knows(words)] == []
@@ -79,7 +80,7 @@ def test_every_reason_of_lore_is_known():
 
 def test_every_obstacle_is_known():
     told = [words for _file, words in given("NotRecalled", "detail")]
-    for module in ("brain/waking.py", "brain/rivalry.py"):
+    for module in ("brain/lore/engine.py", "brain/lore/groups_and_budget.py"):
         for node in ast.walk(ast.parse((ROOT / module).read_text("utf-8"))):
             if isinstance(node, ast.Tuple | ast.Call):
                 parts = node.elts if isinstance(node, ast.Tuple) else node.args
@@ -91,7 +92,13 @@ def test_every_obstacle_is_known():
 
 
 def test_every_cost_and_every_cut_is_known():
-    costs = [cost.ELSEWHERE, cost.LEFT, *cost._STANDS.values(), *cost._CHANGED.values(), *returned("prompt/cost.py", {"why"})]
+    costs = [
+        cache_cost.ELSEWHERE,
+        cache_cost.LEFT,
+        *cache_cost._STANDS.values(),
+        *cache_cost._CHANGED.values(),
+        *returned("prompt/cache_cost.py", {"why"}),
+    ]
     kept = [Plan(cut=0, kept={Part.FACTS: (0,)}, capped={Part.FACTS: capped}) for capped in (0, 1, 2)]
     cuts = [left_out(Part.FACTS, 3, plan) for plan in kept]
     cuts += [history_note(3, 9, 0), history_note(0, 9, 4)]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.ui.transcript.prose import NOTE_CUT, NOTE_DENSE, NOTE_LONG, Block, Kind, plain, read
-from lethe_app.ui.transcript.prose_spans import LINE_BREAK, Span, Voice, is_safe_link
-from lethe_app.ui.transcript.prose_stream import GrowingProse
+from lethe_app.ui.transcript.markdown.blocks import NOTE_CUT, NOTE_DENSE, NOTE_LONG, Block, Kind, plain, read
+from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, Span, Voice, is_safe_link
+from lethe_app.ui.transcript.markdown.streaming import GrowingProse
 
 
 def spans(text: str) -> list[Span]:

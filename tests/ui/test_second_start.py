@@ -14,7 +14,7 @@ from lethe_app import app
 from lethe_app.errors import DatabaseLocked
 from lethe_app.paths import Paths
 from lethe_app.services.events import Ready
-from lethe_app.ui.main_window import MainWindow
+from lethe_app.ui.shell.main_window import MainWindow
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from lethe_app.domain.clock import told_by
-from lethe_app.ui.sidebar_model import SessionRow
-from lethe_app.ui.words import minutes_in_words
+from lethe_app.ui.core.formatting import minutes_in_words
+from lethe_app.ui.shell.sidebar_model import SessionRow
 from tests.services.tasks import Clock
 from tests.ui.window_scene import Scene, opened, until
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
-from lethe_app.ui.shortcuts import WISHES, Actions, hint, title_of
+from lethe_app.ui.shell.actions import WISHES, Actions, hint, title_of
 
 
 def test_no_two_wishes_share_their_keys():

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 
-from lethe_app.ui.sidebar import Sidebar
-from lethe_app.ui.sidebar_model import PersonaRow, SessionRow
+from lethe_app.ui.shell.sidebar import Sidebar
+from lethe_app.ui.shell.sidebar_model import PersonaRow, SessionRow
 
 PRESENT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 STORM, NIGHT = "guid-storm", "guid-night"

@@ -9,15 +9,15 @@ import pytest
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtTest import QTest
 
-from lethe_app.agents.gathering import Merge
-from lethe_app.choices import SearchProvider
+from lethe_app.agents.web_reading import Merge
+from lethe_app.config.options import SearchProvider
 from lethe_app.domain.chat import Alternative, Message, Role
 from lethe_app.domain.clock import now
-from lethe_app.domain.research import Found
-from lethe_app.services.guidance import hidden_line
-from lethe_app.services.looking_up import LookedUp, looked_up, note_of
-from lethe_app.ui.transcript.memory_marks import SourceMarks
-from lethe_app.ui.transcript.source_list import host_of, spelled
+from lethe_app.domain.web import Found
+from lethe_app.services.memory.proactive import hidden_line
+from lethe_app.services.web.chat_lookup import LookedUp, looked_up, note_of
+from lethe_app.ui.transcript.model.annotations import SourceMarks
+from lethe_app.ui.transcript.painting.source_list import host_of, spelled
 from tests.ui.window_scene import Scene, opened, until
 from tests.web.server import Reply, Site, serving
 

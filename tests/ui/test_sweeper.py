@@ -9,7 +9,7 @@ import weakref
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from lethe_app.ui.sweeper import FLOOD, Sweeper
+from lethe_app.ui.core.garbage_collection import FLOOD, Sweeper
 
 
 class Knot(QObject):

@@ -9,8 +9,8 @@ import pytest
 from PySide6.QtGui import QColor, QPalette
 
 from lethe_app.paths import shipped_root
-from lethe_app.ui.palette import DAY, NIGHT, Palette
-from lethe_app.ui.theme import chrome_size, mixed, on_accent, tokens
+from lethe_app.ui.core.palette import DAY, NIGHT, Palette
+from lethe_app.ui.core.theme import chrome_size, mixed, on_accent, tokens
 
 UI = shipped_root() / "lethe_app" / "ui"
 SHEET = shipped_root() / "resources" / "theme" / "window.qss"

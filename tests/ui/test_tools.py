@@ -13,9 +13,9 @@ from PySide6.QtTest import QTest
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.tools import ToolCall, ToolResult
-from lethe_app.services.tool_log import as_messages
-from lethe_app.ui.transcript.memory_marks import ToolMarks
-from lethe_app.ui.transcript.tool_list import in_words
+from lethe_app.services.prompting.tool_messages import as_messages
+from lethe_app.ui.transcript.model.annotations import ToolMarks
+from lethe_app.ui.transcript.painting.tool_list import in_words
 from tests.prompt.templates import HERMES
 from tests.ui.window_scene import Scene, opened, until
 

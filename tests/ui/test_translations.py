@@ -13,15 +13,16 @@ import pytest
 from PySide6.QtCore import QTranslator
 from PySide6.QtWidgets import QApplication, QDialogButtonBox
 
+from lethe_app.config.settings import Settings
 from lethe_app.domain.bundle import Holds
 from lethe_app.paths import Paths
-from lethe_app.settings import Settings
-from lethe_app.ui import memory_words, translations
-from lethe_app.ui.bundle_pieces import contents_in_words
-from lethe_app.ui.main_window import MainWindow
-from lethe_app.ui.sidebar import Sidebar
-from lethe_app.ui.translations import chosen, speak
-from lethe_app.ui.workshop.settings_fields import translated
+from lethe_app.ui.chat import memory_labels
+from lethe_app.ui.core import translations
+from lethe_app.ui.core.translations import chosen, speak
+from lethe_app.ui.dialogs.bundle_parts import contents_in_words
+from lethe_app.ui.pages.settings.fields import translated
+from lethe_app.ui.shell.main_window import MainWindow
+from lethe_app.ui.shell.sidebar import Sidebar
 from tests import catalogue
 from tests.conftest import Silence
 
@@ -166,7 +167,7 @@ def test_the_catalogue_that_is_gathered_for_translators_reaches_every_way_of_ask
     assert heir.search.placeholderText() == "⟦Search⟧"  # asked by one that is made after its like
     assert window.actions_["search"].text() == "⟦Find a persona or conversation⟧"  # a name that is declared
     assert contents_in_words(Holds(worlds=2)) == ["⟦2 worlds⟧"]  # translate by a short name
-    assert memory_words.tr("Diary") == "⟦Diary⟧"  # a module's own
+    assert memory_labels.tr("Diary") == "⟦Diary⟧"  # a module's own
     assert window.tr("The model's own") == "⟦The model's own⟧"  # asked through another object
     assert translated(str(Settings.model_fields["theme"].title)) == "⟦Theme⟧"  # a setting
     heir.deleteLater()

@@ -10,10 +10,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from lethe_app.ui.shortcuts import BESIDE_IT, LEADS_BACK, WISHES
-from lethe_app.ui.welcome import Welcome
-from lethe_app.ui.workshop.preset_page import PresetPage
-from lethe_app.ui.workshop.settings_page import SettingsPage
+from lethe_app.ui.pages.presets.page import PresetPage
+from lethe_app.ui.pages.settings.page import SettingsPage
+from lethe_app.ui.shell.actions import BESIDE_IT, LEADS_BACK, WISHES
+from lethe_app.ui.shell.welcome import Welcome
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

@@ -10,13 +10,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from lethe_app.brain.said import Said
-from lethe_app.brain.statements import extract
+from lethe_app.brain.fact_rules.extractor import extract
+from lethe_app.brain.text.utterance import Said
 from lethe_app.domain.chat import Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.model import ModelFile
-from lethe_app.ui.sidebar_model import PersonaRow
-from lethe_app.ui.welcome import Welcome
+from lethe_app.ui.shell.sidebar_model import PersonaRow
+from lethe_app.ui.shell.welcome import Welcome
 from tests.ui.window_scene import opened, until
 
 OWN = ModelFile(Path("/models/nemo.gguf"), "Nemo 12B", 7_500_000_000, "llama", source="LM Studio", quantization="Q4_K_M")

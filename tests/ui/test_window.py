@@ -11,9 +11,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton
 
 from lethe_app.paths import Paths
-from lethe_app.ui.main_window import MainWindow
+from lethe_app.ui.pages.registry import DOORS
+from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.transcript.message_editor import MessageEditor
-from lethe_app.ui.workshop.doors import DOORS
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -21,7 +21,9 @@ pytestmark = pytest.mark.usefixtures("wardrobe")
 
 def test_the_skeleton_loads_nothing_but_qt():
     heavy = "pydantic asyncio lethe_app.services.events lethe_app.domain.chat markdown_it"
-    code = f"import sys; import lethe_app.ui.main_window; print([name for name in '{heavy}'.split() if name in sys.modules])"
+    code = (
+        f"import sys; import lethe_app.ui.shell.main_window; print([name for name in '{heavy}'.split() if name in sys.modules])"
+    )
 
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from PySide6.QtCore import QLocale
 
-from lethe_app.ui.words import age_in_words, messages_in_words, rounded, size_in_words, tokens_in_words
+from lethe_app.ui.core.formatting import age_in_words, messages_in_words, rounded, size_in_words, tokens_in_words
 
 PRESENT = datetime(2026, 11, 20, 12, tzinfo=UTC)  # a Friday
 

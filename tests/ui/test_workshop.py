@@ -11,14 +11,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QCheckBox, QLineEdit, QPushButton, QVBoxLayout
 
 from lethe_app.errors import LetheError
-from lethe_app.ui.theme import Theme
-from lethe_app.ui.workshop.deeds import Deeds, FieldChange
-from lethe_app.ui.workshop.fields import Kind, Spec
-from lethe_app.ui.workshop.form import Form
-from lethe_app.ui.workshop.page import Page
-from lethe_app.ui.workshop.rows import Column, Rows
-from lethe_app.ui.workshop.table import Table
-from lethe_app.ui.workshop.words_field import WordsField
+from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.undo_commands import Deeds, FieldChange
+from lethe_app.ui.widgets.fields import Kind, Spec
+from lethe_app.ui.widgets.form import Form
+from lethe_app.ui.widgets.table import Table
+from lethe_app.ui.widgets.table_model import Column, Rows
+from lethe_app.ui.widgets.tag_field import WordsField
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

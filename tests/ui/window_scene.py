@@ -13,11 +13,11 @@ from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication, QDialog
 
 from lethe_app.app import build
-from lethe_app.house import House
+from lethe_app.composition.app_services import House
 from lethe_app.paths import Paths
-from lethe_app.ui.host import Host
-from lethe_app.ui.main_window import MainWindow
-from lethe_app.ui.toast import Toast
+from lethe_app.ui.controllers.window_controller import Host
+from lethe_app.ui.shell.main_window import MainWindow
+from lethe_app.ui.shell.toast import Toast
 
 
 @dataclass

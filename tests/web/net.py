@@ -6,7 +6,7 @@ from typing import Any
 
 import httpcore
 
-from lethe_app.web.fetching import Way
+from lethe_app.web.http import Way
 
 PUBLIC = "93.184.216.34"
 

@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from lethe_app.errors import NotAllowed, PageUnreadable
-from lethe_app.web.fetching import AGENT, LARGEST, Answer, Fetcher, Limits, Meter, Way, media_type
-from lethe_app.web.pinned import looked_up
+from lethe_app.web.http import AGENT, LARGEST, Answer, Fetcher, Limits, Meter, Way, media_type
+from lethe_app.web.pinned_dns import looked_up
 from tests.web.net import PUBLIC, Names, Net, way
 from tests.web.server import Reply, Site, moved, nothing, page, serving
 

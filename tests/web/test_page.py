@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
-from lethe_app.domain.research import Purpose
+from lethe_app.domain.web import Purpose
 from lethe_app.errors import PageUnreadable
-from lethe_app.web import page as page_module
-from lethe_app.web.fetching import Meter, Way
-from lethe_app.web.page import Pages, Times
+from lethe_app.web import pages as page_module
+from lethe_app.web.http import Meter, Way
+from lethe_app.web.pages import Pages, Times
 from tests.web.net import PUBLIC, Net, way
 from tests.web.server import SENTENCE, Reply, Site, moved, page, serving
 

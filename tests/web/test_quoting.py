@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from lethe_app.domain.presets import InstructPreset
 from lethe_app.domain.prompt import Turn
-from lethe_app.domain.research import PageText
+from lethe_app.domain.web import PageText
 from lethe_app.errors import FileError
 from lethe_app.paths import shipped_root
-from lethe_app.prompt.disarm import JOINER
-from lethe_app.prompt.instruct import InstructRenderer
-from lethe_app.prompt.quoting import QUOTED, Quoter, site_of, spellings
-from lethe_app.web.text import words_of
+from lethe_app.prompt.control_tokens import JOINER
+from lethe_app.prompt.format.instruct import InstructRenderer
+from lethe_app.prompt.untrusted_text import QUOTED, Quoter, site_of, spellings
+from lethe_app.web.html_text import words_of
 from tests.web.server import page
 
 SAMPLES = json.loads((Path(__file__).parent / "data" / "injections.json").read_text(encoding="utf-8"))

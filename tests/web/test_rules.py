@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from lethe_app.web.rules import read
+from lethe_app.web.robots_rules import read
 
 
 def allowed(text: str, path: str) -> bool:

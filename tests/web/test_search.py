@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from lethe_app.domain.research import Found
+from lethe_app.domain.web import Found
 from lethe_app.errors import SearchFailed
 from lethe_app.web import duckduckgo as duckduckgo_module
 from lethe_app.web.duckduckgo import DuckDuckGo, by_library
-from lethe_app.web.engines import Brave, SearXNG
-from lethe_app.web.fetching import Meter, Way
+from lethe_app.web.http import Meter, Way
 from lethe_app.web.search import clean_query, gathered
+from lethe_app.web.search_engines import Brave, SearXNG
 from tests.web.server import Reply, Site, moved, serving
 
 HOME = Way(allow_private=True)

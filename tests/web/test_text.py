@@ -7,10 +7,10 @@ import threading
 
 import pytest
 
-from lethe_app.domain.plain import cleaned
-from lethe_app.web import text as text_module
-from lethe_app.web.text import decoded, one_line, shortened, unlinked, words_of
-from lethe_app.web.threads import MOST, in_thread
+from lethe_app.domain.sanitize import cleaned
+from lethe_app.web import html_text as text_module
+from lethe_app.web.bounded_threads import MOST, in_thread
+from lethe_app.web.html_text import decoded, one_line, shortened, unlinked, words_of
 from tests.web.server import SENTENCE, page
 
 

@@ -6,8 +6,8 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.ui.palette import RADIUS_CONTROL, SPACE_2
-from lethe_app.ui.transcript.message_style import MessageStyle
+from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_2
+from lethe_app.ui.transcript.painting.style import MessageStyle
 
 _ENTER = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
 

@@ -8,13 +8,13 @@ from uuid import UUID
 from PySide6.QtCore import QObject, QRect, Qt
 from PySide6.QtWidgets import QPushButton
 
-from lethe_app.ui.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.transcript.actions import MessageActions, deeds_for
-from lethe_app.ui.transcript.ended_line import EndedLine
-from lethe_app.ui.transcript.layout import BOTTOM, Placed
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.transcript.message_actions import MessageActions, deeds_for
 from lethe_app.ui.transcript.message_editor import MessageEditor
-from lethe_app.ui.transcript.message_sheet import MessageSheet
-from lethe_app.ui.transcript.message_style import MessageStyle
+from lethe_app.ui.transcript.painting.ended_line import EndedLine
+from lethe_app.ui.transcript.painting.message_layout import MessageSheet
+from lethe_app.ui.transcript.painting.style import MessageStyle
+from lethe_app.ui.transcript.row_layout import BOTTOM, Placed
 
 if TYPE_CHECKING:
     from lethe_app.ui.transcript.view import ChatView

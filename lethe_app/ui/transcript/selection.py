@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from lethe_app.ui.transcript.model import ChatModel
-from lethe_app.ui.transcript.prose import plain
-from lethe_app.ui.transcript.sheets import Sheets
+from lethe_app.ui.transcript.markdown.blocks import plain
+from lethe_app.ui.transcript.model.model import ChatModel
+from lethe_app.ui.transcript.painting.layout_cache import Sheets
 
 WHOLE = 1 << 30
 """A position beyond the end of every message."""

@@ -20,18 +20,18 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QWidget
 
 from lethe_app.domain.chat import Role
-from lethe_app.ui.palette import Palette
-from lethe_app.ui.transcript.backdrop import Backdrop
-from lethe_app.ui.transcript.canvas import ChatCanvas, Index
-from lethe_app.ui.transcript.deeds import ChatDeeds
-from lethe_app.ui.transcript.faces import Avatars
-from lethe_app.ui.transcript.keys import ChatKeys
-from lethe_app.ui.transcript.layout import Placed
-from lethe_app.ui.transcript.message_painter import MessagePainter, Moment
-from lethe_app.ui.transcript.message_style import MessageStyle
-from lethe_app.ui.transcript.model import ChatModel
+from lethe_app.ui.core.palette import Palette
+from lethe_app.ui.transcript.avatars import Avatars
+from lethe_app.ui.transcript.background_image import Backdrop
+from lethe_app.ui.transcript.keyboard import ChatKeys
+from lethe_app.ui.transcript.model.model import ChatModel
+from lethe_app.ui.transcript.mouse import ChatPointer
 from lethe_app.ui.transcript.overlays import ChatOverlays
-from lethe_app.ui.transcript.pointer import ChatPointer
+from lethe_app.ui.transcript.painting.painter import MessagePainter, Moment
+from lethe_app.ui.transcript.painting.style import MessageStyle
+from lethe_app.ui.transcript.row_layout import Placed
+from lethe_app.ui.transcript.scroll_view import ChatCanvas, Index
+from lethe_app.ui.transcript.view_actions import ChatDeeds
 
 FRAME_MS = 33
 """Shortest time between two drawings of a growing reply."""

@@ -6,10 +6,10 @@ import pytest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from lethe_app.domain.persona import Persona
-from lethe_app.ui.dialogs import Asking
-from lethe_app.ui.theme import Theme
-from lethe_app.ui.workshop.session_wishes import InsertMessage
-from lethe_app.ui.workshop.world_remembering import Remember
+from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.dialogs.dialogs import Asking
+from lethe_app.ui.pages.sessions.message_actions import InsertMessage
+from lethe_app.ui.pages.worlds.remember import Remember
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
 

@@ -18,19 +18,19 @@ from lethe_app.agents.plugins import Fault
 from lethe_app.agents.registry import Known
 from lethe_app.agents.task import Result
 from lethe_app.agents.task import Scene as Hands
-from lethe_app.brain.notebooks import Conclusion
-from lethe_app.domain.agents import Made, MadeKind, Outcome, TaskRun
+from lethe_app.brain.notebooks.document import Conclusion
+from lethe_app.domain.agent_runs import Made, MadeKind, Outcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.domain.research import Inquiry, InquiryState
+from lethe_app.domain.web import Inquiry, InquiryState
 from lethe_app.errors import LetheError
-from lethe_app.services.tool_plugins import ToolFault
-from lethe_app.ui.dialogs import Question
-from lethe_app.ui.workshop.away_page import AwayPage
-from lethe_app.ui.workshop.memory_page import MemoryPage
-from lethe_app.ui.workshop.notebook_page import NotebookPage
-from lethe_app.ui.workshop.persona_page import PersonaPage
-from lethe_app.ui.workshop.research_page import ResearchPage
+from lethe_app.services.tools.plugins import ToolFault
+from lethe_app.ui.dialogs.dialogs import Question
+from lethe_app.ui.pages.activity.page import AwayPage
+from lethe_app.ui.pages.memories.page import MemoryPage
+from lethe_app.ui.pages.notebooks.page import NotebookPage
+from lethe_app.ui.pages.personas.page import PersonaPage
+from lethe_app.ui.pages.research.page import ResearchPage
 from tests.services.tasks import Scripted
 from tests.ui.window_scene import Scene, opened, until
 

@@ -14,8 +14,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QCheckBox, QDialog, QLabel, QPushButton, QToolButton, QWidget
 
 from lethe_app.paths import Paths
-from lethe_app.ui.chat_panel import ElidedLabel
-from lethe_app.ui.theme import Theme
+from lethe_app.ui.chat.chat_panel import ElidedLabel
+from lethe_app.ui.core.theme import Theme
 from tests.ui.contrast import ratios
 from tests.ui.test_accessibility import nameless
 from tests.ui.workshop.every_dialog import DIALOGS, Make, kinds

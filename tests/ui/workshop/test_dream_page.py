@@ -11,9 +11,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from lethe_app.domain.agents import ChangeState, Feedback, Verdict
+from lethe_app.domain.agent_runs import ChangeState, Feedback, Verdict
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.ui.workshop.dream_page import LOG, OPEN, SAID, DreamPage
+from lethe_app.ui.pages.dreams.page import LOG, OPEN, SAID, DreamPage
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

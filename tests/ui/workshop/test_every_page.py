@@ -26,9 +26,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lethe_app.ui.chat_panel import ElidedLabel
-from lethe_app.ui.workshop.doors import DOORS
-from lethe_app.ui.workshop.page import Page
+from lethe_app.ui.chat.chat_panel import ElidedLabel
+from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.registry import DOORS
 from tests.ui.contrast import ratios
 from tests.ui.window_scene import Scene, opened, until
 

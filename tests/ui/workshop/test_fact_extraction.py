@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QCheckBox, QPushButton
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.facts import ExtractedFact, FactKind
-from lethe_app.ui.workshop.fact_page import FactPage
-from lethe_app.ui.workshop.fact_rows import View
-from lethe_app.ui.workshop.settings_page import SettingsPage
+from lethe_app.ui.pages.facts.page import FactPage
+from lethe_app.ui.pages.facts.table_model import View
+from lethe_app.ui.pages.settings.page import SettingsPage
 from tests.ui.window_scene import Scene, opened, until
 from tests.ui.workshop.test_session_page import session_page, talk
 

@@ -15,11 +15,11 @@ from PySide6.QtWidgets import QDialog, QPushButton, QRadioButton
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
-from lethe_app.ui.dialogs import Question
-from lethe_app.ui.workshop.fact_detail import SourceButton
-from lethe_app.ui.workshop.fact_dialogs import NewFact, OneOfSeveral
-from lethe_app.ui.workshop.fact_page import FactPage
-from lethe_app.ui.workshop.fact_rows import View, weight_in_words
+from lethe_app.ui.dialogs.dialogs import Question
+from lethe_app.ui.pages.facts.detail import SourceButton
+from lethe_app.ui.pages.facts.dialogs import NewFact, OneOfSeveral
+from lethe_app.ui.pages.facts.page import FactPage
+from lethe_app.ui.pages.facts.table_model import View, weight_in_words
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

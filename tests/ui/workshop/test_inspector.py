@@ -12,15 +12,15 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
 from lethe_app.domain.prompt import Cost, Part, Receipt, Share, Span
-from lethe_app.services.inspecting import Inspection
-from lethe_app.ui.palette import DAY, NIGHT
-from lethe_app.ui.theme import Theme
-from lethe_app.ui.workshop.inspector_account import Account, cost_words
-from lethe_app.ui.workshop.inspector_colours import colours, tints, title_of
-from lethe_app.ui.workshop.inspector_diff import Change, compare, lines_of, part_at, shared_beginning
-from lethe_app.ui.workshop.inspector_page import CHANGES, InspectorPage
-from lethe_app.ui.workshop.inspector_shares import percent
-from lethe_app.ui.workshop.inspector_text import PromptText, units
+from lethe_app.services.chat.prompt_inspector import Inspection
+from lethe_app.ui.core.palette import DAY, NIGHT
+from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.pages.inspector.colours import colours, tints, title_of
+from lethe_app.ui.pages.inspector.diff import Change, compare, lines_of, part_at, shared_beginning
+from lethe_app.ui.pages.inspector.page import CHANGES, InspectorPage
+from lethe_app.ui.pages.inspector.summary import Account, cost_words
+from lethe_app.ui.pages.inspector.text import PromptText, units
+from lethe_app.ui.pages.inspector.token_shares import percent
 from tests.ui.test_accessibility import ENOUGH, contrast, nameless
 from tests.ui.window_scene import Scene, opened, until
 

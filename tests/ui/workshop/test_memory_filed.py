@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.ui.workshop.memory_page import MemoryPage
+from lethe_app.ui.pages.memories.page import MemoryPage
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

@@ -16,13 +16,13 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPushButton
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
-from lethe_app.domain.listing import MemoryLine
+from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.errors import DiskFull
-from lethe_app.ui.toast import Toast
-from lethe_app.ui.workshop.memory_page import MemoryPage
-from lethe_app.ui.workshop.memory_rows import DISTANCE, State, title_of
-from lethe_app.ui.workshop.page import Page
+from lethe_app.ui.pages.memories.page import MemoryPage
+from lethe_app.ui.pages.memories.table_model import DISTANCE, State, title_of
+from lethe_app.ui.pages.page import Page
+from lethe_app.ui.shell.toast import Toast
 from tests.retrieval.conftest import embed
 from tests.ui.window_scene import Scene, opened, until
 

@@ -17,11 +17,11 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.mood import Cause, Feeling, Mood, MoodSample
 from lethe_app.domain.persona import Weekday
-from lethe_app.services.week import today
-from lethe_app.ui.herald import Herald
-from lethe_app.ui.workshop.mind_page import MindPage
-from lethe_app.ui.workshop.mind_reminders import ReminderDialog
-from lethe_app.ui.workshop.mind_writings import EntryDialog
+from lethe_app.services.personas.week import today
+from lethe_app.ui.controllers.desktop_notifications import Herald
+from lethe_app.ui.pages.mind.page import MindPage
+from lethe_app.ui.pages.mind.reminders import ReminderDialog
+from lethe_app.ui.pages.mind.writings import EntryDialog
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

@@ -10,13 +10,13 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from lethe_app.llm import starter
+from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
-from lethe_app.services.embedding import known_as
 from lethe_app.services.events import Ready
-from lethe_app.services.trust import Verdict, key_of
-from lethe_app.ui.workshop.model_memory import trust_in_words
-from lethe_app.ui.workshop.model_page import ModelPage
+from lethe_app.services.extraction.qualification import Verdict, key_of
+from lethe_app.services.indexing.embedder import known_as
+from lethe_app.ui.pages.models.memory_labels import trust_in_words
+from lethe_app.ui.pages.models.page import ModelPage
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")
@@ -109,7 +109,7 @@ def test_each_verdict_has_its_own_words(facts: bool, summaries: bool, words: str
 
 
 async def test_memories_are_found_with_the_embedding_model_that_is_chosen_here(tmp_path: Path):
-    path = starter.embedder(Paths.standard(tmp_path).models)
+    path = bundled.embedder(Paths.standard(tmp_path).models)
     async with opened(tmp_path) as scene:
         house, page = scene.house, await model_page(scene)
         house.embedding.enabled = True  # a house with scripted models does without

@@ -10,11 +10,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QSpinBox
 
-from lethe_app.choices import ModelChoices
+from lethe_app.config.options import ModelChoices
 from lethe_app.domain.model import RemoteModel
 from lethe_app.services.events import NoModel, Ready
-from lethe_app.ui.workshop.model_offers import Offer
-from lethe_app.ui.workshop.model_page import ModelPage
+from lethe_app.ui.pages.models.downloads import Offer
+from lethe_app.ui.pages.models.page import ModelPage
 from tests.llm.gguf_factory import chat_settings, write_model
 from tests.llm.hub_server import HubServer, serving
 from tests.ui.window_scene import Scene, opened, until

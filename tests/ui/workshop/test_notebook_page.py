@@ -11,9 +11,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
-from lethe_app.brain.notebooks import Conclusion
+from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.domain.clock import now
-from lethe_app.ui.workshop.notebook_page import NotebookPage, Titling
+from lethe_app.ui.pages.notebooks.page import NotebookPage, Titling
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

@@ -8,14 +8,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from lethe_app.domain.agents import Verdict
+from lethe_app.domain.agent_runs import Verdict
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryType
-from lethe_app.domain.recollection import Recollection, TurnMemory, Way
-from lethe_app.storage.chats import Chats
-from lethe_app.storage.turns import TurnMemories
-from lethe_app.ui.workshop.objection_page import ObjectionPage, what_of
-from lethe_app.ui.workshop.objection_replies import Reason, reply_of, why_of
+from lethe_app.domain.recall import Recollection, TurnMemory, Way
+from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.memory.turn_memories import TurnMemories
+from lethe_app.ui.pages.feedback.page import ObjectionPage, what_of
+from lethe_app.ui.pages.feedback.replies import Reason, reply_of, why_of
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

@@ -10,10 +10,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
 from lethe_app.domain.clock import now
-from lethe_app.domain.research import DayOut, Outgoing, Purpose
-from lethe_app.ui.dialogs import Question
-from lethe_app.ui.workshop.outgoing_page import OutgoingPage
-from lethe_app.ui.workshop.outgoing_words import day_in_words, happening_in_words, result_in_words, told_in_full
+from lethe_app.domain.web import DayOut, Outgoing, Purpose
+from lethe_app.ui.dialogs.dialogs import Question
+from lethe_app.ui.pages.web_log.labels import day_in_words, happening_in_words, result_in_words, told_in_full
+from lethe_app.ui.pages.web_log.page import OutgoingPage
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

@@ -15,15 +15,15 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QPla
 from lethe_app.domain.persona import Persona, Weekday
 from lethe_app.errors import FileError
 from lethe_app.services.events import Ready
-from lethe_app.ui.dialogs import Question
-from lethe_app.ui.workshop.crop import CropDialog, Frame
-from lethe_app.ui.workshop.doors import edit_persona
-from lethe_app.ui.workshop.persona_deeds import Leaving
-from lethe_app.ui.workshop.persona_doors import open_persona
-from lethe_app.ui.workshop.persona_draft import Draft, Stroke
-from lethe_app.ui.workshop.persona_list import UserPersonasPage
-from lethe_app.ui.workshop.persona_page import PersonaPage
-from lethe_app.ui.workshop.persona_pictures import SIDE, read_picture
+from lethe_app.ui.dialogs.dialogs import Question
+from lethe_app.ui.pages.persona_routes import open_persona
+from lethe_app.ui.pages.personas.actions import Leaving
+from lethe_app.ui.pages.personas.draft import Draft, Stroke
+from lethe_app.ui.pages.personas.list import UserPersonasPage
+from lethe_app.ui.pages.personas.page import PersonaPage
+from lethe_app.ui.pages.personas.pictures import SIDE, read_picture
+from lethe_app.ui.pages.registry import edit_persona
+from lethe_app.ui.widgets.image_crop import CropDialog, Frame
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
 

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QLineEdit
 from lethe_app.domain.presets import InstructPreset, SamplerPreset
 from lethe_app.errors import FileError
 from lethe_app.services.events import Ready
-from lethe_app.ui.workshop.fields import escaped, unescaped
-from lethe_app.ui.workshop.preset_page import PresetPage
+from lethe_app.ui.pages.presets.page import PresetPage
+from lethe_app.ui.widgets.fields import escaped, unescaped
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

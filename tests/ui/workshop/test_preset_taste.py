@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox
 
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.services.events import Ready
-from lethe_app.ui.workshop.preset_bars import percent, spelled
-from lethe_app.ui.workshop.preset_page import PresetPage
-from lethe_app.ui.workshop.preset_taste import unseen_words
+from lethe_app.ui.pages.presets.page import PresetPage
+from lethe_app.ui.pages.presets.probability_bars import percent, spelled
+from lethe_app.ui.pages.presets.sampler_preview import unseen_words
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

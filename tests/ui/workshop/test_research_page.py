@@ -10,13 +10,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QPushButton
 
-from lethe_app.choices import SearchProvider
+from lethe_app.config.options import SearchProvider
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType, MemoryUnit
-from lethe_app.domain.research import Inquiry, InquiryState, PageFinding, Round
-from lethe_app.ui.workshop.outgoing_page import OutgoingPage
-from lethe_app.ui.workshop.research_page import ResearchPage, file_name
-from lethe_app.ui.workshop.research_words import round_in_words, state_in_words
+from lethe_app.domain.web import Inquiry, InquiryState, PageFinding, Round
+from lethe_app.ui.pages.research.labels import round_in_words, state_in_words
+from lethe_app.ui.pages.research.page import ResearchPage, file_name
+from lethe_app.ui.pages.web_log.page import OutgoingPage
 from tests.ui.window_scene import Scene, opened, until
 from tests.web.server import Reply, Site, serving
 
@@ -93,7 +93,7 @@ async def test_a_question_is_asked_with_enter_watched_and_stopped(tmp_path: Path
 async def test_a_report_is_read_with_its_sources_which_open_only_on_a_click(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     opened_addresses: list[str] = []
     monkeypatch.setattr(
-        "lethe_app.ui.workshop.research_page.QDesktopServices.openUrl", lambda url: opened_addresses.append(url.toString())
+        "lethe_app.ui.pages.research.page.QDesktopServices.openUrl", lambda url: opened_addresses.append(url.toString())
     )
     async with opened(tmp_path) as scene:
         page = await page_of(scene, DONE)

@@ -14,17 +14,17 @@ from PySide6.QtTest import QTest
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
-from lethe_app.domain.finding import Hit, HitKind
 from lethe_app.domain.memory import MemoryUnit
+from lethe_app.domain.search_results import Hit, HitKind
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.finding import MOST
-from lethe_app.storage.chats import Chats
-from lethe_app.storage.facts import Facts
-from lethe_app.ui.workshop.fact_page import FactPage
-from lethe_app.ui.workshop.memory_page import MemoryPage
-from lethe_app.ui.workshop.search_list import as_read, direction_of, units
-from lethe_app.ui.workshop.search_page import SearchPage
-from lethe_app.ui.workshop.world_page import WorldPage
+from lethe_app.services.search.everything import MOST
+from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.memory.facts import Facts
+from lethe_app.ui.pages.facts.page import FactPage
+from lethe_app.ui.pages.memories.page import MemoryPage
+from lethe_app.ui.pages.search.page import SearchPage
+from lethe_app.ui.pages.search.results import as_read, direction_of, units
+from lethe_app.ui.pages.worlds.page import WorldPage
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

@@ -11,8 +11,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit
 
 from lethe_app.errors import DiskFull
-from lethe_app.ui.workshop.session_notes import NOTES, as_notes, as_text
-from lethe_app.ui.workshop.session_page import SessionPage
+from lethe_app.ui.pages.sessions.notes import NOTES, as_notes, as_text
+from lethe_app.ui.pages.sessions.page import SessionPage
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
-from lethe_app.services.archiving import Archived
-from lethe_app.storage.chats import Chats
-from lethe_app.ui.dialogs import Question
-from lethe_app.ui.workshop.session_page import SessionPage
-from lethe_app.ui.workshop.session_rows import Mark
-from lethe_app.ui.workshop.session_wishes import InsertMessage, RewordMessage
+from lethe_app.services.sessions.archive_queue import Archived
+from lethe_app.storage.chats.sessions import Chats
+from lethe_app.ui.dialogs.dialogs import Question
+from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
+from lethe_app.ui.pages.sessions.page import SessionPage
+from lethe_app.ui.pages.sessions.table_model import Mark
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

@@ -10,11 +10,11 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QSpinBox
 
-from lethe_app.declaring import Section
-from lethe_app.settings import Settings
-from lethe_app.ui.workshop.settings_fields import HIDDEN, shown_settings
-from lethe_app.ui.workshop.settings_page import SettingsPage
-from lethe_app.ui.workshop.ticks import Ticks
+from lethe_app.config.setting_field import Section
+from lethe_app.config.settings import Settings
+from lethe_app.ui.pages.settings.fields import HIDDEN, shown_settings
+from lethe_app.ui.pages.settings.page import SettingsPage
+from lethe_app.ui.widgets.multi_select import Ticks
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

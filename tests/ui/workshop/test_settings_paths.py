@@ -10,8 +10,8 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
-from lethe_app.ui.workshop.settings_fields import WANTED
-from lethe_app.ui.workshop.settings_page import SettingsPage
+from lethe_app.ui.pages.settings.fields import WANTED
+from lethe_app.ui.pages.settings.page import SettingsPage
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

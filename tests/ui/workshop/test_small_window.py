@@ -10,13 +10,13 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
-from lethe_app.ui.dialogs import Keys
-from lethe_app.ui.theme import Theme
-from lethe_app.ui.workshop.doors import DOORS
-from lethe_app.ui.workshop.page import Page
-from lethe_app.ui.workshop.persona_page import PersonaPage
-from lethe_app.ui.workshop.preset_page import PresetPage
-from lethe_app.ui.workshop.session_wishes import InsertMessage
+from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.dialogs.dialogs import Keys
+from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.personas.page import PersonaPage
+from lethe_app.ui.pages.presets.page import PresetPage
+from lethe_app.ui.pages.registry import DOORS
+from lethe_app.ui.pages.sessions.message_actions import InsertMessage
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

@@ -16,8 +16,8 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.paths import Paths
-from lethe_app.ui.workshop.timeline_list import Kind
-from lethe_app.ui.workshop.timeline_page import TimelinePage
+from lethe_app.ui.pages.timeline.list import Kind
+from lethe_app.ui.pages.timeline.page import TimelinePage
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

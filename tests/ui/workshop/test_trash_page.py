@@ -9,14 +9,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from lethe_app.domain.changed import Trashed, TrashKind
+from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.storage.chats import Chats
-from lethe_app.ui.dialogs import Question
-from lethe_app.ui.workshop.trash_page import TrashPage
-from lethe_app.ui.workshop.trash_words import bytes_in_words, left_in_words
+from lethe_app.storage.chats.sessions import Chats
+from lethe_app.ui.dialogs.dialogs import Question
+from lethe_app.ui.pages.trash.labels import bytes_in_words, left_in_words
+from lethe_app.ui.pages.trash.page import TrashPage
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

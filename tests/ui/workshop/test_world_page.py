@@ -13,15 +13,15 @@ from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QSpinBox, QWidget
 
-from lethe_app.domain.changed import TrashKind
+from lethe_app.domain.changes import TrashKind
 from lethe_app.domain.memory import MemoryInsertion, WordLink
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.worlds import Owner
-from lethe_app.ui.dialogs import Question
-from lethe_app.ui.workshop.world_edits import in_order, reordered
-from lethe_app.ui.workshop.world_page import WorldPage
-from lethe_app.ui.workshop.world_remembering import Remember
-from lethe_app.ui.workshop.world_rows import KEYS, NAME, ON, TOKENS
+from lethe_app.services.worlds.service import Owner
+from lethe_app.ui.dialogs.dialogs import Question
+from lethe_app.ui.pages.worlds.commands import in_order, reordered
+from lethe_app.ui.pages.worlds.page import WorldPage
+from lethe_app.ui.pages.worlds.remember import Remember
+from lethe_app.ui.pages.worlds.table_model import KEYS, NAME, ON, TOKENS
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
 

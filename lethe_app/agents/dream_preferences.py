@@ -1,0 +1,104 @@
+"""The part of a dream that listens: from remarks on many occasions to a lasting wish, or to what is not to be done again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Collection, Sequence
+from typing import Protocol
+from uuid import UUID
+
+from lethe_app.agents.task import Scene
+from lethe_app.brain.dreams.consolidation import category
+from lethe_app.brain.dreams.corrections import Strength
+from lethe_app.brain.dreams.preferences import Remark, Wish, anti_pattern, preference, told_anti_pattern, wishes
+from lethe_app.brain.fact_guard.grounding import is_grounded
+from lethe_app.brain.llm_schemas.chunking import spell_all
+from lethe_app.brain.llm_schemas.dreams import Avoided, HeardWishes
+from lethe_app.brain.text.utterance import Said
+from lethe_app.domain.agent_runs import Change
+from lethe_app.errors import ModelError
+
+WISHING = ("wants", "prefers", "likes", "asks", "wishes", "be", "being")
+"""Words that a sentence about a wish needs, whatever was said."""
+_DENYING = re.compile(r"\b(?:stop|quit|hate|dislike|enough(?: with)?|less|fewer)\b", re.IGNORECASE)
+"""What says no without a no."""
+BECAUSE = "objected"
+"""A reason that may stand for none."""
+
+
+class Listening(Protocol):
+    """What is needed to listen."""
+
+    def may_write(self) -> bool:
+        """Is there a model that may be trusted with words of its own?"""
+
+    async def unheard(self, persona_id: str) -> list[list[Said]]:
+        """What the user said to her since somebody listened last, conversation by conversation."""
+
+    async def heard(self, persona_id: str, remarks: Sequence[Remark]) -> list[Remark]:
+        """Keep what was heard in them; all remarks from which nothing was concluded yet."""
+
+    async def session_of(self, message: UUID) -> UUID:
+        """The conversation a message stands in."""
+
+    async def conclude(self, persona_id: str, messages: Collection[UUID]) -> None:
+        """Something was concluded from the remarks in these messages."""
+
+
+async def understand(scene: Scene, desk: Listening) -> AsyncIterator[tuple[Change, list[UUID]]]:
+    """Each change with the messages it was concluded from."""
+    persona_id, told = scene.persona.unique_name, list[Remark]()
+    if desk.may_write():
+        for lines in await desk.unheard(persona_id):
+            told += await _read(scene, desk, lines)
+    for wish in wishes(await desk.heard(persona_id, told)):
+        if wish.counts:
+            change = await _concluded(scene, desk, wish)
+            yield change, [one.message for one in wish.remarks]
+
+
+async def _read(scene: Scene, desk: Listening, lines: Sequence[Said]) -> list[Remark]:
+    """The wishes a model hears, each of which must stand in the line it is said to be from."""
+    found: list[Remark] = []
+    names = {"user": scene.user.name, "name": scene.persona.name}
+    for part in await scene.portions("infer", HeardWishes, lines, **names):
+        heard = await scene.ask("infer", HeardWishes, conversation=spell_all(part, numbered=True), **names)
+        for one in heard.wishes:
+            line = part[one.line - 1] if one.line <= len(part) else None
+            if line is not None and is_grounded(one.wish, [_DENYING.sub("not", line.text)], [*names.values(), *WISHING]):
+                session, values = await desk.session_of(line.id), {"words": line.text, "strength": one.strength}
+                found.append(Remark(message=line.id, session=session, at=line.time, wish=one.wish, **values))
+    return found
+
+
+async def _concluded(scene: Scene, desk: Listening, wish: Wish) -> Change:
+    frame = (scene.persona.unique_name, scene.run_id, scene.moment)
+    fails_clearly = any(one.unwanted and one.strength is Strength.STRONG for one in wish.remarks)
+    if not fails_clearly:
+        return preference(wish, scene.user.name, *frame)
+    told = await _avoided(scene, wish) if desk.may_write() else None
+    if told is None:
+        return anti_pattern(wish, scene.user.name, *frame)
+    domain = category(told.domain).replace("/", "-")
+    return told_anti_pattern(told.avoid, told.because, told.instead, domain, wish, frame)
+
+
+async def _avoided(scene: Scene, wish: Wish) -> Avoided | None:
+    """In a model's words, where all of them are the user's."""
+    words, names = [one.words for one in wish.occasions], (scene.user.name, scene.persona.name)
+    try:
+        told = await scene.ask("avoid", Avoided, words="\n".join(words), user=names[0], name=names[1])
+    except ModelError:
+        return None
+    parts = [f"Don't {told.avoid}.", *([f"{told.because}."] if BECAUSE not in told.because else [])]
+    if not told.is_clear or not told.avoid.strip() or not told.because.strip():
+        return None
+    if told.instead.strip():
+        parts.append(f"{told.instead}.")
+    return told if all(_is_said(part, words, names) for part in parts) else None
+
+
+def _is_said(part: str, words: Sequence[str], names: Collection[str]) -> bool:
+    """Whatever is denied: somebody who objects says the opposite of what they want."""
+    bare = part.removeprefix("Don't ")
+    return any(is_grounded(way, words, names) for way in (bare, f"Not {bare}"))

@@ -1,0 +1,222 @@
+"""Reads what the internet says about a subject, and makes one text of it that says nothing its pages do not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from lethe_app.brain.llm_schemas.archive import Answer
+from lethe_app.brain.llm_schemas.citation_check import extracts, quotable, sourced
+from lethe_app.brain.llm_schemas.web import Merged
+from lethe_app.domain.web import Found, PageText
+from lethe_app.errors import EngineUnreachable, ModelCrashed, ModelError, ModelMissing, ModelOutOfMemory, NotAllowed, WebError
+from lethe_app.prompt.untrusted_text import Quoter, site_of
+from lethe_app.web.html_text import Count, shortened
+
+T = TypeVar("T", bound=Answer)
+MOST_PAGES = 6
+"""Read for one subject, whatever the settings say of each question."""
+LEAST_TOKENS = 100
+"""A page that says less is only a menu, and the engine's description of it says more."""
+LEAST_ROOM = 48
+"""Tokens below which no part of a page makes sense."""
+LONGEST_CONTEXT = 900
+"""Characters of what was talked about."""
+NOTHING_KNOWN = "(nothing is known yet)"
+BROKEN = (ModelMissing, ModelCrashed, ModelOutOfMemory, EngineUnreachable)
+"""Then no model answers anything; every other trouble is only that of one answer."""
+
+
+class Internet(Protocol):
+    """The gate, as far as one looks through it here."""
+
+    def check(self) -> None: ...
+
+    async def search(self, query: str, why: str, count: int = 0) -> list[Found]: ...
+
+    async def read(self, address: str, why: str, most_tokens: int = 0) -> PageText: ...
+
+
+class Asker(Protocol):
+    """Whoever puts errands to the model: the hands of a task, or a clerk."""
+
+    async def ask(self, errand: str, answer: type[T], **material: str) -> T: ...
+
+    async def room(self, errand: str, answer: type[Answer], **material: str) -> int: ...
+
+    async def count(self, texts: list[str]) -> list[int]: ...
+
+
+@dataclass(frozen=True)
+class Page:
+    """One hit, and what could be read of its page."""
+
+    hit: Found
+    text: str = ""
+    is_cut: bool = False
+
+    def quoting(self, text: str, *, is_cut: bool = False) -> PageText:
+        """Title and description, with so much of the page."""
+        described = "" if self.hit.description and self.hit.description in text else self.hit.description
+        words = "\n\n".join(filter(None, (described, text)))
+        return PageText(self.hit.address, self.hit.title, words, is_cut, is_description=not text)
+
+    @property
+    def whole(self) -> PageText:
+        return self.quoting(self.text, is_cut=self.is_cut)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Who wants to know what, and why."""
+
+    name: str
+    topic: str
+    reason: str = ""
+    role: str = ""
+    context: str = ""
+
+    @property
+    def gaps(self) -> dict[str, str]:
+        return {
+            "name": self.name,
+            "role": self.role,
+            "context": self.context[:LONGEST_CONTEXT] or NOTHING_KNOWN,
+            "topic": self.topic,
+            "reason": self.reason or "(not said)",
+        }
+
+
+@dataclass(frozen=True)
+class Merge:
+    """What came of it: prose in a model's words, or else quotations."""
+
+    text: str = ""
+    quotes: tuple[PageText, ...] = ()
+    sources: tuple[Found, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """The words alone."""
+        said = (f"On {site_of(one.address)} it says: “{quotable(one.text)}”" for one in self.quotes)
+        return self.text or "\n".join(said)
+
+    @property
+    def content(self) -> str:
+        """The words, with where they were read."""
+        return f"{self.told}\n\nRead at {sites(self.sources)}." if self.told else ""
+
+    @property
+    def addresses(self) -> list[str]:
+        return [one.address for one in self.sources]
+
+
+class Gathering:
+    """Everything that leaves goes through the gate; everything that comes back is quoted before a model sees it."""
+
+    def __init__(self, internet: Internet, quoter: Callable[[], Awaitable[Quoter]]) -> None:
+        self.internet, self.quoter = internet, quoter
+
+    async def pages(self, queries: Sequence[str], why: str, count: Count, most: int = MOST_PAGES) -> list[Page]:
+        """What the queries lead to, each page once. Raises NotAllowed, and SearchFailed if no query was answered."""
+        hits: dict[str, Found] = {}
+        troubles: list[WebError] = []
+        for query in queries:
+            try:
+                for hit in await self.internet.search(query, why):
+                    hits.setdefault(_plain(hit.address), hit)
+            except NotAllowed:
+                raise
+            except WebError as trouble:
+                troubles.append(trouble)
+        if not hits and troubles and len(troubles) == len(queries):
+            raise troubles[-1]
+        return await self.read(list(hits.values())[:most], why, count)
+
+    async def read(self, hits: Sequence[Found], why: str, count: Count) -> list[Page]:
+        """What the pages of these hits say, read side by side. Raises NotAllowed."""
+        async with asyncio.TaskGroup() as group:
+            reading = [group.create_task(self._read(hit, why, count)) for hit in hits]
+        self.internet.check()
+        return [page.result() for page in reading]
+
+    async def _read(self, hit: Found, why: str, count: Count) -> Page:
+        try:
+            page = await self.internet.read(hit.address, why)
+        except WebError:
+            return Page(hit)
+        (tokens,) = await count([page.text])
+        return Page(hit, page.text, page.is_cut) if tokens > LEAST_TOKENS and not page.is_description else Page(hit)
+
+    async def merged(self, wish: Wish, pages: Sequence[Page], asker: Asker | None, most: int = 0) -> Merge:
+        """One text out of all pages, of which at most `most` tokens are read together (0: as many as the model has room for).
+
+        Without an asker, and where the model's text does not hold, the pages are quoted. Raises ModelError where there is no
+        model any more.
+        """
+        if asker is not None and pages:
+            quoter = await self.quoter()
+            room = await asker.room("merge_pages", Merged, **wish.gaps)
+            fitting = await fitted(pages, min(room, most or room), quoter, asker)
+            text = await self._asked(wish, fitting, quoter, asker) if fitting else ""
+            held = sourced(text, fitting, (wish.name, wish.topic))
+            if held:
+                return Merge(held, sources=tuple(Found(one.title, one.address) for one in fitting))
+        quotes = tuple(extracts(wish.topic, [page.whole for page in pages]))
+        return Merge(quotes=quotes, sources=tuple(Found(one.title, one.address) for one in quotes))
+
+    async def _asked(self, wish: Wish, pages: Sequence[PageText], quoter: Quoter, asker: Asker) -> str:
+        try:
+            merged = await asker.ask("merge_pages", Merged, pages=quoter.quoted_all(pages), **wish.gaps)
+        except BROKEN:
+            raise
+        except ModelError:  # it gave no usable answer
+            return ""
+        return merged.text
+
+
+async def fitted(pages: Sequence[Page], room: int, quoter: Quoter, asker: Asker) -> list[PageText]:
+    """As many pages as have room together, the first ones first; each begins with its description, and shares the rest."""
+    heads = [page.quoting("") for page in pages]
+    kept: list[Page] = []
+    left = room
+    for page, tokens in zip(pages, await asker.count([quoter.quoted(head) for head in heads]), strict=True):
+        if tokens <= left:
+            kept, left = [*kept, page], left - tokens
+    found: list[PageText] = []
+    for place, page in enumerate(kept):
+        share = left // (len(kept) - place)
+        quoted = await _within(page, share, quoter, asker)
+        before, after = await asker.count([quoter.quoted(page.quoting("")), quoter.quoted(quoted)])
+        found, left = [*found, quoted], left - max(after - before, 0)
+    while found and (await asker.count([quoter.quoted_all(found)]))[0] > room:
+        found = found[:-1]
+    return found
+
+
+async def _within(page: Page, share: int, quoter: Quoter, asker: Asker) -> PageText:
+    """So much of a page that its quotation is no more than `share` tokens longer than its head."""
+    (bare,) = await asker.count([quoter.quoted(page.quoting(""))])
+    most = share
+    while page.text and most >= LEAST_ROOM:
+        text, is_cut = await shortened(page.text, most, asker.count)
+        quoted = page.quoting(text, is_cut=is_cut or page.is_cut)
+        (tokens,) = await asker.count([quoter.quoted(quoted)])
+        if tokens - bare <= share:
+            return quoted
+        most = most * 3 // 4  # every line of a quotation has its mark
+    return page.quoting("")
+
+
+def sites(sources: Sequence[Found]) -> str:
+    """The names of the sites, each once: “a.org, b.org and c.org”."""
+    names = list(dict.fromkeys(site_of(one.address).removeprefix("www.") for one in sources))
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else "no page"
+
+
+def _plain(address: str) -> str:
+    """The same for two spellings of one address."""
+    bare = address.partition("#")[0].rstrip("/")
+    return bare.removeprefix("https://").removeprefix("http://").removeprefix("www.")

@@ -1,0 +1,1 @@
+"""Date grammar of English messages: past, future and arithmetic."""

@@ -1,0 +1,195 @@
+"""Understands when something is to be: “tomorrow at 9”, “next Friday”, “in two weeks”, “24 December”, “2026-12-24 18:30”."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+from lethe_app.retrieval.query_terms import MONTHS
+from lethe_app.retrieval.time_expressions import DATES, LAST_DAY, NUMBERS, WEEKDAYS
+
+_ISO = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})(?:T(?=\d)|(?!\d))", re.IGNORECASE)
+_STAMP = re.compile(r"\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s?(?:Z|[+-]\d{2}:?\d{2})", re.IGNORECASE)
+"""A moment with its zone, as programs write it: it means that moment, whatever the clock shows here."""
+_DOTTED = re.compile(r"\b(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4}))?")
+_CLOCK = re.compile(
+    r"\b(?:at )?(?:(\d{1,2})[:.h](\d{2})\s?(am|pm)?|(\d{1,2})\s?(am|pm)|(?<=at )(\d{1,2}))\b(?!\.\d)", re.IGNORECASE
+)
+_HOURS = {"noon": 12, "midday": 12, "midnight": 0, "morning": 9, "afternoon": 15, "evening": 19, "tonight": 20, "night": 21}
+_HOUR = re.compile(rf"\b({'|'.join(_HOURS)})\b", re.IGNORECASE)
+_COUNT = r"(\d{1,4}|" + "|".join(NUMBERS) + r")(?: of)?"
+_IN = re.compile(rf"\bin (?:a )?{_COUNT} (day|week|month|year)s?\b", re.IGNORECASE)
+_AMOUNT = re.compile(
+    r"(?:(half an hour)|(?:a )?(\d{1,4}(?:\.\d+)?|" + "|".join(NUMBERS) + r")(?: of)?( and a half)? ?"
+    r"(hours?|hrs?|h|minutes?|mins?|seconds?|secs?)\b( and a half)?)(?:,? and |,? )?",
+    re.IGNORECASE,
+)  # fmt: skip
+_SOON = re.compile(rf"\bin (?={_AMOUNT.pattern})", re.IGNORECASE)
+_HOURS_SPELLED = "one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905 - it is a sentence
+_SPELLED_HOUR = r"\d{1,2}|" + "|".join(_HOURS_SPELLED)
+_OCLOCK = re.compile(
+    rf"\b(?:(half past|quarter past|quarter to) ({_SPELLED_HOUR})|({_SPELLED_HOUR}) ?o['’]?clock"
+    rf"|at ({'|'.join(_HOURS_SPELLED)}))\b",
+    re.IGNORECASE,
+)
+_AGAIN = re.compile(r"\b(?:every|each|daily|weekly|monthly|yearly)\b", re.IGNORECASE)
+_WEEKDAY = re.compile(rf"\b(next |this |on )?({'|'.join(f'{day}|{day[:3]}' for day in WEEKDAYS)})\b", re.IGNORECASE)
+_RELATIVE = re.compile(
+    r"\b(day after tomorrow|tomorrow|today|tonight|this (?:morning|afternoon|evening)|next (?:week|month|year))\b",
+    re.IGNORECASE,
+)
+_SPELLED = DATES[:2]
+"""“24 December”, “December 24th”, each with a year or without."""
+
+
+@dataclass(frozen=True)
+class When:
+    """A day, and the hour if one was named."""
+
+    day: date
+    hour: time | None = None
+    exact: datetime | None = None
+    """The very moment, where hours or minutes were counted from now, or its zone was named."""
+
+    def moment(self) -> datetime | date:
+        """As `Reminders.remind` takes it: by the clock here."""
+        if self.exact is not None:
+            return self.exact.astimezone()  # the clock may be changed until then
+        return self.day if self.hour is None else datetime.combine(self.day, self.hour).astimezone()
+
+
+def read(words: str, present: datetime) -> When | None:
+    """What the words mean when they are said at `present`, by the clock there; None where they name no day to come."""
+    text = " ".join(words.split())
+    exact = _exact(text, present)
+    if exact is not None:
+        return When(exact.date(), exact.time(), exact) if exact.date() >= present.date() else None
+    day, rest = _day(text, present.date())
+    hour = _hour(rest)
+    if day is None and hour is None:
+        return None
+    if day is None:
+        assert hour is not None
+        day = present.date() + timedelta(days=hour <= present.time())  # “at 9” is the next time it strikes nine
+    if hour is not None and _is_evening(hour, text, is_over=day == present.date() and hour <= present.time()):
+        hour = hour.replace(hour=hour.hour + 12)
+    found = When(day, hour)
+    return found if day >= present.date() and day < LAST_DAY else None
+
+
+def comes_again(words: str) -> bool:
+    """Do they ask for more than one day, as “every Friday” does? `read` knows the first of them."""
+    return _AGAIN.search(words) is not None
+
+
+def _exact(text: str, present: datetime) -> datetime | None:
+    """A moment with its zone, or hours, minutes and seconds from now on; clocks that are changed meanwhile do not matter."""
+    if stamp := _STAMP.search(text):
+        try:
+            return datetime.fromisoformat(stamp[0].replace(" ", "").upper() if "T" in stamp[0].upper() else stamp[0])
+        except ValueError:
+            return None
+    if (begins := _SOON.search(text)) is None:
+        return None
+    place, seconds = begins.end(), 0.0
+    while (piece := _AMOUNT.match(text, place)) is not None:
+        unit = {"h": 3600, "m": 60, "s": 1}[(piece[4] or "h")[0].lower()]
+        count = 0.5 if piece[1] else _amount(piece[2]) + 0.5 * bool(piece[3] or piece[5])
+        place, seconds = piece.end(), seconds + count * unit
+    return (present.astimezone(UTC) + timedelta(seconds=seconds)).astimezone(present.tzinfo)
+
+
+def _is_evening(hour: time, text: str, *, is_over: bool) -> bool:
+    """Is “tonight at 9” in the evening, and “today at 8”, said at ten?"""
+    if hour.hour >= 12 or re.search(r"\b(?:am|morning|0\d:\d\d)\b|\d ?am\b|-\d\d", text, re.IGNORECASE):
+        return False
+    late = re.search(r"\b(?:tonight|evening|afternoon)\b", text, re.IGNORECASE)
+    return is_over or (late is not None and hour.hour > 0)
+
+
+def _day(text: str, today: date) -> tuple[date | None, str]:
+    """The day, and the text without the words that name it."""
+    meanings: list[tuple[re.Pattern[str], Callable[[re.Match[str]], date | None]]] = [
+        (_ISO, lambda found: _date(int(found[1]), int(found[2]), int(found[3]))),
+        (_DOTTED, lambda found: _coming(int(found[2]), int(found[1]), int(found[3] or 0), today)),
+        *((spelled, lambda found: _named(found, today)) for spelled in _SPELLED),
+        (_IN, lambda found: _after(today, _number(found[1]), found[2].lower())),
+        (_RELATIVE, lambda found: _relative(found[1].lower(), today)),
+        (_WEEKDAY, lambda found: _weekday(found, today)),
+    ]
+    for pattern, meaning in meanings:
+        found = pattern.search(text)
+        if found and (day := meaning(found)) is not None:
+            left = found[0] if found[0].lower().startswith(("tonight", "this")) else ""  # it tells the hour as well
+            return day, f"{text[: found.start()]} {left} {text[found.end() :]}"
+    return None, text
+
+
+def _hour(text: str) -> time | None:
+    found = _CLOCK.search(text)
+    if found:
+        hour, minute = int(found[1] or found[4] or found[6]), int(found[2] or 0)
+        half = (found[3] or found[5] or "").lower()
+        hour = hour % 12 + 12 * (half == "pm") if half else hour
+        return time(hour, minute) if hour < 24 and minute < 60 else None
+    if told := _OCLOCK.search(text):
+        hour = _struck(told[2] or told[3] or told[4])
+        minutes = {"half past": 30, "quarter past": 15, "quarter to": -15}.get((told[1] or "").lower(), 0)
+        return time((60 * hour + minutes) // 60 % 24, minutes % 60) if hour < 24 else None
+    named = _HOUR.search(text)
+    return time(_HOURS[named[1].lower()]) if named else None
+
+
+def _named(found: re.Match[str], today: date) -> date | None:
+    month = next(number for number, name in enumerate(MONTHS, 1) if name.startswith(found["month"].lower()))
+    return _coming(month, int(found["day"]), int(found["year"] or 0), today)
+
+
+def _coming(month: int, day: int, year: int, today: date) -> date | None:
+    """Without a year, the next one of its kind: a 29 February may be years ahead."""
+    if year:
+        return _date(year, month, day)
+    years = (_date(today.year + more, month, day) for more in range(9))
+    return next((one for one in years if one is not None and one >= today), None)
+
+
+def _relative(words: str, today: date) -> date | None:
+    if words.startswith("next "):
+        return _after(today, 1, words.removeprefix("next "))
+    return today + timedelta(days={"tomorrow": 1, "day after tomorrow": 2}.get(words, 0))
+
+
+def _weekday(found: re.Match[str], today: date) -> date:
+    """The next one; “next Friday” said on a Friday, or “Friday”, is the one in a week."""
+    wanted = next(place for place, day in enumerate(WEEKDAYS) if day.startswith(found[2].lower()))
+    return today + timedelta(days=(wanted - today.weekday() - 1) % 7 + 1)
+
+
+def _after(today: date, count: int, unit: str) -> date | None:
+    if unit in {"day", "week"}:
+        return today + timedelta(days=count * (7 if unit == "week" else 1))
+    months = today.month - 1 + count * (12 if unit == "year" else 1)
+    year, month = today.year + months // 12, months % 12 + 1
+    shorter = (_date(year, month, day) for day in range(today.day, min(today.day, 28) - 1, -1))  # a month may end sooner
+    return next((found for found in shorter if found is not None), None)
+
+
+def _number(word: str) -> int:
+    return NUMBERS.get(word.lower()) or int(word)
+
+
+def _amount(word: str) -> float:
+    return float(NUMBERS.get(word.lower()) or word)
+
+
+def _struck(word: str) -> int:
+    return int(word) if word.isdigit() else _HOURS_SPELLED.index(word.lower()) + 1
+
+
+def _date(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None

@@ -1,0 +1,299 @@
+"""Reads the past time that a question names, such as “on May 2nd”, “last Monday” or “two weeks ago”, as ranges of days.
+
+Days without a year, and weekdays, are the latest ones before today. Some words mean one of several ranges: “05/02”, or “last
+Monday” said on a Wednesday. Those come in the order in which they are likely.
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from lethe_app.brain.dates.day_ranges import (
+    YEARS_BACK,
+    Range,
+    day_number,
+    days_back,
+    last_month,
+    last_weekend,
+    last_year,
+    monday,
+    month_number,
+    week_before,
+    weekday_number,
+    weekend,
+    weeks_back,
+    yearly,
+)
+from lethe_app.brain.dates.double_dates import ORDINALS
+from lethe_app.retrieval.query_terms import MONTHS
+from lethe_app.retrieval.time_expressions import NUMBERS, SEASONS, WEEKDAYS
+
+RECENT_DAYS = 14
+"""What “lately” covers."""
+SLACK = {"day": 0, "night": 0, "week": 4, "month": 15, "year": 120}
+"""Days before and after what “two weeks ago” names exactly."""
+LENGTH = {"day": 1, "night": 1, "week": 7, "month": 30, "year": 365}
+
+
+@dataclass(frozen=True)
+class PastTime:
+    """A past time as days, both ends included."""
+
+    words: str
+    """As it was written."""
+    ranges: tuple[Range, ...]
+    """One of them is meant, the likeliest first."""
+    is_night: bool = False
+    """A night ends on the morning after the day."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Is a single day named?"""
+        return all(first == last for first, last in self.ranges)
+
+
+_MONTH = "(?P<month>" + "|".join(f"{month}|{month[:3]}" for month in MONTHS if month != "may") + r"|may|sept)\b\.?"
+_WEEKDAY = (
+    f"(?P<weekday>{'|'.join(WEEKDAYS)}" + r"|(?:(?<=on )|(?<=last )|(?<=this ))(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun))\b"
+)
+"""Short names only behind such words: one may have sat in the sun."""
+_PART = r"(?:(?:'s)? ?(?:early |late )?(?:morning|noon|afternoon|evening|night)\b)?"
+_NUMBER = r"(?P<count>\d{1,3}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)) + ")"
+_SPELLED = "|".join(sorted(ORDINALS, key=len, reverse=True))
+_DAY = rf"(?P<day>\d{{1,2}}(?:st|nd|rd|th)?|{_SPELLED})\b"
+_YEAR = r"(?:,? (?:of )?(?P<year>(?:19|20)\d\d)\b)?"
+_SEASON = f"(?P<season>{'|'.join(SEASONS)})"
+HOLIDAYS = {
+    "christmas eve": (12, 24, 12, 24),
+    "boxing day": (12, 26, 12, 26),
+    "christmas": (12, 24, 12, 26),
+    "new year's eve": (12, 31, 12, 31),
+    "new years eve": (12, 31, 12, 31),
+    "new year's": (12, 31, 1, 1),
+    "new years": (12, 31, 1, 1),
+    "halloween": (10, 31, 10, 31),
+    "valentine's day": (2, 14, 2, 14),
+    "valentine's": (2, 14, 2, 14),
+    "valentines day": (2, 14, 2, 14),
+}
+
+
+def past_times(text: str, today: date) -> list[PastTime]:
+    """The past times in a text said today, lower case with plain apostrophes: the single days, or else the longer ones."""
+    found: list[tuple[int, int, PastTime]] = []
+    rest = text
+    for pattern, read in _RULES:
+        for match in pattern.finditer(rest):
+            ranges = tuple(one for one in _safely(read, match, today) if one[0] <= today)
+            if ranges:
+                is_night = match[0].endswith("night") or "night before" in match[0]
+                found.append((match.start(), match.end(), PastTime(match[0].strip(), ranges, is_night)))
+        rest = pattern.sub(lambda match: "\0" * len(match[0]), rest)
+    times = _joined(text, sorted(found, key=lambda one: one[:2]))
+    exact = [time for time in times if time.is_exact]
+    return exact or times
+
+
+def without_times(text: str) -> str:
+    """The text with every time that could be past taken out."""
+    for pattern, _read in _RULES:
+        text = pattern.sub(" ", text)
+    return text
+
+
+def _safely(read: Callable[[re.Match[str], date], Sequence[Range]], match: re.Match[str], today: date) -> Sequence[Range]:
+    """Nothing where there is no such day, such as 31 February, or where the calendar ends."""
+    try:
+        return read(match, today)
+    except (ValueError, OverflowError):
+        return ()
+
+
+def _joined(text: str, found: Sequence[tuple[int, int, PastTime]]) -> list[PastTime]:
+    """“From the 2nd to the 5th” and “between Monday and Wednesday” as one range."""
+    times: list[PastTime] = []
+    ends = -1
+    for start, end, time in found:
+        between = text[ends:start].strip() if ends >= 0 else ""
+        opens = re.search(r"\b(?:from|between)\b[^.?!]*$", text[:ends]) if ends >= 0 else None
+        if times and opens and between in {"to", "and", "until", "till", "through", "-"} and times[-1].is_exact:
+            first, last = times[-1].ranges[0][0], time.ranges[0][1]
+            if first <= last:
+                times[-1] = PastTime(f"{times[-1].words} {between} {time.words}", ((first, last),))
+                ends = end
+                continue
+        if times and between in {"", ",", "the", ", the"} and times[-1].is_exact and time.is_exact:
+            times.pop()  # “Monday the 9th”
+        times.append(time)
+        ends = end
+    return times
+
+
+# Readers: from a match and the present day to the ranges it may mean
+
+
+def _iso(match: re.Match[str], _today: date) -> list[Range]:
+    day = date(int(match["year"]), int(match["number"]), int(match["day"]))
+    return [(day, day)]
+
+
+def _slashed(match: re.Match[str], today: date) -> list[Range]:
+    """Month first as well as day first, each where it is a day; with dots the day comes first."""
+    first, second = int(match["first"]), int(match["second"])
+    orders = [(second, first)] if "." in match[0] else [(first, second), (second, first)]
+    found: list[Range] = []
+    for month, day in orders:
+        if 1 <= month <= 12 and 1 <= day <= 31:
+            found += yearly(today, _full_year(match["year"]), (month, day), (month, day))
+    return list(dict.fromkeys(found))
+
+
+def _full_year(digits: str | None) -> int | None:
+    return None if not digits else int(digits) + (2000 if len(digits) == 2 else 0)
+
+
+def _day_of_month(match: re.Match[str], today: date) -> list[Range]:
+    month, day = month_number(match["month"]), day_number(match["day"])
+    return yearly(today, _full_year(match["year"]), (month, day), (month, day))
+
+
+def _week_of_day(match: re.Match[str], today: date) -> list[Range]:
+    return [(monday(day), monday(day) + timedelta(days=6)) for day, _last in _day_of_month(match, today)]
+
+
+def _day_alone(match: re.Match[str], today: date) -> list[Range]:
+    """“On the 2nd”: of this month, or of the month before where that is still to come."""
+    day, which = day_number(match["day"]), match["which"] or ""
+    month = today.replace(day=1)
+    if which == "last" or (not which and day >= today.day):
+        month = (month - timedelta(days=1)).replace(day=1)
+    if day > monthrange(month.year, month.month)[1] and not which:
+        month = (month - timedelta(days=1)).replace(day=1)
+    found = month.replace(day=day)
+    return [(found, found)]
+
+
+def _in_month(match: re.Match[str], today: date) -> list[Range]:
+    month, part = month_number(match["month"]), match["part"] or ""
+    first, last = {"early": (1, 10), "beginning": (1, 10), "start": (1, 10), "mid": (10, 21), "middle": (10, 21),
+                   "late": (20, 31), "end": (20, 31)}.get(part, (1, 31))  # fmt: skip
+    return yearly(today, _full_year(match["year"]), (month, first), (month, last))
+
+
+def _week_of_month(match: re.Match[str], today: date) -> list[Range]:
+    month, which = month_number(match["month"]), match["which"]
+    first, last = {"first": (1, 7), "second": (8, 14), "third": (15, 21), "last": (24, 31)}[which]
+    return yearly(today, _full_year(match["year"]), (month, first), (month, last))
+
+
+def _season(match: re.Match[str], today: date) -> list[Range]:
+    start = SEASONS[match["season"]]
+    given = _full_year(match["year"])
+    years = [given] if given else range(today.year, today.year - YEARS_BACK, -1)
+    firsts = (date(year, start, 1) for year in years if year > 1)
+    return [(first, first + timedelta(days=91)) for first in firsts]
+
+
+def _holiday(match: re.Match[str], today: date) -> list[Range]:
+    first_month, first_day, last_month, last_day = HOLIDAYS[match["holiday"]]
+    return yearly(today, _full_year(match["year"]), (first_month, first_day), (last_month, last_day))
+
+
+def _year(match: re.Match[str], _today: date) -> list[Range]:
+    year = int(match["year"])
+    return [(date(year, 1, 1), date(year, 12, 31))]
+
+
+def _ago(match: re.Match[str], today: date) -> list[Range]:
+    word, unit = match["count"], match["unit"]
+    count = NUMBERS.get(word) or int(word)
+    slack = max(SLACK[unit], count // 2 if word in {"few", "several"} else 1 if word == "couple" else 0)
+    weekday = match["weekday"]
+    if weekday:  # “two weeks ago on Monday”, “a week ago Monday”
+        day = monday(today - timedelta(days=count * LENGTH[unit])) + timedelta(days=weekday_number(weekday))
+        return [(day, day)]
+    middle = today - timedelta(days=count * LENGTH[unit])
+    if match["today"]:
+        return [(middle, middle)]
+    return [(middle - timedelta(days=slack), min(middle + timedelta(days=slack), today))]
+
+
+def _past_count(match: re.Match[str], today: date) -> list[Range]:
+    """“The last three days”, up to now."""
+    word = match["count"] or "few"
+    days = (NUMBERS.get(word) or int(word)) * LENGTH[match["unit"]]
+    return [(today - timedelta(days=days), today)]
+
+
+def _named_weekday(match: re.Match[str], today: date) -> list[Range]:
+    day = weekday_number(match["weekday"])
+    latest = today - timedelta(days=(today.weekday() - day - 1) % 7 + 1)
+    before, which = latest - timedelta(days=7), match["which"] or ""
+    week = match["week"] or match["lead"] or ""
+    if "last" in week:  # “Monday last week”
+        latest = monday(today) - timedelta(days=7 - day)
+        return [(latest, latest)]
+    if match["back"]:  # “the Monday before last”
+        return [(before, before)]
+    is_this_week = latest >= monday(today)
+    return [(latest, latest), (before, before)] if which in {"last", "past"} and is_this_week else [(latest, latest)]
+
+
+def _relative(match: re.Match[str], today: date) -> list[Range]:
+    return [_RELATIVE[re.sub(r"^the (?=other|past|last)|'s$", "", match["what"])](today)]
+
+
+_RELATIVE: dict[str, Callable[[date], Range]] = {
+    "the day before yesterday": days_back(2), "the night before last": days_back(2), "day before yesterday": days_back(2),
+    "yesterday": days_back(1), "last night": days_back(1), "yday": days_back(1), "yest": days_back(1),
+    "today": days_back(0), "earlier today": days_back(0), "this morning": days_back(0), "this afternoon": days_back(0),
+    "this evening": days_back(0), "earlier": days_back(0), "tonight": days_back(0),
+    "other day": days_back(10, 1), "other night": days_back(10, 1), "other evening": days_back(10, 1),
+    "lately": days_back(RECENT_DAYS, 0), "recently": days_back(RECENT_DAYS, 0), "these days": days_back(RECENT_DAYS, 0),
+    "this week": weeks_back(0), "earlier this week": weeks_back(0), "last week": weeks_back(1),
+    "past week": days_back(7, 0), "past month": days_back(30, 0), "past year": days_back(365, 0),
+    "the week before last": weeks_back(2), "the weekend before last": lambda today: week_before(last_weekend(today)),
+    "last weekend": last_weekend, "this weekend": weekend(0), "the weekend": weekend(0), "this past weekend": weekend(0),
+    "this month": lambda today: (today.replace(day=1), today), "last month": last_month,
+    "earlier this month": lambda today: (today.replace(day=1), today), "last year": last_year,
+    "this year": lambda today: (date(today.year, 1, 1), today),
+    "earlier this year": lambda today: (date(today.year, 1, 1), today),
+}  # fmt: skip
+
+
+def _rules() -> Iterator[tuple[str, Callable[[re.Match[str], date], Sequence[Range]]]]:
+    """What is more exact comes first: what it has read, nothing reads again."""
+    yield r"\b(?P<year>(?:19|20)\d\d)-(?P<number>\d{1,2})-(?P<day>\d{1,2})\b", _iso
+    yield r"(?<![\d/.])(?P<first>\d{1,2})/(?P<second>\d{1,2})(?:/(?P<year>(?:20)?\d\d))?(?![\d/])", _slashed
+    yield r"(?<![\d/.])(?P<first>\d{1,2})\.(?P<second>\d{1,2})\.(?P<year>(?:20)?\d\d)?(?!\d)", _slashed
+    yield rf"\b(?:the )?week of (?:the )?{_MONTH} (?:the )?{_DAY}{_YEAR}", _week_of_day
+    yield rf"\bthe (?P<which>first|second|third|last) week (?:of|in) {_MONTH}{_YEAR}", _week_of_month
+    yield rf"\b(?:the )?{_DAY}(?: day)?(?: of)? {_MONTH}{_YEAR}{_PART}", _day_of_month
+    yield rf"\b{_MONTH},? (?:the )?{_DAY}{_YEAR}{_PART}", _day_of_month
+    yield rf"\b(?P<part>early|late|mid)[ -](?:in )?{_MONTH}{_YEAR}", _in_month
+    yield rf"\bthe (?P<part>beginning|start|middle|end) of {_MONTH}{_YEAR}", _in_month
+    yield (
+        rf"\b(?:back in|in|during|over|throughout|all of|all|of|for|from|last|since|through)(?P<part>\b) {_MONTH}{_YEAR}",
+        _in_month,
+    )
+    yield rf"\b(?P<part>\b){_MONTH},? (?P<year>(?:19|20)\d\d)\b", _in_month
+    yield rf"\b(?:on |over |at |around |this past |last )?(?P<holiday>{'|'.join(HOLIDAYS)})\b(?: day)?{_YEAR}", _holiday
+    yield rf"\b(?:last|this|in(?: the)?|over the|during the|the) {_SEASON}\b{_YEAR}", _season
+    yield r"\b(?:in|during|back in) (?P<year>(?:19|20)\d\d)\b", _year
+    ago = rf"\b(?:about |around |like |some |over )?{_NUMBER}(?: of)? (?P<unit>day|night|week|month|year)s? (?:ago|back)\b"
+    yield rf"{ago}(?:(?: on)? {_WEEKDAY}|(?P<today> today))?", _ago
+    yield rf"\b(?:the )?(?:last|past)(?: {_NUMBER}(?: of)?)? (?P<unit>day|week|month|year)s\b", _past_count
+    weekday = rf"(?:on )?(?:the |this )?(?:(?P<which>last|past|previous) )?{_WEEKDAY}{_PART}"
+    week = r"(?: (?P<week>(?:of )?last week))?(?P<back> before last| before that)?"
+    yield rf"\b(?:(?P<lead>last week)(?:'s)? )?{weekday}{week}", _named_weekday
+    alone = r"\bthe (?P<day>\d{1,2}(?:st|nd|rd|th))\b(?! (?:time|one|day|week|chat|conversation|of (?!last|this)))"
+    yield rf"{alone}(?: of (?P<which>last|this) month)?", _day_alone
+    names = "|".join(sorted(_RELATIVE, key=len, reverse=True)).replace("other day", "(?:the )?other day")
+    yield rf"\b(?P<what>{names})(?:'s)?\b{_PART}", _relative
+
+
+_RULES = tuple((re.compile(pattern, re.IGNORECASE), read) for pattern, read in _rules())

@@ -1,0 +1,24 @@
+"""Tells whether the user confirms a line: what only the persona said was never decided."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from lethe_app.brain.text.utterance import Said
+from lethe_app.domain.chat import Role
+
+_AGREES = re.compile(
+    r"^\W*(?:oh|well|ah|hm+|wow|mm+)?\W*(?:yes|yeah|yep|yup|sure|definitely|absolutely|of course|exactly|right|true|indeed|"
+    r"correct|agreed|precisely|good (?:idea|point|thinking)|great idea|you(?:'re| are|’re) right|"
+    r"that(?:'s| is|’s) (?:right|true|it)|sounds (?:good|right)|let(?:'s|’s)|i agree|i think so|ok(?:ay)?|deal)\b",
+    re.IGNORECASE,
+)
+
+
+def is_confirmed(place: int, lines: Sequence[Said]) -> bool:
+    """Return whether the line at `place` is the user's own or the user agrees with it in the next one."""
+    if lines[place].role is Role.USER:
+        return True
+    after = lines[place + 1] if place + 1 < len(lines) else None
+    return after is not None and after.role is Role.USER and bool(_AGREES.match(after.text))

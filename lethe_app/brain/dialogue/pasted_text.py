@@ -1,0 +1,159 @@
+"""Removes from a message what its sender only passed on: pasted texts, code, lists, scripts, lyrics and quotations."""
+
+from __future__ import annotations
+
+import re
+
+from lethe_app.retrieval.query_terms import WORD
+
+LONG = 60
+"""Words from which a message may be a pasted text."""
+TIMES_USUAL = 4
+"""How much longer than the sender's usual message a pasted text is."""
+PERSONAL = 0.035
+"""Share of “I”, “my” and “we” among the words from which a long message is the sender's own."""
+
+_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_CODE_LINE = re.compile(
+    r"^\s*(?:(?:def|class|import|from|const|let|var|public|private|static|return|elif|#include|function|SELECT|INSERT|sudo|"
+    r"pip|"
+    r"npm|git)\b.*[(){};=:]|.*[{};]\s*$|.*\w+\(.*\)\s*[;{:]?$|[<{\[}\]>].*|\s*\"[\w-]+\":|Traceback|File \")"
+)
+_REFERRED = (
+    r"(?:this|that|the following|it|these|(?:my|the|a|an|some|our|his|her|their) (?:[\w'-]+ ){0,3}?(?:text|articles?|essays?|"
+    r"drafts?|paragraphs?|poems?|e-?mails?|letters?|messages?|stor(?:y|ies)|scripts?|lyrics|passages?|sentences?|code|posts?|"
+    r"reviews?|speech|cv|resume|résumé|statement|notes|chapters?|recipes?|lines?|verses?|bio|abstract))"
+)
+_INTRODUCED = re.compile(
+    r"(?:\b(?:summari[sz]e|sum up|translate|proof-?read|correct|fix|edit|rewrite|rephrase|paraphrase|shorten|improve|polish|"
+    r"check|read|review|analy[sz]e|explain|continue|finish|complete|look at|feedback on|thoughts on|think (?:of|about))\b"
+    rf"[^.!?:\n]{{0,40}}?\b{_REFERRED}\b[^.!?:\n]{{0,50}}"
+    r"|\b(?:translate|summari[sz]e|proof-?read|paraphrase|rephrase|rewrite)\b[^.!?:\n]{0,40}"
+    r"|\b(?:here(?:'s| is| are)|this is|below is)\b[^.!?:\n]{0,20}\b(?:text|articles?|essays?|drafts?|e-?mails?|letters?|"
+    r"messages?|poems?|lyrics|code|recipes?|passages?|paragraphs?|stor(?:y|ies)|chapters?|scripts?|transcripts?|logs?|"
+    r"quotes?|"
+    r"verses?|post|review)\b[^.!?:\n]{0,50}"
+    r"|\b(?:my|the) (?:essay|draft|cover letter|e-?mail|poem|lyrics|text|post|speech|quote)(?: so far)?"
+    r"|\b(?:he|she|they|it|boss|teacher|ex|landlord|website|article|sign|note|book|song|lyrics?) (?:wrote|writes|says|said|go|"
+    r"goes|sent me this|read)[^.!?:\n]{0,30})"
+    r"(?::|\?\s*\n|\.\s*\n\s*\n|!?\s*\n\s*\n)\s*",
+    re.IGNORECASE,
+)
+"""Words that announce another text, up to where it begins."""
+_ASKED_FOR = re.compile(
+    r"\b(?:summari[sz]e|translate|proof-?read|paraphrase|rewrite|rephrase|edit|review|check|read|look (?:at|over))\b"
+    r"[^.!?\n]{0,60}\b(?:text|article|essay|draft|e-?mail|letter|poem|story|chapter|paragraph|speech|passage|code|script|"
+    r"post)\b",
+    re.IGNORECASE,
+)
+_SALUTATION = re.compile(r"^\s*(?:Dear|Sehr geehrte|Cher|Estimad|To whom|Subject:|From:|Sent:|Re:|Fwd:).{0,80}$", re.MULTILINE)
+_CLOSING = re.compile(
+    r"^\s*(?:(?:Kind|Best|Warm|Warmest) (?:regards|wishes)|Regards|Sincerely|Yours|Respectfully|Cheers|Best|Love),?.{0,30}$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_LABEL = re.compile(r"^\s*\**(?P<who>[A-Z][\w'.-]{0,20}(?: [A-Z][\w'.-]{0,20})?|Q|A|[Mm]e)\**\s*(?:\([^)\n]{1,30}\))?:\**\s+\S")
+_ITEM = re.compile(
+    r"^\s*(?:[-*•–+]|\d{1,2}[.)]|[a-z]\))\s+\S|^\s*(?:\d+(?:[./]\d+)?|[½¼¾⅓])\s*(?:g|kg|ml|l|cl|dl|oz|lbs?|cups?|tbsps?|"
+    r"tsps?|"
+    r"tablespoons?|teaspoons?|cans?|cloves?|pinch|slices?|sticks?)\b",
+    re.IGNORECASE,
+)
+_OWN = re.compile(r"\b(?:I|I'm|Im|I've|I'd|I'll|my|me|we|our)\b", re.IGNORECASE)
+_ACTS = re.compile(r"\*[^*\n]+\*")
+_SUNG = re.compile(r"♪[^♪\n]*♪?|🎵[^🎵\n]*🎵?")
+_QUOTED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
+_QUOTATION = re.compile(r"[\"“«](?P<said>[^\"“”«»\n]{12,600})[\"”»]")
+_SAID_SO = re.compile(
+    r"(?P<says>\b(?:goes|says|said|like|texted me|told me|asked me|wrote),? )'(?=\w)[^\n]{8,300}?\w[.!?]?'(?!\w)"
+)
+"""Speech of others in single quotation marks."""
+_SPEECHLESS = re.compile(
+    r"\b(?:goes|says|said|saying|texted me|told me|asked me|wrote|used to say|would say|writes),? +(?:and|so|but)\b|"
+    r"\b(?:goes|texted me|used to say|says|she said|he said|they said)\W*$",
+    re.IGNORECASE,
+)
+_BLANK_LINES = re.compile(r"\n\s*\n")
+
+
+def own_words(text: str, usual: int, *, was_announced: bool = False) -> str:
+    """Return the message without what is not its sender's own words.
+
+    `usual` is the median number of words of the sender's messages; `was_announced` says that the sender's last message asked
+    for something to be done with a text, so that a long message after it is that text.
+    """
+    text = _QUOTED_LINE.sub("", _SUNG.sub("", _CODE.sub("\n", text)))
+    text = _without_announced(text)
+    if not _ACTS.search(text) and _is_pasted(text, usual, was_announced=was_announced):
+        return _closing_question(text)
+    return _without_lines(text)
+
+
+def announces_text(text: str) -> bool:
+    """Does the message ask for something to be done with a text that it does not contain?"""
+    return len(WORD.findall(text)) < 40 and bool(_ASKED_FOR.search(text))
+
+
+def without_quotations(text: str) -> str:
+    """Return the text without quoted sentences; quoted titles and single words stay."""
+    text = _SAID_SO.sub(r"\g<says>", text)
+    return _QUOTATION.sub(lambda found: found[0] if _is_title(found["said"].split()) else " ", text)
+
+
+def has_lost_quotation(sentence: str) -> bool:
+    """Return whether a sentence without its quotation says nothing any more: “a bloke goes and his card got declined”."""
+    return bool(_SPEECHLESS.search(sentence))
+
+
+def _is_title(words: list[str]) -> bool:
+    long = [word for word in words if len(word) > 3]
+    return len(words) < 4 or all(word[0].isupper() for word in long)
+
+
+def _without_announced(text: str) -> str:
+    """Cut a text that the message itself announces, up to a question after it."""
+    for found in _INTRODUCED.finditer(text):
+        rest = text[found.end() :]
+        if len(WORD.findall(rest)) >= 4:
+            return f"{text[: found.end()].rstrip(': ')}\n{_closing_question(rest)}"
+    return text
+
+
+def _is_pasted(text: str, usual: int, *, was_announced: bool) -> bool:
+    count = len(WORD.findall(text))
+    letter = bool(_SALUTATION.search(text)) and (bool(_CLOSING.search(text)) or count >= LONG)
+    if letter and count >= 20:
+        return True
+    if count < LONG:
+        return False
+    if was_announced:
+        return True
+    own = len(_OWN.findall(text)) / count
+    return own < PERSONAL and (count >= TIMES_USUAL * max(usual, 5) or _is_set_out(text))
+
+
+def _is_set_out(text: str) -> bool:
+    """Does it have the headings, paragraphs or list of a written text?"""
+    return len(_BLANK_LINES.findall(text)) >= 2 or bool(re.search(r"^\s*#{1,4} |^\s*\*\*[^*\n]+\*\*\s*$", text, re.MULTILINE))
+
+
+def _closing_question(text: str) -> str:
+    """What is asked after a pasted text, such as “what do you think?”."""
+    last = text.rstrip().rsplit("\n", 1)[-1].strip()
+    return last if last.endswith("?") and "\n" in text.strip() and len(last.split()) <= 20 else ""
+
+
+def _without_lines(text: str) -> str:
+    """Leave out lines of code, of lists and of scripts with a label for each speaker."""
+    lines = text.split("\n")
+    if len(lines) == 1:
+        return text
+    items = sum(bool(_ITEM.match(line)) for line in lines)
+    labels = [found["who"] for line in lines if (found := _LABEL.match(line))]
+    is_script = len(labels) >= 2 and len(set(labels)) >= 2
+    code = sum(bool(_CODE_LINE.match(line)) for line in lines if line.strip())
+    kept = []
+    for line in lines:
+        listed = items >= 3 and _ITEM.match(line) and not _OWN.search(line)
+        if not (listed or (is_script and _LABEL.match(line)) or (code >= 2 and _CODE_LINE.match(line))):
+            kept.append(line)
+    return "\n".join(kept)

@@ -1,0 +1,1 @@
+"""Consolidation of memories and inference of preferences while the user is away."""

@@ -1,0 +1,276 @@
+"""What a dream does with memories and facts: what may be touched, what belongs together, and what becomes of it.
+
+Nothing here reads or writes anything. A dream may change only what a task or the archive wrote, and never what is protected,
+pinned or always in mind; merged words may hold only what their sources hold, and must keep every name and number of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar
+from uuid import UUID
+
+from lethe_app.brain.fact_guard.faithfulness import invented
+from lethe_app.brain.fact_guard.grounding import is_grounded
+from lethe_app.brain.recall.proactive_rules import WAITING
+from lethe_app.brain.text.fingerprint import content_words
+from lethe_app.brain.vocabulary.normalize import fold
+from lethe_app.domain.agent_runs import Change
+from lethe_app.domain.changes import DROP, MERGE, REFINE, Kept, Records, is_the_users, united
+from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.retrieval.passage_builder import SENTENCE_END
+from lethe_app.retrieval.query_terms import WORD
+
+T = TypeVar("T")
+DREAM = "dream"
+"""Who wrote what a dream wrote."""
+KEPT_APART = frozenset(
+    {MemoryType.IMAGE, MemoryType.FILE, MemoryType.GOAL, MemoryType.REMINDER, MemoryType.JOURNAL, MemoryType.CHAT_SESSION}
+)
+"""Types in which two alike are two all the same, or that have a keeper of their own."""
+INFERRED, ANTI_PATTERNS = "user-preferences/inferred", "anti-patterns"
+RESERVED = (INFERRED, ANTI_PATTERNS)
+"""Categories that only a dream's own conclusions have."""
+MOST_LEVELS, LONGEST_LEVEL, MOST_TAGS = 3, 30, 5
+MOST_TOGETHER = 8
+"""Records that are looked at as one; of more, a model loses sight."""
+_ARTICLES = frozenset({"a", "an", "the"})
+_NOT_IN_A_LEVEL = re.compile(r"[^\w-]+")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is to become of some records that lie near each other, by their place among them."""
+
+    text: str = ""
+    """Of what they are merged into; empty where they are not."""
+    sources: tuple[int, ...] = ()
+    """Those that are merged."""
+    dropped: tuple[int, ...] = ()
+    filed_under: str = ""
+    tags: tuple[str, ...] = ()
+
+
+def may_dream_of(memory: MemoryUnit, moment: datetime) -> bool:
+    """May a dream change it? It must be a task's, in nobody's keeping, and not waiting to be told."""
+    waits = memory.insertion in WAITING or memory.insertion is MemoryInsertion.USER_RETURN
+    is_own = memory.filed_under.startswith(RESERVED)
+    return not is_the_users(memory) and memory.category not in KEPT_APART and not waits and not is_own and memory.is_due(moment)
+
+
+def may_dream_of_fact(fact: ExtractedFact) -> bool:
+    """The same of a fact."""
+    return not is_the_users(fact) and not fact.superseded and not fact.in_story
+
+
+# what belongs together
+
+
+def alike_by_words(records: Sequence[Kept]) -> list[list[Kept]]:
+    """Groups of at least two that say the same word for word; articles, case and punctuation do not count."""
+    groups: dict[object, list[Kept]] = {}
+    for one in records:
+        words = tuple(word for word in WORD.findall(fold(said(one), keep_case=False)) if word not in _ARTICLES)
+        if words:
+            groups.setdefault((kind_of(one), words), []).append(one)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def together(records: Sequence[Kept], pairs: Iterable[tuple[UUID, UUID]]) -> list[list[Kept]]:
+    """Groups of at least two that are linked by pairs, of one kind each, none larger than `MOST_TOGETHER`."""
+    held = {one.guid: one for one in records}
+    group_of: dict[UUID, list[UUID]] = {guid: [guid] for guid in held}
+    for one, other in pairs:
+        if one not in held or other not in held or kind_of(held[one]) != kind_of(held[other]):
+            continue
+        first, second = group_of[one], group_of[other]
+        if first is not second and len(first) + len(second) <= MOST_TOGETHER:
+            first += second
+            for guid in second:
+                group_of[guid] = first
+    seen: list[list[UUID]] = []
+    for group in group_of.values():
+        if len(group) > 1 and not any(group is known for known in seen):
+            seen.append(group)
+    return [[held[guid] for guid in group] for group in seen]
+
+
+def said(record: Kept) -> str:
+    """Its words."""
+    return record.content if isinstance(record, MemoryUnit) else record.fact
+
+
+def kind_of(record: Kept) -> object:
+    """Only records of one kind can become one."""
+    if isinstance(record, ExtractedFact):
+        return "fact"
+    return record.category, record.insertion, record.filed_under.split("/")[0] if record.filed_under else "", record.enabled
+
+
+# what becomes of it
+
+
+def changes_of(
+    decision: Decision, group: Sequence[Kept], persona_id: str, run_id: UUID | None, moment: datetime, names: Collection[str]
+) -> list[Change]:
+    """The changes that a decision comes to; nothing of it that is not grounded, or that touches what may not be touched.
+
+    All sources of a merger go, and all that is to be dropped, whichever of both lists they stand in.
+    """
+    if any(is_the_users(one) for one in group):
+        return []
+    merged = [group[place] for place in sorted({*decision.sources}) if 0 <= place < len(group)]
+    if decision.text and len(merged) < 2:
+        merged = list(group)  # it said that they are to be one, and forgot to say which
+    frame = _Frame(persona_id, run_id, moment)
+    if decision.text and len(merged) > 1:
+        if not holds(decision.text, [said(one) for one in merged], names):
+            return []
+        gone = [group[place] for place in decision.dropped if 0 <= place < len(group) and group[place] not in merged]
+        return [_merging(merged, decision, frame), *(_dropping(one, frame) for one in gone)]
+    dropped = [group[place] for place in dict.fromkeys(decision.dropped) if 0 <= place < len(group)]
+    kept = [one for one in group if one not in dropped]
+    filed = [_filing(one, decision, frame) for one in kept] if len(kept) == 1 else []
+    return [*(_dropping(one, frame) for one in dropped), *(one for one in filed if one is not None)]
+
+
+def holds(text: str, sources: Sequence[str], names: Collection[str]) -> bool:
+    """Do merged words say nothing that their sources do not, and lose no name and no number of theirs?"""
+    sentences = [part.strip() for part in SENTENCE_END.split(text) if part and part.strip()]
+    grounded = bool(sentences) and all(is_grounded(sentence, sources, names) for sentence in sentences)
+    return grounded and not any(invented(f". {source}", [text]) for source in sources) and not invented(text, sources)
+
+
+def same_words(group: Sequence[Kept]) -> Decision:
+    """What rules can decide: they say the same, so the longest wording stands for all."""
+    return Decision(text=max((said(one) for one in group), key=len), sources=tuple(range(len(group))))
+
+
+def merged_memory(sources: Sequence[MemoryUnit], text: str, moment: datetime, filed: str, tags: Iterable[str]) -> MemoryUnit:
+    """One in the place of several: known since the first of them was, with all their sources, counts and keywords."""
+    oldest = min(sources, key=lambda one: one.added)
+    ends = [one.end_time for one in sources]
+    return MemoryUnit(
+        category=oldest.category,
+        insertion=oldest.insertion,
+        name=next((one.name for one in sorted(sources, key=lambda one: one.added) if one.name), ""),
+        content=text,
+        reason=next((one.reason for one in sources if one.reason), ""),
+        added=oldest.added,
+        end_time=None if None in ends else max(end for end in ends if end is not None),
+        last_trigger=max(one.last_trigger for one in sources),
+        trigger_count=sum(one.trigger_count for one in sources),
+        priority=max(one.priority for one in sources),
+        duration=max(one.duration for one in sources),
+        position_index=oldest.position_index,
+        keywords_main=_each_once(word for one in sources for word in one.keywords_main),
+        keywords_secondary=_each_once(word for one in sources for word in one.keywords_secondary),
+        filed_under=filed or next((one.filed_under for one in sources if one.filed_under), ""),
+        tags=_each_once([*(tag for one in sources for tag in one.tags), *tags]),
+        sources=_each_once(address for one in sources for address in one.sources),
+        made_by=DREAM,
+        needs_permission=any(one.needs_permission for one in sources),
+    )
+
+
+def merged_fact(sources: Sequence[ExtractedFact], text: str) -> ExtractedFact:
+    """The same for facts."""
+    return ExtractedFact(
+        fact=text,
+        first_seen=min(one.first_seen for one in sources),
+        last_seen=max(one.last_seen for one in sources),
+        reference_count=sum(one.reference_count for one in sources),
+        source_memories=united(*(one.source_memories for one in sources)),
+        source_messages=united(*(one.source_messages for one in sources)),
+        made_by=MadeBy.MODEL if any(one.made_by is MadeBy.MODEL for one in sources) else MadeBy.RULES,
+    )
+
+
+@dataclass(frozen=True)
+class _Frame:
+    persona_id: str
+    run_id: UUID | None
+    moment: datetime
+
+    def change(self, what: str, reason: str, before: Records, after: Records) -> Change:
+        return Change(
+            run_id=self.run_id,
+            persona_id=self.persona_id,
+            at=self.moment,
+            what=what,
+            reason=reason,
+            before=before.model_dump_json(),
+            after=after.model_dump_json(),
+        )
+
+
+def _merging(sources: Sequence[Kept], decision: Decision, frame: _Frame) -> Change:
+    memories = [one for one in sources if isinstance(one, MemoryUnit)]
+    facts = [one for one in sources if isinstance(one, ExtractedFact)]
+    if memories:
+        one = merged_memory(memories, decision.text, frame.moment, decision.filed_under, decision.tags)
+        after = Records(memories=[one])
+    else:
+        whole = merged_fact(facts, decision.text)
+        gone = [fact.model_copy(update={"superseded": True, "superseded_by": whole.guid}) for fact in facts]
+        after = Records(facts=[whole, *gone])
+    reason = f"{len(sources)} {'memories' if memories else 'facts'} say the same."
+    return frame.change(MERGE, reason, Records(memories=memories, facts=facts), after)
+
+
+def _dropping(record: Kept, frame: _Frame) -> Change:
+    before = Records(memories=[record]) if isinstance(record, MemoryUnit) else Records(facts=[record])
+    return frame.change(DROP, "It says nothing that lasts.", before, Records())
+
+
+def _filing(record: Kept, decision: Decision, frame: _Frame) -> Change | None:
+    """Facts have no categories."""
+    if not isinstance(record, MemoryUnit):
+        return None
+    tags = _each_once([*record.tags, *decision.tags])
+    filed = record.model_copy(update={"filed_under": decision.filed_under or record.filed_under, "tags": tags})
+    if (filed.filed_under, filed.tags) == (record.filed_under, record.tags):
+        return None
+    return frame.change(REFINE, "It is found more easily.", Records(memories=[record]), Records(memories=[filed]))
+
+
+# words of categories and tags
+
+
+def category(text: str) -> str:
+    """A category as it is kept: small letters, levels parted by slashes; empty where it is none, or is a dream's own."""
+    levels = [_NOT_IN_A_LEVEL.sub("-", level.strip().lower()).strip("-_")[:LONGEST_LEVEL] for level in text.split("/")]
+    made = "/".join([level for level in levels if level][:MOST_LEVELS])
+    return "" if made.startswith(RESERVED) else made
+
+
+def tags(texts: Iterable[str]) -> tuple[str, ...]:
+    """The same for tags."""
+    made = (_NOT_IN_A_LEVEL.sub("-", text.strip().lower()).strip("-_")[:LONGEST_LEVEL] for text in texts)
+    return tuple(list(dict.fromkeys(tag for tag in made if tag))[:MOST_TAGS])
+
+
+def signature(change: Change) -> str:
+    """What tells whether the same was thought of before: nothing is proposed twice."""
+    before = sorted(str(guid) for guid in Records.before(change).guids)
+    texts = sorted(" ".join(sorted(content_words(said(one)))) for one in Records.after(change).holding) if not before else []
+    return " ".join([change.what, *before, *texts])
+
+
+def _each_once(words: Iterable[T]) -> list[T]:
+    return list(dict.fromkeys(words))
+
+
+def categories_of(memories: Iterable[MemoryUnit]) -> Mapping[str, int]:
+    """How many memories lie in each category, those in its branches included, in the order of a tree."""
+    counts: dict[str, int] = {}
+    for one in memories:
+        levels = [level for level in one.filed_under.split("/") if level.strip()]
+        for depth in range(1, len(levels) + 1):
+            name = "/".join(levels[:depth])
+            counts[name] = counts.get(name, 0) + 1
+    return dict(sorted(counts.items()))

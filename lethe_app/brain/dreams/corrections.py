@@ -1,0 +1,189 @@
+"""Hears, by rules for English, where the user corrects how they are talked to: what they want otherwise, and how strongly.
+
+What stands in quotation marks or between asterisks is told and not said to the persona, so it is no correction. A bare “don't
+…” counts only with a verb of talking: “don't worry” and “don't go” are no wishes about the conversation.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+
+from lethe_app.brain.text.fingerprint import content_words
+
+
+class Strength(IntEnum):
+    """How irritated it was said; the number is how often it must be said before it counts as a lasting wish."""
+
+    STRONG = 1
+    MILD = 2
+    CASUAL = 3
+
+
+@dataclass(frozen=True)
+class Correction:
+    """One wish about the way of talking."""
+
+    words: str
+    """The sentence, as it was said."""
+    strength: Strength
+    unwanted: str = ""
+    """What is not to be done, as it follows “don't”; empty for a wish that forbids nothing."""
+    instead: str = ""
+    """What is to be done in its place, where that was said."""
+
+    @property
+    def about(self) -> frozenset[str]:
+        """Stems of the words that carry it, without those that only ask."""
+        plain = _COMPARED.sub(lambda match: _PLAIN[match[0].lower()], self.unwanted or self.words)
+        return content_words(plain) - ASKING
+
+    @property
+    def forbids(self) -> bool:
+        return bool(self.unwanted)
+
+
+_ASKING_WORDS = (
+    "please stop don't told tell wish would could maybe perhaps prefer rather like want hate try keep going again already time "
+    "times asked ask go d next little bit nice never ever just really bother annoying annoy"
+)
+ASKING = content_words(_ASKING_WORDS)
+"""Words with which somebody asks, whatever it is they ask for."""
+_PLAIN = {
+    "shorter": "short", "briefer": "short", "brief": "short", "longer": "long", "simpler": "simple", "slower": "slow",
+    "faster": "fast", "kinder": "kind", "gentler": "gentle", "quieter": "quiet", "funnier": "funny", "warmer": "warm",
+}  # fmt: skip
+
+
+def _rule(*parts: str) -> re.Pattern[str]:
+    return re.compile("".join(parts), re.IGNORECASE)
+
+
+_COMPARED = _rule(r"\b(?:", "|".join(_PLAIN), r")\b")
+_TOLD = re.compile(r"“[^”]*”|\"[^\"]*\"|\*[^*]*\*|`[^`]*`", re.DOTALL)
+_SENTENCE = re.compile(r"[^.!?…\n]+[.!?…]*")
+_OF_TALK = (
+    "you|answers?|replies|reply|messages?|sentences?|paragraphs?|words?|names?|called|jokes?|questions?|emojis?|stories|language|"
+    "tone|short(?:er)?|long(?:er)?|simple|simpler|brief(?:er)?|direct|honest|honesty|serious|formal|casual"
+)
+_SOFT = (
+    "^(?:(?:oh|hey|well|ok(?:ay)?|and|but|so|also|no|look|again|seriously|for the last time|please|just|maybe|perhaps)[,:]? +)*"
+)
+_TOLD_YOU = r"i(?:'ve| have)? (?:already )?(?:told|asked) you"
+_VERBS = (
+    "call|say|use|write|talk|speak|ask|answer|repeat|tell|mention|do|start|begin|end|finish|interrupt|assume|apologi[sz]e|lecture|"
+    "explain|summari[sz]e|flirt|joke|swear|curse|shout|act|pretend|describe|narrate|bring|refer|give|add|include|reply|respond|"
+    "address|correct|translate|switch|invent|guess|decide|make|keep|put|quote|rhyme|ramble|preach|be so|be that|be too"
+)
+_DOING = _rule(
+    "(?:calling|saying|using|writing|talking|speaking|asking|answering|repeating|telling|mentioning|doing|starting|beginning|",
+    "ending|interrupting|assuming|apologi[sz]ing|lecturing|explaining|summari[sz]ing|flirting|joking|swearing|cursing|shouting|",
+    "acting|pretending|describing|narrating|bringing|referring|giving|adding|including|replying|responding|addressing|",
+    "correcting|translating|switching|inventing|guessing|deciding|making|putting|quoting|rhyming|rambling|preaching|being)",
+    r"\b",
+)
+_FORBIDS = (
+    _rule(_SOFT, _TOLD_YOU, r"(?: \w+){0,3}? (?:not to|never to)(?P<what>(?: .+)?)"),
+    _rule(_SOFT, _TOLD_YOU, r"(?: \w+){0,3}? to stop (?P<doing>.+)"),
+    _rule(_SOFT, r"i (?:really )?(?:don't like|do not like|hate|can't stand|dislike)(?: it)? when you (?P<what>.+)"),
+    _rule(
+        _SOFT,
+        r"i(?:'d| would)? (?:wish|rather|prefer)(?: it)?(?: if)? you (?:wouldn't|would not|didn't|did not|don't) (?P<what>.+)",
+    ),
+    _rule(_SOFT, r"(?:can|could|would|will) you (?:please )?(?:not|stop) (?P<either>.+)"),
+    _rule(_SOFT, r"(?:don't|do not|dont|never)(?: ever)? (?P<what>(?:", _VERBS, r")\b.*)"),
+    _rule(
+        _SOFT,
+        r"(?:stop|quit|enough with)(?: (?:it )?with)? (?P<doing>(?:the\b.+|(?:it|that)(?=[ .!]*$)|",
+        _DOING.pattern,
+        ".*))",
+    ),
+    _rule(_SOFT, "try not to (?P<what>.+)"),
+)
+_WISHES = (
+    _rule(
+        _SOFT,
+        r"i(?:'d| would)? (?:really )?(?:prefer|rather|like it (?:better|more|best) (?:when|if)|like it when you)\b",
+        rf".*\b(?:{_OF_TALK})\b.*",
+    ),
+    _rule(_SOFT, r"i(?:'d| would) like (?:it if you|you to)\b.+"),
+    _rule(_SOFT, _TOLD_YOU, r" to\b.+"),
+    _rule(_SOFT, r"(?:could|can|would|will) you (?:please )?(?:be|keep|write|talk|speak|answer|reply|use|call|try)\b.+"),
+    _rule(_SOFT, r"call me(?! (?:tomorrow|later|when|if|at|back|tonight|soon|on|maybe|crazy|a\b))\b.+"),
+    _rule(_SOFT, r"(?:keep it|keep your|be (?:more|less)|try to be|use (?:more|less|fewer|shorter|longer))\b.+"),
+    _rule(r"^(?:(?:a (?:little|bit) )?(?:less|fewer)|no more) .+"),
+    _rule(r"^.*\b(?:shorter|longer|simpler|less|fewer|more)\b.*\b(?:would be (?:nice|good|great|better)|next time)\b.*"),
+    _rule(r"^.*\bit would be (?:nice|good|great|better) if you\b.+"),
+)
+_STRONG = _rule(
+    r"\b(?:", _TOLD_YOU, r"|how (?:many|often)|for the last time|(?:never|not|don't) .*\bagain\b|i hate|can't stand|sick of|",
+    r"fed up|damn|goddamn|hell|fuck\w*|bloody|seriously|enough|so annoying|drives? me)\b|!!",
+)  # fmt: skip
+_CASUAL = _rule(
+    r"\b(?:maybe|perhaps|a (?:little|bit)|would be (?:nice|good|great|better)|i(?:'d| would)? (?:prefer|rather)|i like it|",
+    r"try (?:to|not)|next time|could you|i(?:'d| would) like|i(?:'d| would)? wish|kind of|sort of|",
+    r"if you (?:can|like|don't mind)|less|fewer)\b",
+)
+_INSTEAD = _rule(r"(?:[,;:–—-] *|\band +)(?:instead|rather|just|but|say|use|call me)\b.*|\b(?:but rather)\b.*")
+_LEADING = _rule(r"^[,;:–—\-\s]*(?:and +)?(?:instead|rather|just|but)?[,:]?\s*")
+_IDLE = _rule(
+    r"^(?:don't|do not|never|stop|can you not|could you not) (?:you\b|tell me (?:you|that|it)|make me (?:laugh|cry|blush)|",
+    r"say another word|mention it|call it|ask me (?:why|how))",
+)
+THAT = "do that"
+"""What is not to be done where only the reply itself shows what was meant."""
+LONGEST = 240
+"""Characters of a sentence; a longer one is a story."""
+
+
+def corrections(text: str) -> list[Correction]:
+    """Every wish about the way of talking that the user's words hold, in their order."""
+    plain = _TOLD.sub(" ", text).replace("’", "'")
+    found = (_heard(" ".join(sentence.split())) for sentence in _SENTENCE.findall(plain))
+    return [one for one in found if one is not None]
+
+
+def is_alike(one: Correction, other: Correction) -> bool:
+    """Do both ask for the same: half of the words that carry the shorter one?"""
+    if one.forbids != other.forbids and (one.instead or other.instead):
+        return False
+    shared, fewer = one.about & other.about, min(len(one.about), len(other.about))
+    return fewer > 0 and 2 * len(shared) >= fewer and (fewer > 1 or one.about == other.about or len(shared) == 1)
+
+
+def _heard(sentence: str) -> Correction | None:
+    if not sentence or len(sentence) > LONGEST or _IDLE.match(sentence):
+        return None
+    for pattern in _FORBIDS:
+        if match := pattern.match(sentence):
+            return _forbidding(sentence, match)
+    if any(pattern.match(sentence) for pattern in _WISHES):
+        return Correction(sentence, strength_of(sentence))
+    return None
+
+
+def _forbidding(sentence: str, match: re.Match[str]) -> Correction:
+    groups = {name: text.strip() for name, text in match.groupdict().items() if text and text.strip(" .!?…")}
+    name, said = next(iter(groups.items()), ("what", ""))
+    bare = said.rstrip(" .!?…")
+    other = _INSTEAD.search(bare)
+    unwanted = (bare[: other.start()] if other else bare).strip(" ,;:–—-")
+    instead = _LEADING.sub("", other.group()).strip().removesuffix(" instead") if other else ""
+    if not unwanted or unwanted.lower() in {"it", "that", "this", "doing that", "doing this", "doing it"}:
+        unwanted = THAT
+    elif _DOING.match(unwanted):
+        unwanted = f"go on {unwanted}"
+    elif name == "doing":
+        unwanted = f"go on with {unwanted}"
+    return Correction(sentence, strength_of(sentence), unwanted, instead)
+
+
+def strength_of(sentence: str) -> Strength:
+    """Of how it was said; plain words that demand are mild."""
+    letters = [sign for sign in sentence if sign.isalpha()]
+    if _STRONG.search(sentence) or (len(letters) > 8 and all(sign.isupper() for sign in letters)):
+        return Strength.STRONG
+    if _CASUAL.search(sentence):
+        return Strength.CASUAL
+    return Strength.MILD

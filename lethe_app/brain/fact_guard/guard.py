@@ -1,0 +1,59 @@
+"""Checks a fact that a model took from a conversation: by its quotation, its subject, and what it makes of the quotation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from lethe_app.brain.dialogue.dialogue_acts import MessageParts
+from lethe_app.brain.fact_guard.claim_contents import (
+    check_hedges,
+    check_language,
+    check_names,
+    check_negations,
+    check_questions,
+    check_sentiments,
+    check_tenses,
+    check_totals,
+    check_wording,
+)
+from lethe_app.brain.fact_guard.claim_subjects import (
+    check_clause_subject,
+    check_foreign_subject,
+    check_possessors,
+    check_relations,
+    check_speaker,
+)
+from lethe_app.brain.fact_guard.claims import Case, Claim, Outcome, Support
+from lethe_app.brain.fact_guard.languages import ENGLISH
+from lethe_app.brain.fact_guard.quotations import Quotation, find_quotation
+from lethe_app.brain.text.utterance import Said
+
+_ANYWHERE = (check_language, check_speaker, check_hedges, check_negations, check_questions, check_names, check_wording)
+_ENGLISH = (check_clause_subject, check_possessors, check_relations, check_sentiments, check_tenses, check_totals)
+_ELSEWHERE = (check_foreign_subject,)
+
+
+@dataclass(frozen=True)
+class CheckedClaim:
+    """How far a claim holds, and where its quotation really stands."""
+
+    support: Support
+    reason: str = ""
+    """What speaks most against it."""
+    quotation: Quotation | None = None
+
+
+def check_claim(claim: Claim, lines: Sequence[Said], parts: Sequence[MessageParts]) -> CheckedClaim:
+    """Check one claim against the conversation it was taken from; `parts` are those of `lines`.
+
+    Only what the quotation's message says plainly enough is FULL. Where rules cannot tell, also because they do not know the
+    language, it is DOUBTFUL: ask whether the message says it.
+    """
+    quotation = find_quotation(claim.quote, claim.place, parts)
+    if quotation is None:
+        return CheckedClaim(Support.NONE, "the quotation does not stand there")
+    case = Case(claim, quotation, lines, parts)
+    checks: Sequence[Callable[[Case], Outcome]] = (*_ANYWHERE, *(_ENGLISH if case.language is ENGLISH else _ELSEWHERE))
+    support, reason = min((check(case) for check in checks), key=lambda outcome: outcome[0])
+    return CheckedClaim(support, reason, quotation)

@@ -1,0 +1,112 @@
+"""Reads what no longer holds: “I don't live in Porto any more”, “I wanted to run Berlin, I'll do Poznan instead”."""
+
+from __future__ import annotations
+
+import re
+
+from lethe_app.brain.vocabulary.verbs import BASE
+
+_GERUNDS = {
+    form: verb
+    for verb in sorted(BASE)
+    for form in (
+        f"{verb[:-1]}ing" if verb.endswith("e") and not verb.endswith("ee") else f"{verb}ing",
+        f"{verb}{verb[-1]}ing" if re.search(r"[^aeiou][aeiou][bdgmnprt]\Z", verb) else f"{verb}ing",
+    )
+}
+_EXCHANGE = re.compile(
+    r"\bI (?:really )?(?:(?:wanted|hoped|planned|intended|was going|was planning|was hoping|was supposed) to) (?P<verb>[a-z]+) "
+    r"(?P<old>[^,.;!?]+?)(?:[,.;!]| but| and| -| –)+ (?:but |and |so )?(?:now |actually |then )*(?:I'll|I will|I'm going "
+    r"to|I'm gonna|I've decided to|"
+    r"I decided to|I'm) (?:do|doing|run|running|go for|going for|take|taking|try|visit|see|[a-z]+) (?P<new>[^,.;!?]+?) "
+    r"instead\b",
+    re.IGNORECASE,
+)
+_ANY_MORE = re.compile(r",? any ?more\Z", re.IGNORECASE)
+_NO_MORE = re.compile(
+    r"(?P<who>I|my [\w' -]+?) (?:(?P<be>am|'m|is|isn't|am not|'m not|are|aren't)|(?P<do>don't|doesn't|do not|does not)|"
+    r"(?P<longer>no longer)) "
+    r"(?:not )?(?P<rest>.+)",
+    re.IGNORECASE,
+)
+_STOPPED = re.compile(r"I(?:'ve| have)? (?:stopped|quit|gave up|given up) (?P<verb>[a-z]+ing)\b ?(?P<rest>.*)", re.IGNORECASE)
+_QUIT = re.compile(r"I(?:'ve| have)? (?:quit|left|lost) my job (?P<at>(?:at|with) [\w' &.-]+)", re.IGNORECASE)
+_MOVED = re.compile(
+    r"I(?:'ve| have)? (?:(?:just|recently) )?moved (?:here )?from (?P<place>[A-Z][\w'-]*(?: [A-Z][\w'-]*)*|[a-z]+)(?= |\Z)"
+)
+_PARTED = re.compile(r"I(?:'ve| have)? (?:broke|broken|split) up with (?:my (?P<who>[a-z]+) ?)?(?P<name>[A-Z][\w-]+)?")
+_DIED = re.compile(
+    r"my (?P<who>dog|cat|rabbit|hamster|horse|parrot|guinea pig|bird)(?: [A-Z]\w+)? (?:died|passed away|had "
+    r"to be put)",
+    re.IGNORECASE,
+)
+_INSTEAD = re.compile(
+    r"\A(?P<before>.*?\b)(?P<new>[A-Z][\w-]+(?: [A-Z][\w-]+)*) instead of (?P<old>[A-Z][\w-]+(?: "
+    r"[A-Z][\w-]+)*)\Z"
+)
+_CHANGED = re.compile(
+    r"\b(?:changed (?:my|our|his|her|their) minds?|change of plans?|new plan|from now on|(?:is|are|'s) (?:off|out)(?=[,.!]|"
+    r" now\b|$)|scratch (?:that|the|\w+)|moved it|(?:it's|"
+    r"its) (?:[\w']+ ){1,4}now|instead|after all|called off|cancelled|"
+    r"canceled|"
+    r"(?:moved|switched|changed|postponed|rescheduled|pushed back|brought forward) to (?:the \d|\d|(?:mon|tues|wednes|thurs|"
+    r"fri|"
+    r"satur|sun)days?|next|january|february|march|april|may|june|july|august|september|october|november|december))\b",
+    re.IGNORECASE,
+)
+"""Says that something is no longer as it was told before."""
+_BEFORE = (
+    (_INSTEAD, "{before}{old}"),
+    (_QUIT, "I work {at}"),
+    (_MOVED, "I live in {place}"),
+    (_DIED, "I have a {who}"),
+)
+_PARTNERS = ("girlfriend", "boyfriend", "partner")
+_LATER = re.compile(
+    r" (?:on new year's .+|(?:in|on|for|this|last|next) (?:the )?\w+(?: \w+){0,2}|(?:\w+|a few) "
+    r"(?:days|weeks|months|years) ago|a \w+ ago|recently)\Z"
+)
+
+
+def exchange(message: str) -> tuple[str, str] | None:
+    """Return the new intention as a clause and the one that it replaces; None if the message exchanges nothing."""
+    found = _EXCHANGE.search(message)
+    if not found:
+        return None
+    return f"I will {found['verb']} {found['new']} instead of {found['old']}", f"I want to {found['verb']} {found['old']}"
+
+
+def announces_change(message: str) -> bool:
+    """Return whether a message says that something is no longer as it was told before."""
+    return bool(_CHANGED.search(message))
+
+
+def ended(clause: str) -> tuple[str, ...]:
+    """Return what no longer holds because of a first-person clause, as first-person clauses."""
+    if _ANY_MORE.search(clause) or " no longer " in clause:
+        return _denied(_ANY_MORE.sub("", clause))
+    if found := _PARTED.match(clause):
+        roles = [found["who"]] if found["who"] in _PARTNERS else _PARTNERS
+        named = [f"my {role} is called {found['name']}" for role in roles] if found["name"] else []
+        return (*named, *(f"I have a {role}" for role in roles))
+    if (found := _STOPPED.match(clause)) and found["verb"].lower() in _GERUNDS:
+        return (f"I {_GERUNDS[found['verb'].lower()]} {_LATER.sub('', ' ' + found['rest']).strip()}".strip(),)
+    for pattern, before in _BEFORE:
+        if found := pattern.match(clause):
+            return (before.format(**{name: _LATER.sub("", value) for name, value in found.groupdict().items()}),)
+    return ()
+
+
+def _denied(clause: str) -> tuple[str, ...]:
+    """Return what a clause denies: “I don't live in Porto” denies “I live in Porto”."""
+    found = _NO_MORE.match(clause)
+    if not found:
+        return ()
+    who, rest = found["who"], found["rest"]
+    if found["be"]:
+        rest = re.sub(r"^(?:not|no longer) ", "", rest)
+        return (f"{who} {'am' if who == 'I' else 'is'} {rest}",)
+    if found["longer"] or who == "I":
+        return (f"{who} {rest}",)
+    verb, _space, after = rest.partition(" ")
+    return (f"{who} {verb}s {after}".strip(),)

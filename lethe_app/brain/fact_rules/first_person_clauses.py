@@ -1,0 +1,238 @@
+"""Puts clauses into the first person singular: “we went …” as “I went …”, “Just moved to …” as “I moved to …”."""
+
+from __future__ import annotations
+
+import re
+
+from lethe_app.brain.vocabulary.entities import ANIMALS, EVENTS, JOBS, RELATIVES, STATES
+from lethe_app.brain.vocabulary.verbs import is_past
+
+_WITH_MINE = re.compile(r"\bmy (?:wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|family)\b", re.IGNORECASE)
+_OUR_COUNTED = re.compile(r"\bour (?=\d|two\b|three\b|four\b|five\b|six\b)", re.IGNORECASE)
+_WE = re.compile(r"^(?:we|our)\b", re.IGNORECASE)
+_WITH_LISTENER = re.compile(
+    r"\b(?:you|your|together|each other)\b|"
+    r"^we (?:just |already |once )?(?:talked|chatted|spoke|discussed|agreed|said|met|begin|start|continue|leave|split|"
+    r"broke|separated|divorced|share)\b|"
+    r"^we(?:'ll| will)(?! (?:marry|get married|be married|move|fly|buy|adopt|have been|have our|have a baby)\b)|"
+    r"^we(?: should| can| could| might| must| need| have to|'d| would)\b",
+    re.IGNORECASE,
+)
+"""Where “we” may mean the one spoken to, or two who part."""
+_ALONE = (
+    (re.compile(r"(?<=^we) (?:both|all)\b|(?<=^we're) (?:both|all)\b|(?<=^we are) (?:both|all)\b", re.IGNORECASE), ""),
+    (re.compile(r"\bwe're\b", re.IGNORECASE), "I'm"),
+    (re.compile(r"\bwe are\b", re.IGNORECASE), "I am"),
+    (re.compile(r"\bwe were\b", re.IGNORECASE), "I was"),
+    (re.compile(r"\bwe\b", re.IGNORECASE), "I"),
+    (re.compile(r"\bour\b", re.IGNORECASE), "my"),
+    (re.compile(r"\bourselves\b", re.IGNORECASE), "myself"),
+    (re.compile(r"\b(?-i:us)\b", re.IGNORECASE), "me"),
+)
+_BEGINS = frozenset(
+    """
+    became broke did failed finished flew gave got had handed joined left lost made met moved passed picked played quit ran
+    received sold spent started stopped took tried turned went worked
+    """.split()  # noqa: SIM905 - a list of quoted words cannot be read
+)
+_ACHIEVED = frozenset(
+    """
+    achieved adopted applied attended baked booked bought built celebrated climbed composed created designed developed
+    discovered donated earned enrolled finished founded hiked hosted hurt injured launched learned learnt organised
+    organized painted performed planted recorded renovated rented scored signed sprained survived toured trained traveled
+    travelled twisted visited volunteered watched won wrote
+    """.split()  # noqa: SIM905
+)
+"""Past forms of what one remembers having done."""
+_BEGUN = re.compile(
+    rf"^(?:(?:just|finally|recently|also|still|currently|actually) )?(?:{'|'.join(sorted(_BEGINS | _ACHIEVED))})(?= [\w'])",
+    re.IGNORECASE,
+)
+"""Past forms with which people begin a message about themselves without “I”."""
+_FINITE = (
+    r"(?:is|are|was|has|have|does|will|would|can|could|makes?|made|helps?|gives?|feels?|sounds?|takes?|brings?|means?|"
+    r"keeps?|lets?|"
+    r"reminds?|fascinates?|inspires?|motivates?|seems?|looks?|[a-z]+s(?= me\b))\b"
+)
+_DOING = re.compile(
+    rf"^(?!.*\b{_FINITE})(?:(?:just|finally|currently|still|now|also|actually) )?(?:learning|planning|studying|training|"
+    rf"working|saving|"
+    r"writing|moving|thinking|trying|starting|expecting|volunteering|reading|building|getting ready|taking)"
+    r"(?= (?:to|on|for|about|of|at|an?|my|the|as|in|with|[A-Z]|some|up)\b)",
+    re.IGNORECASE,
+)
+"""“Learning German.”; “Learning German is fun” has its subject already."""
+_BEEN = re.compile(
+    rf"^(?P<said>been )(?=\w+ing\b|(?:an? |with my |here |{STATES}|veggie|sober|clean |best friends )(?!while\b|long\b|bit\b))",
+    re.IGNORECASE,
+)
+"""“Been veggie since I was 15.”"""
+_TURNING = re.compile(r"^(?=turning \d\d\b)", re.IGNORECASE)
+_AT_HOME_AND_WORK = re.compile(
+    r"^(?=live (?:in|on|at|near|just outside|with my)\b(?! (?:the (?:moment|now|present)|peace|fear|harmony))|"
+    r"work (?:as an?|for an?|for the|for my|at an?|at the|in an?) (?!team\b|unit\b|pair\b|group\b|time\b|better\b|night\b))",
+    re.IGNORECASE,
+)
+"""“Work at a bakery in Hull.”"""
+_MINE = re.compile(
+    rf"^(?=(?:(?:favou?rite|best|older|younger|little|big|eldest|oldest|youngest) \w+|(?:{RELATIVES}|{ANIMALS}))"
+    r"(?: is| was|'s)(?: name is| name's| called| named| allergic to| pregnant| \d{1,2}\b| an? | from )"
+    r"|favou?rite \w+(?: is| was|'s) \w)",
+)
+"""“Sister's a vet”, “favourite film is Paddington”."""
+_IS_OF_NOUN = re.compile(r"(?<=[a-z])'s(?= (?!name\b))")
+_STATE = re.compile(
+    r"^(?!\w+, \w+,? (?:and )?\w+\W*$)(?:(?:still|happily|newly|recently) )?(?:(?:married|single|divorced|engaged|"
+    r"retired|pregnant|vegan|"
+    r"vegetarian)(?=[\s,.!]|$)(?! (?:life|people|food|man|"
+    r"woman|parents|restaurants?|recipes?)\b)|allergic to )",
+    re.IGNORECASE,
+)
+"""“Married with two kids.”"""
+_ALSO_HAVING = re.compile(
+    rf"^(?:(?:and|also|plus|just|oh) )+(?P<what>(?:an?|one|two|three|four|five) (?:[\w-]+ ){{0,3}}?(?:{RELATIVES}|"
+    rf"{ANIMALS})(?:,? (?:called|named) .+)?)[.!]?$",
+    re.IGNORECASE,
+)
+"""“And a golden retriever called Biscuit.”"""
+_ELIDED = re.compile(
+    r"^(?:really |also |still )*(?:don't (?:really )?(?:like|eat|drink|smoke|drive|own|speak|watch|play)|can't (?:stand|"
+    r"eat|drink|swim|drive|cook)|"
+    r"never (?:learned|learnt|been|liked|had)|(?:hate|love|adore) (?!how|when|that|this|it|you|the|your|to see|seeing|him|"
+    r"her|them|my|what|life|can|is|will|makes|has|conquers|wins)[a-z]+"
+    r"(?: [a-z]+){0,3}[.!]*$)",
+    re.IGNORECASE,
+)
+"""“Don't like mushrooms.”"""
+_GOING = re.compile(r"^going to (?=(?:see|visit|go|move|start|meet|take|get|have|try|run|fly|adopt|buy)\b)", re.IGNORECASE)
+_GOT_EVENT = re.compile(rf"^(?P<said>got )(?=(?:my|an?|another) (?:[\w-]+ ){{0,2}}?{EVENTS}\b)", re.IGNORECASE)
+_HERE = re.compile(rf"^(?:an? )?(?P<job>(?:[\w-]+ ){{0,2}}(?:{JOBS}|[a-z]+(?:er|or|ist|ian))) here\b", re.IGNORECASE)
+
+
+_BORN = re.compile(r"^born (?=(?:and (?:raised|bred) )?(?:in|on|near)\b|and (?:raised|bred))", re.IGNORECASE)
+_ONCE = re.compile(
+    (r"^(?=grew up (?:in|on|near|with|without)\b|used to (?:be|live|work|have|play|own|smoke|drink|teach|drive|run)\b)"),
+    re.IGNORECASE,
+)
+_SHOWN = re.compile(
+    r"^(?P<deed>I(?:(?:'m| am|'ve been) (?:\w+ly )?(?:playing|reading|watching|making|writing|building)| met| make| "
+    r"(?:\w+ly |just |even |also )?(?:made|bought|got|painted|took|found|wrote|built|drew|finished|read|saw|"
+    r"adopted|baked|cooked|"
+    r"tried|knitted|designed|created))) (?P<this>this|that|these|those) (?P<next>\w+)"
+)
+"""“I made this bowl”, of something shown."""
+_NO_NOUN = frozenset(
+    """
+    one is was for in last with on at by to from as because and but when while of after about that
+    """.split()  # noqa: SIM905 - a list of quoted words cannot be read
+)
+_MOVED_TO = re.compile(
+    r"(?:got|was|were|has been|have been|is|is being) (?:moved|postponed|rescheduled|brought forward|pushed back|put off) "
+    r"(?:from .+? )?(?:to|until|till|for) "
+    r"(?=(?:the )?\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:january|february|march|april|may|june|july|august|"
+    r"september|october|november|december)\b)",
+    re.IGNORECASE,
+)
+"""“My appointment got moved to Friday.”"""
+_BARE_DAY = re.compile(
+    r"(?<!\bon)(?<!\bnext)(?<!\blast)(?<!\bthis)(?<!\bevery)(?<!\beach)(?<!\bby)(?<!\bof)(?<!\band)(?<!\ba)(?<!\bhate)(?<!\blove)"
+    r"(?<!\bis)(?<!\buntil)(?<!\bother)(?<!\bsince)(?<!\bfrom) (?=(?:mon|tues|wednes|thurs|fri|satur|sun)day$)",
+    re.IGNORECASE,
+)
+"""“I saw the doctor Monday.”"""
+_THE_EVENT = re.compile(
+    rf"^the (?=(?:(?:job|dentist|doctor's|driving|final|maths?|vet|surgery|operation|birthday|hospital|court) "
+    rf")(?:{EVENTS}) (?:is|got|was|has been) |"
+    rf"(?:{EVENTS}) (?:got|was|has been) (?:moved|postponed|rescheduled|pushed|put off|cancelled|canceled|brought))",
+    re.IGNORECASE,
+)
+_OUR_OWN = re.compile(r"\bour(?= \w)")
+_SAID_FIRST = re.compile(
+    r"^(?:I(?:'m| am) (?:so |really |very |just )?(?:glad|happy|proud|excited|thrilled|relieved|sad|pleased) (?:to (?:say|"
+    r"share|report|"
+    r"announce|tell you) )?(?:that )?|I (?:can't believe|remember(?: when)?|forgot to (?:mention|say|tell you)|(?:just "
+    r")?reali[sz]ed|"
+    r"know|told you|mean|found out|should (?:mention|say)|must say|have to (?:say|admit|confess)|admit|guess you know)(?: "
+    r"that)? |"
+    r"(?:the |my )?(?:doctor|vet|midwife) (?:says|said|confirmed)(?: that)? |(?:you know|did I (?:tell|mention)(?: to)?(?: "
+    r"you)?)(?: that)? )(?=(?:I|I'm|I've|my|we|we're|we've)\b)",
+    re.IGNORECASE,
+)
+"""“I'm so happy that my sister …”, “I forgot to mention that I …”."""
+
+
+_COMMENT = re.compile(
+    r",? which,? (?:as|is|was|isn't|means|meant|sucks|makes|made|I|my|to be)\b.*(?:is|was|sucks|hilarious|funny|"
+    r"annoying|great|ironic|"
+    r"nice|fun|awful|me|lol|weird|hard|sad|love|hate)\W*\Z",
+    re.IGNORECASE,
+)
+"""“I'm a vegan, which as a butcher's son is hilarious”."""
+
+
+def bare(clause: str) -> str:
+    """Return the clause without what introduces it, and “this bowl”, of something shown, as “a bowl”."""
+    clause = _COMMENT.sub("", _THE_EVENT.sub("my ", _SAID_FIRST.sub("", clause)))
+    clause = _BARE_DAY.sub(" on ", clause)
+    clause = _MOVED_TO.sub("is now on ", clause)
+    if re.match(r"I\b", clause) and not re.search(r"\b(?:you|your|us|we)\b", clause, re.IGNORECASE):
+        clause = _OUR_OWN.sub("my", clause)
+    return _SHOWN.sub(_as_new, clause)
+
+
+def _as_new(found: re.Match[str]) -> str:
+    """Return “I made this bowl” as “I made a bowl”, “these bowls” as “bowls”."""
+    word = found["next"]
+    if found["this"] in {"these", "those"} or word.endswith("s") or word in _NO_NOUN:
+        return found[0] if found["this"] in {"this", "that"} else f"{found['deed']} {word}"
+    return f"{found['deed']} {'an' if word[0].lower() in 'aeiou' else 'a'} {word}"
+
+
+_WITHIN = re.compile(r"(?P<main>(?:I|my)\b.+?) (?:when|after|because|since) (?P<told>(?:I|my) .+)\Z", re.IGNORECASE)
+_OMITTED = (
+    (_BORN, "I was"),
+    (_ONCE, "I"),
+    (_ALSO_HAVING, "I have"),
+    (_ELIDED, "I"),
+    (_GOING, "I'm"),
+    (_GOT_EVENT, "I've got"),
+    (_BEEN, "I've been"),
+    (_TURNING, "I'm"),
+    (_AT_HOME_AND_WORK, "I"),
+    (_MINE, "my"),
+    (_DOING, "I'm"),
+    (_STATE, "I'm"),
+    (_BEGUN, "I"),
+)
+
+
+def alone(clause: str) -> str:
+    """Return a clause about “we” as one about “I”, where the one spoken to is not meant; any other unchanged."""
+    counted = _OUR_COUNTED.sub("", clause) if _WITH_MINE.search(clause) else clause  # “with my wife and our three dogs”
+    if not _WE.match(counted) or _WITH_LISTENER.search(counted):
+        return counted
+    for pattern, word in _ALONE:
+        counted = pattern.sub(word, counted)
+    return counted[:1].upper() + counted[1:]
+
+
+def subordinate(clause: str) -> str:
+    """Return “my son broke his arm” of “I was scared when my son broke his arm”; empty where it is not told as past."""
+    found = _WITHIN.match(clause)
+    if not found or not any(is_past(word) for word in found["main"].split()[1:4]):
+        return ""
+    return found["told"] if any(is_past(word) for word in found["told"].split()[1:4]) else ""
+
+
+def with_subject(sentence: str) -> str:
+    """Return a sentence that begins with its verb (“Just moved to Leeds”) with the “I” that goes without saying."""
+    if (here := _HERE.match(sentence)) and not is_past(sentence.split(" ", 1)[0]):
+        article = "an" if here["job"][0].lower() in "aeiou" else "a"
+        return f"I'm {article} {here['job']}{sentence[here.end() :]}"
+    for pattern, subject in _OMITTED:
+        if found := pattern.match(sentence):
+            rest = sentence[found.end("said") if "said" in pattern.groupindex else 0 :]
+            if pattern is _MINE:
+                rest = _IS_OF_NOUN.sub(" is", rest, count=1)
+            return f"{subject} {rest[:1].lower()}{rest[1:]}"
+    return sentence

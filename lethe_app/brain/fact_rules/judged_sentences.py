@@ -1,0 +1,254 @@
+"""Judges the sentences of a user's message: how surely each is worth keeping, and which can only be understood together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from lethe_app.brain.dialogue.pasted_text import has_lost_quotation
+from lethe_app.brain.fact_rules import sentence_classifier
+from lethe_app.brain.fact_rules.durability import is_figurative
+from lethe_app.brain.fact_rules.first_person_clauses import with_subject
+from lethe_app.brain.fact_rules.sentence_features import features
+from lethe_app.brain.text.fingerprint import content_words
+from lethe_app.brain.text.spelling import tidy
+from lethe_app.brain.vocabulary.verbs import is_past
+from lethe_app.domain.facts import FactKind
+from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS, WORD
+from lethe_app.retrieval.time_expressions import WEEKDAYS
+
+WORTH_KEEPING = 0.5
+"""Probability from which a sentence is kept."""
+TELLS_SOMETHING = 0.12
+"""Probability below which a sentence is a mere reaction, to which no other refers."""
+MOST_BEFORE = 3
+"""Sentences before one among which the one that it refers to is looked for."""
+_LEAD = re.compile(
+    r"^(?:(?:oh|and|also|so|but|well|ok|okay|anyway|anyways|btw|by the way|(?:ha)+h?|heh|lol|lmao|yes|yeah|yep|ya|hey|hi|hello|"
+    r"ugh|omg|wow|fair|true|thanks|thank you|sorry|tbh|honestly|actually|hmm+|um+|uh+|er|right|cool|great|nice|sure|exactly|"
+    r"see|look|listen|plus|aw+|ah|aye|god|damn|anyhow|grand|like|dude|bro|girl|man|then|though|tho|cause|cuz|because|bc|"
+    r"since (?:we|I) (?:last )?(?:talked|spoke|chatted)|I (?:forgot|meant|wanted) to (?:say|mention|tell you)|wait|"
+    r"scratch that|"
+    r"(?:small )?(?:change of plans?|new plan|update)|(?:we|I)(?:'ve| have)? changed (?:my|our) minds?(?! (?:about|on)))\b"
+    r"[\s,.!;:…-]*|\W+(?=\w))+(?=\S)",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(
+    r"(?:[\s,.!?;:…-]*\b(?:lol|lmao|(?:ha){2,}h?|xd+|btw|tho|though|tbh|fr|ngl|you know|yk|innit|anyway|i guess|pls|plz|please|"
+    r"no fuss|imagine(?: that)?|wh(?:at|o) (?:do|did|else do) I expect|go figure|don't (?:laugh|judge|ask)(?: me)?|who knew|"
+    r"as you do|"
+    r"fingers crossed|wish me luck|so yeah|if that makes sense)\b|"
+    r"[\s\u2600-\u27bf\ufe0f\u200d\U0001f300-\U0001faff]+)+[\s.!]*$",
+    re.IGNORECASE,
+)
+_INNER = re.compile(r",? \b(?:btw|tbh|ngl|imo|lol|lmao|pls|plz)(?=[,.!?])", re.IGNORECASE)
+POINTS = re.compile(
+    r"\b(?:he|she|they|him|her|them|his|their|theirs|hers|he's|she's|they're|he'll|she'll|he'd|she'd)\b|"
+    r"^(?:it|its|it's|that|that's|this|those|these|there|both|one|which|who|where)\b|"
+    r"\bit(?!'s| is| was| has| will| would)\b|\b(?:that|this|those|there)$|\bin one\b",
+    re.IGNORECASE,
+)
+"""May refer to what was said before."""
+_LINKS = re.compile(r"(?:not|same|only|just|since|until|till|for|with|in|at|on|to|from)\b", re.IGNORECASE)
+"""Begins a mere part of a sentence, if there is no subject."""
+_DUMMY = re.compile(
+    r"^(?:it's|its|it is|it was|that's|this is) (?:my|a|an|the|our|been|so|too|in|on|at|\d)\b|"
+    r"^(?:there's|there is|there are|there was|there were) \w",
+    re.IGNORECASE,
+)
+_DESCRIBES = re.compile(r"(?:it's|it is|it was|she's|he's|they're) (?:an?|the|\d)\b", re.IGNORECASE)
+"""Says more of what was just spoken of: “It's a 2009 Octavia.”"""
+PERSON_OR_THING = re.compile(
+    r"\b(?:my|our|an?|the|some|two|three|\d+) [\w'-]{2,}|(?<!^)(?<![.!?] )\b[A-Z][a-z]+|"
+    r"\b(?:have|got|had) (?:twins|triplets|kids|children|siblings|brothers|sisters|sons|daughters|cats|dogs)\b"
+)
+WHEN_FIRST = re.compile(
+    r"^(?:(?:last|next|this|every|on|in|at|by) (?:[\w']+ ){0,5}?(?:\d+(?:st|nd|rd|th)?|mornings?|afternoons?|evenings?|nights?|"
+    r"days?|weeks?|weekends?|months?|years?|summer|winter|autumn|fall|spring|christmas|xmas|easter|"
+    rf"(?:{'|'.join(WEEKDAYS)})s?|{'|'.join(MONTHS)})|yesterday|today|tomorrow|tonight|recently|currently|now|sometimes|"
+    r"usually),? (?=(?:I|I'm|I've|I'd|I'll|my)\b)",
+    re.IGNORECASE,
+)
+"""“Last Friday I …”"""
+_ANNOUNCES = re.compile(
+    r"\bsomething\b(?! (?:to|for|about|with|on)\b)|"
+    r"\b(?:an?|one more|another|some|the (?:most|best))(?: [\w-]+){0,2}? (?:experience|hobby|games?|thing|news|ideas?|"
+    r"surprise|opportunity|milestone|project|adventure|decision|place|show|book|movie)\b"
+    r"(?! (?:called|about|of|in|at|with|for|to|by)\b| on (?!(?:mon|tues|wednes|thurs|fri|satur|sun)day))",
+    re.IGNORECASE,
+)
+"""What it is follows in the next sentence: “I have a new hobby. I look for coins on the beach.”"""
+_SOMEBODYS_NAME = re.compile(r"^my (?:[\w'-]+ ){1,2}name\W*$", re.IGNORECASE)
+SUBJECT = re.compile(
+    r"\b(?:I|I'm|I've|I'd|I'll|my|we|we're|we've|our|she|he|they|he's|she's|it's|they're|there's)\b|^(?:it|there)\b",
+    re.IGNORECASE,
+)
+_HAS_SUBJECT = re.compile(
+    r"(?!(?:who|which|where|what|that|this|those|these|there|it|both|one|some|same|only|not|just)\b)[\w'-]+(?: [\w'-]+){0,3}? "
+    r"(?:is|isn't|are|aren't|was|wasn't|were|has|hasn't|had|will|won't|works|lives|plays|got|moved|died|left)\b",
+    re.IGNORECASE,
+)
+"""“Saoirse's sister is a pilot”."""
+_SHORT = 6
+"""Words of a sentence without a subject up to which it is taken for the rest of the one before."""
+_EVASION = re.compile(
+    r"(?:(?:I|i'm|i am|i've|well|honestly|still|just|really|actually|have|got|there's)[ ,]+)*(?:(?:do not|don't) (?:really )?"
+    r"(?:know|remember|recall|care|mind)|dunno|idk|no idea|no clue|not (?:too |quite |really )?sure|(?:can't|cannot) (?:say|"
+    r"tell|remember|recall)|won't (?:say|tell)|not telling(?: you)?|rather not say|haven't decided|(?:you )?guess|secret|"
+    r"(?:it )?depends|forgot|no comment|none of your business)(?:[ ,]+(?:yet|really|tbh|honestly|actually|any ?more|either|"
+    r"sorry|to be honest|though|again|exactly|at all|right now))*\W*|(?:I )?(?:gtg|g2g|brb|ttyl|bbl|(?:have|got) to (?:go|"
+    r"run))\b.{0,40}",
+    re.IGNORECASE,
+)
+"""An answer that says nothing."""
+_MOMENTARY = re.compile(
+    r"(?:(?:so|really|just|kinda|bit|a bit|totally) )*(?:bored|tired|exhausted|knackered|hungry|starving|sleepy|hungover|drunk|"
+    r"lonely|stressed|annoyed|excited|gutted|buzzing|freezing|sweating|shattered|wrecked)\b(?!.*\b(?:since|for (?:a|two|\w+)"
+    r" (?:years?|months?)|always|every)\b)|"
+    r"(?:I )?(?:had|did|took|made|answered|sent|drank) (?:\d+|two|three|four|five|six|several|a few|a couple of) [\w-]+ "
+    r"(?:before|by) (?:noon|lunch|breakfast|dinner|\d+|[a-z]+ o'?clock|eight|nine|ten|eleven)\b|"
+    r"(?:I(?:'ve| have|'m| am)? )?(?:now |finally |only )?just (?:now )?(?:sat (?:down|back)|lay down|laid down|got (?:in|"
+    r"home|back|up|comfy|"
+    r"cosy|changed)|came (?:in|home|back)|woke up|woken up|put the kettle on|"
+    r"made (?:myself )?(?:an?|some|the) (?:\w+ )?(?:brew|tea|coffee|cuppa|cocoa)|(?:having|had|finished|ate|eating) "
+    r"(?:an?|some|my)? ?(?:\w+ )?(?:brew|tea|coffee|cuppa|cocoa|breakfast|lunch|dinner|supper|snack)|"
+    r"having a (?:smoke|break|bath|shower))\b(?! (?:from|with|for) \w+)|"
+    r"(?:I(?:'m| am)? )?(?:(?:going to|about to|will|should|shall|need to|let me) (?:just |quickly )?(?:put the kettle on|"
+    r"make (?:an?|some) "
+    r"(?:\w+ )?(?:brew|tea|coffee|cuppa)|grab (?:an?|some) (?:\w+ )?(?:bite|snack|brew|tea|coffee|drink)))\b|"
+    r"(?:I(?:'m| am)? )?(?:back(?: again| now)?|here(?: again| now)?|off(?: now)?|off to (?:bed|sleep)|(?:going|"
+    r"heading) to bed|"
+    r"(?:must|gotta|have to|should|need to|better|will have to|shall have to) (?:go|dash|run|sleep|be off)(?: (?:now|soon|"
+    r"to bed|and \w+))?)\W*$",
+    re.IGNORECASE,
+)
+"""A mood, or a trifle of the day."""
+_REMINDS = re.compile(
+    r"(?:I did (?:not )?(?:mention|tell|say)|(?:have|did) I (?:not )?(?:mention(?:ed)?|tell|told|said?))\b.*"
+    r"\b(?:right|yeah|yes|no|eh)\W*$|I(?:'m| am) (?:just |only )?an? (?:AI|bot|chatbot|robot|language model)\b",
+    re.IGNORECASE,
+)
+"""Asks whether something was told before, or denies being a person."""
+_REACTS = re.compile(
+    r"\b(?:freaks? me out|scares? me|terrif(?:y|ies) me|gives? me the (?:creeps|ick|shivers|heebie\S*)|makes? me (?:gag|sick|"
+    r"sneeze|itch|"
+    r"dizzy|heave)|tastes? like \w+ to me|brings? me out in \w+|(?:can't|cannot|can not) (?:stand|bear|abide))\b",
+    re.IGNORECASE,
+)
+"""Tells a taste or a fear in few words: “lifts freak me out”."""
+_SOME_PERSON = re.compile(
+    r"\b(?:some|an?|the|this|that) (?:[\w-]+ )?(?:woman|man|girl|boy|guy|lady|bloke|kid|person|colleague|doctor|neighbou?r)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class JudgedSentence:
+    """One sentence that the user states as themselves."""
+
+    text: str
+    tidied: str
+    """Spelt as rules read it, without what introduces or ends it."""
+    features: Mapping[str, float]
+    probability: float
+    """Of being worth keeping."""
+
+    @property
+    def kind(self) -> FactKind:
+        return sentence_classifier.kind(self.features)
+
+    @property
+    def is_kept(self) -> bool:
+        return self.probability >= WORTH_KEEPING
+
+
+def bare_ends(text: str) -> str:
+    """Return a text without the words at its beginning and end that only lead in or out."""
+    return _TAIL.sub("", _LEAD.sub("", text))
+
+
+def judge(text: str, question: str, place: int) -> JudgedSentence:
+    """Return a sentence of a message, at that place in it; the first may answer a `question`."""
+    described = features(text, question, place)
+    tidied = bare_ends(_INNER.sub("", tidy(text)))
+    asks = text.rstrip("\"”’') ").endswith("?")
+    says_nothing = asks or any((_EVASION.fullmatch(tidied), is_momentary(tidied), _REMINDS.match(tidied)))
+    says_nothing = says_nothing or is_figurative(tidied) or has_lost_quotation(tidied)
+    probability = 0.0 if says_nothing else sentence_classifier.probability(described)
+    if not says_nothing and _REACTS.search(tidied):
+        probability = max(probability, WORTH_KEEPING)
+    return JudgedSentence(text, tidied, described, probability)
+
+
+def is_momentary(text: str) -> bool:
+    """Return whether a sentence tells a mood, a trifle of the day, or that its speaker comes or goes."""
+    return bool(_MOMENTARY.match(bare_ends(_INNER.sub("", tidy(text)))))
+
+
+def groups(sentences: Sequence[JudgedSentence]) -> Iterator[tuple[int, list[JudgedSentence]]]:
+    """Yield the sentences that are kept together, each with the one that it refers to, and the place of the first."""
+    start, group, before = 0, list[JudgedSentence](), -1
+    for place, sentence in enumerate(sentences):
+        is_announced = before == place - 1 and len(group) == 1 and _is_announced(sentence, by=group[0])
+        of_joke = place > 0 and refers(sentence) and is_figurative(sentences[place - 1].tidied)
+        if of_joke or not (sentence.is_kept or is_announced):
+            continue
+        first = [place] if is_announced else _referred(sentences, place)
+        goes_on = refers(sentence) or bool(_DESCRIBES.match(sentence.tidied))
+        if group and (is_announced or before in first or (before + 1 == first[0] == place and goes_on)):
+            group += [sentences[one] for one in first if one > before]
+        else:
+            if group:
+                yield start, group
+            start, group = first[0], [sentences[one] for one in first]
+        before = place
+    if group:
+        yield start, group
+
+
+def _is_announced(sentence: JudgedSentence, by: JudgedSentence) -> bool:
+    """Return whether a sentence tells what the one before only announced."""
+    is_telling = sentence.probability >= TELLS_SOMETHING and not sentence.text.rstrip().endswith("?")
+    return is_telling and bool(_ANNOUNCES.search(by.tidied))
+
+
+def _referred(sentences: Sequence[JudgedSentence], place: int) -> list[int]:
+    """Return the place of a sentence behind those that it refers to.
+
+    Mere reactions are left out, unless there is nothing else that it can refer to.
+    """
+    first = [place]
+    for earlier in range(place - 1, max(-1, place - 1 - MOST_BEFORE), -1):
+        if not (refers(sentences[first[0]]) or _DESCRIBES.match(sentences[first[0]].tidied)):
+            break
+        if sentences[earlier].probability >= TELLS_SOMETHING or _SOME_PERSON.search(sentences[earlier].text):
+            first.insert(0, earlier)
+    if len(first) == 1 and place and refers(sentences[place]) and _names_something(sentences[place - 1]):
+        first.insert(0, place - 1)
+    return first
+
+
+def _names_something(sentence: JudgedSentence) -> bool:
+    """Return whether a sentence speaks of somebody or something that the next may mean."""
+    return bool(PERSON_OR_THING.search(sentence.text)) or len(content_words(sentence.tidied)) > 1
+
+
+def _has_verb(text: str) -> bool:
+    """Return whether one of the first words after a noun is a past verb: “Göztepe lost again”."""
+    first, *others = WORD.findall(text)[:4] or [""]
+    return len(first) > 3 and first.lower() not in STOP_WORDS and not is_past(first) and any(map(is_past, others[:2]))
+
+
+def refers(sentence: JudgedSentence) -> bool:
+    """Return whether a sentence cannot be understood without the one before."""
+    text = WHEN_FIRST.sub("", sentence.tidied)
+    if _SOMEBODYS_NAME.match(text):
+        return True
+    if _REACTS.search(text) and not POINTS.search(text):
+        return False
+    is_own_deed = with_subject(text) != text
+    if not SUBJECT.search(text) and not is_own_deed and not _HAS_SUBJECT.match(text) and not _has_verb(text):
+        return len(text.split()) <= _SHORT or bool(_LINKS.match(text))
+    found = POINTS.search(text)
+    return bool(found) and not _DUMMY.match(text) and not PERSON_OR_THING.search(text[: found.start()] if found else "")

@@ -1,0 +1,99 @@
+"""Describes sentences of the user by features, from which a classifier tells whether they state a fact worth keeping."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from lethe_app.brain.text.spelling import tidy
+from lethe_app.brain.vocabulary.entities import ANIMALS, CONDITIONS, EVENTS, JOBS, POSSESSIONS, RELATIVES, STATES
+from lethe_app.brain.vocabulary.phrases import OFTEN, TIME
+from lethe_app.brain.vocabulary.stems import stem
+from lethe_app.retrieval import word_vectors
+from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS
+from lethe_app.retrieval.time_expressions import WEEKDAYS
+
+WORD = "w "
+"""How the name of the feature of a word begins."""
+MOST_WORDS = 60
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+")
+_CLASSES = {
+    "kin": re.compile(rf"\b(?:{RELATIVES})\b", re.IGNORECASE),
+    "animal": re.compile(rf"\b(?:{ANIMALS})\b", re.IGNORECASE),
+    "owned": re.compile(rf"\b(?:{POSSESSIONS})\b", re.IGNORECASE),
+    "condition": re.compile(rf"\b(?:{CONDITIONS})\b", re.IGNORECASE),
+    "state": re.compile(rf"\b(?:{STATES}|allergic|intolerant|scared of|afraid of)\b", re.IGNORECASE),
+    "event": re.compile(rf"\b(?:{EVENTS})\b", re.IGNORECASE),
+    "job": re.compile(rf"\b(?:{JOBS})\b", re.IGNORECASE),
+    "time": re.compile(TIME, re.IGNORECASE),
+    "often": re.compile(OFTEN, re.IGNORECASE),
+    "month": re.compile(rf"\b(?:{'|'.join(MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b", re.IGNORECASE),
+    "day": re.compile(rf"\b(?:{'|'.join(WEEKDAYS)}|mon|tues?|weds?|thurs?|fri|sat|sun)\b", re.IGNORECASE),
+    "number": re.compile(r"\d"),
+    "name": re.compile(r"(?<=[\w,;] )(?!I\b|I')[A-Z][\w'’-]+"),
+    "you": re.compile(r"\b(?:you|your|you're|yours|yourself)\b", re.IGNORECASE),
+    "self": re.compile(r"\b(?:I|my|me|mine|I'm|I've|I'd|I'll|we|our|us)\b"),
+    "third": re.compile(r"\b(?:he|she|they|his|her|their)\b", re.IGNORECASE),
+    "past": re.compile(r"\b[a-z]{3,}ed\b"),
+    "hedge": re.compile(r"\b(?:if|would|could|should|might|maybe|imagine|wish|guess|probably|suppose)\b", re.IGNORECASE),
+}
+_TELLING = ("kin", "animal", "owned", "condition", "event", "job", "month", "day", "number")
+_PICTURE = re.compile(r"[\u2600-\u27bf\U0001f300-\U0001faff]")
+_LENGTHS = (1, 2, 3, 4, 6, 8, 11, 15, 20, 30)
+_MEANING = 3.0
+"""What the vector of a sentence counts for beside features that are there or not."""
+
+
+def features(sentence: str, question: str = "", place: int = 0) -> dict[str, float]:
+    """Return the features of a sentence by name: 1 for each that is there, and the components of its words' mean vector.
+
+    `question` is what the persona asked last, if this begins the answer; `place` is the number of the sentence in its message.
+    """
+    text = tidy(sentence)
+    words = _words(text)
+    found = {f"{WORD}{word}" for word in words}
+    found |= {f"b {one} {other}" for one, other in pairwise(["^", *words, "$"])}
+    found |= {f"first {' '.join(words[:3])}"} if words else set()
+    found |= {f"has {name}" for name, pattern in _CLASSES.items() if pattern.search(text)}
+    content = [word for word in words if word not in STOP_WORDS]
+    found |= {f"long {length}" for length in _LENGTHS if len(words) >= length}
+    found |= {f"content {length}" for length in _LENGTHS if len(content) >= length}
+    found |= {f"longest {length}" for length in (5, 7, 9, 11) if any(len(word) >= length for word in content)}
+    if sentence.rstrip("\"”’') ").endswith("?"):
+        found.add("asks")
+    if sentence.rstrip().endswith("!"):
+        found.add("exclaims")
+    if _PICTURE.search(sentence):
+        found.add("picture")
+    found.add(f"place {min(place, 3)}")
+    if question:
+        found |= _question_features(question, short=len(words) < 6)
+    meaning = word_vectors.mean(plain_words(text))
+    return dict.fromkeys(found, 1.0) | {f"meaning {place}": _MEANING * float(value) for place, value in enumerate(meaning)}
+
+
+def plain_words(text: str) -> list[str]:
+    """Return the words of a text spelt as rules read it, in lower case."""
+    return [word.lower() for word in _WORD.findall(text)[:MOST_WORDS]]
+
+
+def is_telling(word: str) -> bool:
+    """Return whether a word alone tells something: a name, a number, a relative, an animal, an illness, an event, a job."""
+    return word[:1].isupper() or any(_CLASSES[name].search(word) for name in _TELLING)
+
+
+def question_words(question: str) -> set[str]:
+    """Return the features of the words that a question is about."""
+    return {f"asked about {word}" for word in _words(tidy(question)) if word not in STOP_WORDS}
+
+
+def _question_features(question: str, *, short: bool) -> set[str]:
+    words = _words(tidy(question))
+    found = {"answers", f"asked {' '.join(words[:1])}", f"asked {' '.join(words[:2])}"} | question_words(question)
+    if {"you", "your"} & set(words):
+        found.add("asked you")
+    return found | ({f"{each} shortly" for each in found} if short else set())
+
+
+def _words(text: str) -> list[str]:
+    return ["0" if word.isdigit() else stem(word) for word in plain_words(text)]

@@ -1,0 +1,1 @@
+"""Comparison, updating, merging and ranking of known facts."""

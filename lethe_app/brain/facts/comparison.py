@@ -1,0 +1,191 @@
+"""Compares two facts: whether they may be told apart at all, say the same, or state the same attribute of the same person."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+
+from lethe_app.brain.text.fingerprint import content_words, take
+from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
+from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
+from lethe_app.retrieval.query_terms import WORD, fold
+from lethe_app.retrieval.time_expressions import moment
+
+NEARLY_ALL = 0.75
+"""Share of a fact's content words that must stand in a sentence about what has ended."""
+LEAST_COMPARED = 2
+"""Content words of a fact that another may tell to have changed."""
+_CHANGED = re.compile(
+    r"\b(?:now|instead|any ?more|no longer|moved (?:it )?(?:to|from)|pushed|postponed|rescheduled|cancel?led|"
+    r"called (?:it )?off|changed|switched|stopped|quit|sold|broke up|split|used to|"
+    r"(?:was|were) (?:gonna|going to|supposed to|meant to)|turned|"
+    r"gave (?:it )?up|not happening|no more|instead of|rather than|decided)\b",
+    re.IGNORECASE,
+)
+_NO_MORE = re.compile(r"\b(?:no more|no longer (?:on|at|in|with)) (?:the )?(?P<number>\d+)\b", re.IGNORECASE)
+"""“Now I drive to Limerick, no more 220”: what a number names has ended."""
+_SINGLE = re.compile(
+    r"\b(?:wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|mother|mum|mom|mama|father|dad|papa|best friend)\b"
+)
+"""Relatives of whom one has one at a time, so that another name is a change and not a second one."""
+_RELATION = re.compile(rf"\b(?:{RELATIVES}|{ANIMALS})\b", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"(?:['’]s|['’])$")
+_OWNED = re.compile(rf"^\S+['’]s? (?:[\w-]+ ){{0,2}}?(?P<who>{RELATIVES}|{ANIMALS})\b")
+_RENAMED = re.compile(r"\b(?:now|renamed)\b")
+_TEMPORAL = re.compile(r"\b(?:any ?more|still|now|currently|these days)\b", re.IGNORECASE)
+_COUNTED = re.compile(r"\b(?:has|have|owns|keeps|is|are)\b")
+_CALLED = re.compile(rf"(?:\b(?:{RELATIVES}|{ANIMALS}),?|\b(?:called|named)) (?P<name>[A-ZÀ-ÖØ-Þ][\w'’-]*)")
+
+
+def may_meet(one: ExtractedFact, other: ExtractedFact) -> bool:
+    """Return whether two facts may confirm or replace each other: plain ones, or ones of the same story."""
+    if one.in_story != other.in_story:
+        return False
+    return not one.in_story or not set(one.source_memories).isdisjoint(other.source_memories)
+
+
+def subject_of(fact: ExtractedFact) -> tuple[str, ...]:
+    """Return whom a fact is about, as folded words: the name, and the relative whose attribute it states.
+
+    The relative is left out where the key names one: “Tomas's sister Ines lives in Porto.” is about the sister under the key
+    “home” and about Tomas under the keys “sister home” and “ines home”.
+    """
+    words = [fold(_POSSESSIVE.sub("", word.strip(".,;:!?"))) for word in fact.fact.split()]
+    named = tuple(map(fold, WORD.findall(fact.subject)))
+    owned = _OWNED.match(fact.fact)
+    who = owned["who"].lower() if owned else ""
+    is_in_key = bool(_RELATION.search(fact.key)) or not set(words).isdisjoint(fact.key.split()[:1])
+    if not named or (named[0] not in words and not is_in_key):
+        named = tuple(words[:1])
+    return (*named, who) if who and not is_in_key else named
+
+
+def is_same_subject(one: ExtractedFact, other: ExtractedFact) -> bool:
+    """Return whether two facts are about the same person; a full name may be shortened to its first words."""
+    shorter, longer = sorted((subject_of(one), subject_of(other)), key=len)
+    return longer[: len(shorter)] == shorter and not any(_RELATION.fullmatch(word) for word in longer[len(shorter) :])
+
+
+def is_same_attribute(one: ExtractedFact, other: ExtractedFact) -> bool:
+    """Return whether two facts state the same attribute of the same person, of which only one can be true."""
+    if not one.key or one.key != other.key or not is_same_subject(one, other):
+        return False
+    if not _RELATION.search(one.key) or _SINGLE.search(one.key) or _RENAMED.search(max(one, other, key=_said).fact):
+        return True
+    names = [_CALLED.search(fact.fact) for fact in (one, other)]
+    return not (names[0] and names[1] and fold(names[0]["name"]) != fold(names[1]["name"]))
+
+
+def contradicts(new: ExtractedFact, old: ExtractedFact) -> bool:
+    """Return whether both cannot be true: another value of one attribute, another count of the same, or its denial."""
+    if is_same_attribute(new, old):
+        return True
+    if new.key != old.key or not is_same_subject(new, old):
+        return False
+    now, before = take(_TEMPORAL.sub("", new.fact)), take(_TEMPORAL.sub("", old.fact))
+    if now.words != before.words or not now.words:
+        return False
+    if now.denied != before.denied:
+        return now.numbers == before.numbers
+    is_count = now.numbers and before.numbers and now.numbers != before.numbers
+    return bool(is_count) and _COUNTED.search(new.fact) is not None and not any(map(_is_dated, (new, old)))
+
+
+def restates(new: ExtractedFact, old: ExtractedFact) -> bool:
+    """Return whether a fact says nothing of an attribute that the known one does not say as well."""
+    return is_same_attribute(new, old) and not _denies_otherwise(new.fact, old.fact) and _carrying(new) <= _carrying(old)
+
+
+def extends(new: ExtractedFact, old: ExtractedFact) -> bool:
+    """Return whether a fact says all that the known one says of an attribute, and more."""
+    return not _denies_otherwise(new.fact, old.fact) and _carrying(old) < _carrying(new)
+
+
+def is_ended_by(old: ExtractedFact, ended: str, new: ExtractedFact) -> bool:
+    """Return whether a sentence about what has ended, which came with the fact `new`, means that known fact."""
+    sentence = new.model_copy(update={"fact": ended, "key": old.key})
+    if not is_same_subject(old, sentence) or _denies_otherwise(old.fact, ended):
+        return False
+    known, gone = _carrying(old), _carrying(sentence)
+    shared = len(known & gone)
+    return shared > 0 and (shared >= NEARLY_ALL * len(known) or (gone <= known and 2 <= len(gone) >= len(known) / 2))
+
+
+def names_only_one(one: ExtractedFact, other: ExtractedFact) -> bool:
+    """Return whether just one of two facts tells what somebody is called: “her son is called Ben” says nothing of Ben's job.
+
+    Embedders put the two near each other for the sake of the name.
+    """
+    return _is_name(one) != _is_name(other)
+
+
+def tells_change(new: ExtractedFact, old: ExtractedFact) -> bool:
+    """Return whether a fact tells that what a known one says has changed: “my test is on the 20th now, not on the 13th”.
+
+    Only facts without an attribute are compared by words, for those with one have rivals by key.
+    """
+    if not _CHANGED.search(new.fact) or not is_same_subject(new, old):
+        return False
+    if not set(new.source_messages).isdisjoint(old.source_messages):
+        return False
+    known, said = _carrying(old), _carrying(new)
+    if any(content_words(found["number"]) <= known for found in _NO_MORE.finditer(new.fact)):
+        return True
+    if new.key or (old.key and old.kind is not FactKind.PLAN):
+        return False
+    return len(known) >= LEAST_COMPARED and len(known & said) >= NEARLY_ALL * len(known)
+
+
+def is_told_within(fact: ExtractedFact, other: ExtractedFact) -> bool:
+    """Return whether another fact without an attribute says it too, in more words of the same message."""
+    is_from_same = not set(fact.source_messages).isdisjoint(other.source_messages)
+    return is_from_same and not other.key and _carrying(fact) <= _carrying(other)
+
+
+def twins(fact: ExtractedFact, known: Iterable[ExtractedFact]) -> list[ExtractedFact]:
+    """Return other facts that say the same with the same words in the same order, those that hold first."""
+    gist = take(fact.fact)
+    same = [other for other in known if other.guid != fact.guid and may_meet(fact, other) and take(other.fact) == gist]
+    return sorted(same, key=lambda other: other.superseded)
+
+
+def is_said_otherwise(fact: ExtractedFact, others: Iterable[ExtractedFact]) -> bool:
+    """Return whether it is one of these in other words: from one of the same messages, sharing half of the words that carry it.
+
+    Its names do not count: whoever is spoken of is in all that is said of them. The user's own word is never kept out.
+    """
+    if fact.made_by is MadeBy.USER:
+        return False
+    messages, carrying = set(fact.source_messages), content_words(fact.fact)
+    for other in others:
+        if messages.isdisjoint(other.source_messages):
+            continue
+        theirs = content_words(other.fact)
+        subject = content_words(fact.fact.split(" ", 1)[0]) & content_words(other.fact.split(" ", 1)[0])
+        shared, fewer = (carrying & theirs) - subject, min(len(carrying - subject), len(theirs - subject))
+        if fewer and 2 * len(shared) >= fewer:
+            return True
+    return False
+
+
+def _is_name(fact: ExtractedFact) -> bool:
+    return fact.key.rsplit(" ", 1)[-1] == "name"
+
+
+def _carrying(fact: ExtractedFact) -> frozenset[str]:
+    """Content words besides the name of the person it is about."""
+    return content_words(fact.fact) - content_words(" ".join(subject_of(fact)[:1]))
+
+
+def _said(fact: ExtractedFact) -> datetime:
+    return fact.last_seen
+
+
+def _is_dated(fact: ExtractedFact) -> bool:
+    """Return whether its numbers may be those of a day or year, so that another one is another event."""
+    return fact.kind in {FactKind.EVENT, FactKind.PLAN} or bool(moment(fact.fact, fact.last_seen.date()).spans)
+
+
+def _denies_otherwise(one: str, other: str) -> bool:
+    return take(one).denied != take(other).denied

@@ -1,0 +1,133 @@
+"""Chooses the core facts, those in every prompt: by kind, recency and count, with a share of the room for each kind."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
+from uuid import UUID
+
+from lethe_app.brain.dates.arithmetic import days_since
+from lethe_app.brain.facts.comparison import is_same_attribute
+from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
+from lethe_app.retrieval.time_expressions import Span, moment
+
+UNDATED_PLAN_DAYS = 60
+"""Days after which a plan without a day counts as something that happened."""
+KEYED, CLOSE, QUOTED = 1.5, 2.0, 0.8
+"""Factors of a fact that states one attribute, of one about a partner, child or parent, and of one in the user's own words."""
+_IS_QUOTED = re.compile(r"(?:Asked “[^”]*”, )?[^:“]{1,60}? said(?: on [^:]+)?: “")
+_WEIGHTS = {
+    FactKind.IDENTITY: 6.0,
+    FactKind.PEOPLE: 5.0,
+    FactKind.HEALTH: 5.0,
+    FactKind.HOME: 4.0,
+    FactKind.WORK: 4.0,
+    FactKind.PLAN: 3.0,
+    FactKind.EVENT: 2.0,
+    FactKind.OTHER: 1.5,
+    FactKind.TASTE: 1.0,
+}
+_SHARES = {
+    FactKind.IDENTITY: 0.20,
+    FactKind.PEOPLE: 0.25,
+    FactKind.HEALTH: 0.15,
+    FactKind.HOME: 0.12,
+    FactKind.WORK: 0.12,
+    FactKind.PLAN: 0.15,
+    FactKind.EVENT: 0.12,
+    FactKind.OTHER: 0.12,
+    FactKind.TASTE: 0.12,
+}
+"""The most of the budget a kind takes before the others had theirs."""
+_WIDENED = (1.0, 1.5, math.inf)
+"""Factors of the shares, round after round, by which the room that some kinds leave goes to the others."""
+_LASTING = frozenset({FactKind.IDENTITY, FactKind.PEOPLE, FactKind.HEALTH, FactKind.HOME, FactKind.WORK})
+_FADING = {True: 0.005, False: 0.05}
+"""How fast a fact counts less, per day since it was last said: what lasts, and all else."""
+_CLOSE = re.compile(
+    r"\b(?:wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|sons?|daughters?|child(?:ren)?|kids?|mother|mum|mom|"
+    r"father|dad|dating|been together|together (?:for|since|\d))\b"
+)
+
+
+def kind_at(fact: ExtractedFact, now: datetime) -> FactKind:
+    """Return the kind of a fact today: a plan whose day has passed is an event."""
+    return FactKind.EVENT if fact.kind is FactKind.PLAN and _is_over(fact, now) else fact.kind
+
+
+def rank_of(fact: ExtractedFact, now: datetime) -> float:
+    """Return how much a fact counts: weight of its kind × how often it was said, less the longer that is ago."""
+    kind = kind_at(fact, now)
+    weight = _WEIGHTS[kind] * (KEYED if fact.key else QUOTED if _IS_QUOTED.match(fact.fact) else 1.0)
+    if kind is FactKind.PEOPLE and _CLOSE.search(f"{fact.key} {fact.fact}"):
+        weight *= CLOSE
+    return weight * fact.reference_count / (1 + _FADING[kind in _LASTING] * max(0.0, days_since(fact.last_seen, now)))
+
+
+def candidates(facts: Iterable[ExtractedFact], now: datetime, most: int) -> list[ExtractedFact]:
+    """Return the facts worth counting the tokens of: at most `most` of each kind and all pinned ones, superseded ones never."""
+    by_kind = defaultdict[FactKind, list[ExtractedFact]](list)
+    held = _ranked([fact for fact in facts if not fact.superseded], now)
+    for fact in held:
+        by_kind[kind_at(fact, now)].append(fact)
+    chosen = {fact.guid for some in by_kind.values() for fact in some[:most]}
+    return [fact for fact in held if fact.pinned or fact.guid in chosen]
+
+
+def choose_core(
+    facts: Iterable[ExtractedFact], now: datetime, budget_tokens: int, tokens: Mapping[UUID, int]
+) -> list[ExtractedFact]:
+    """Return the facts for every prompt: pinned ones first, then by rank, as many as fit; superseded ones never.
+
+    Of two that state the same attribute only one stands there, though the user may have let both hold. No kind takes more than
+    its share while others still want theirs. One that does not fit is skipped, smaller ones after it still come. `tokens` has
+    the size of every fact that holds.
+    """
+    held = _ranked(_without_rivals([fact for fact in facts if not fact.superseded]), now)
+    left, chosen = budget_tokens, set[UUID]()
+    used = defaultdict[FactKind, int](int)
+    for widened in _WIDENED:
+        for fact in held:
+            kind, size = kind_at(fact, now), tokens[fact.guid]
+            if fact.guid in chosen or size > left:
+                continue
+            if not fact.pinned and used[kind] + size > widened * _SHARES[kind] * budget_tokens:
+                continue
+            left -= size
+            used[kind] += size
+            chosen.add(fact.guid)
+    return [fact for fact in held if fact.guid in chosen]
+
+
+def _ranked(facts: Sequence[ExtractedFact], now: datetime) -> list[ExtractedFact]:
+    """Return the facts by rank; of equals what was told first, as people introduce themselves before they go into detail."""
+    return sorted(facts, key=lambda fact: (not fact.pinned, -rank_of(fact, now), fact.first_seen, fact.guid))
+
+
+def _without_rivals(facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
+    """Return the facts without those that contradict a pinned one, the user's own, or else the latest."""
+    kept: list[ExtractedFact] = []
+    by_key = defaultdict[str, list[ExtractedFact]](list)
+    for fact in sorted(facts, key=lambda one: (one.pinned, one.made_by is MadeBy.USER, one.last_seen), reverse=True):
+        if not fact.key or not any(is_same_attribute(fact, better) for better in by_key[fact.key]):
+            by_key[fact.key].append(fact)
+            kept.append(fact)
+    return kept
+
+
+def _is_over(plan: ExtractedFact, now: datetime) -> bool:
+    said = plan.last_seen.astimezone().date()
+    days = [_last_day(span, said) for span in moment(plan.fact, said).spans]
+    return max(days) < now.astimezone().date() if days else days_since(plan.last_seen, now) > UNDATED_PLAN_DAYS
+
+
+def _last_day(span: Span, said: date) -> date:
+    """Return the last day of a span; of one without a year the first that comes after it was said."""
+    if not span.any_year:
+        return span.last
+    day = min(span.last.day, 28) if span.last.month == 2 else span.last.day
+    last = span.last.replace(year=said.year, day=day)
+    return last if last >= said else last.replace(year=said.year + 1)

@@ -1,0 +1,1 @@
+"""Answer shapes of the tasks given to a language model, and their checks."""

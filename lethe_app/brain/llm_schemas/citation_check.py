@@ -1,0 +1,147 @@
+"""Holds what was written about pages to what the pages say: no name, no number of its own, no orders, few words of its own.
+
+Where a model cannot be trusted with that, the pages speak for themselves, in a few sentences taken out of them word for word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from lethe_app.brain.text.fingerprint import content_words
+from lethe_app.brain.vocabulary.stems import stem
+from lethe_app.domain.sanitize import cleaned
+from lethe_app.domain.web import PageText
+from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS, WORD, fold
+from lethe_app.retrieval.time_expressions import COUNTS, WEEKDAYS
+
+MOST_TAKEN, MOST_OF_ONE = 5, 2
+"""Sentences taken out of all pages together, and out of one."""
+SHORTEST, LONGEST = 30, 320
+"""Characters of a sentence that is taken."""
+LEAST_KNOWN = 0.5
+"""Part of the words of a sentence that must stand in the pages, in whatever form: other words say the same, but not all."""
+_SENTENCE = re.compile(r".+?(?:[.!?…][\"”’)]*(?=\s|$)|$)", re.DOTALL)
+_ADDRESS = re.compile(r"\b(?:https?://|www\.)\S+|\S+@\S+\.\w+", re.IGNORECASE)
+_ORDERS = re.compile(
+    r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,60}\b(?:instruction|prompt|rule|guideline|above|previous|prior|before)"
+    r"|\b(?:system|hidden|secret|initial) (?:prompt|message|instruction)|\bnew instructions?\b"
+    r"|\b(?:from now on|you are now|you must|you will now|you have to|act as|pretend to be|as an ai|as a language model)\b"
+    r"|\b(?:reveal|print|repeat|output|send|forward|e-?mail)\b.{0,40}\b(?:your|the user'?s?|conversation|password|instruction)"
+    r"|\b(?:assistant|persona|chatbot|language model|ai)s?\b.{0,30}\b(?:must|should|shall|has to|have to|needs? to)\b"
+    r"|<\|?/?\w+\|?>|\[/?(?:INST|SYS)\]|\{\{|\}\}|^\s*(?:system|user|assistant)\s*:",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_CITED = re.compile(r"\[\d{1,3}(?:, ?\d{1,3})*\]")
+"""The number of a source, after what it says."""
+_TAMED = str.maketrans('“”"{}', "‘’’()")
+_NAMED = re.compile(r"[^\W\d_][\w’'-]*")
+_CARRIES = frozenset("is was were are has had will would can could did does became lived died wrote built".split())  # noqa: SIM905
+"""Words before which the first word of a sentence is most likely somebody's or some place's name."""
+_COUNTS = {word: str(number) for number, word in enumerate(COUNTS, 1) if number > 2}
+"""In digits; “one” is as often no number, and “two” nearly so."""
+_KNOWN = frozenset(stem(word) for names in (MONTHS, WEEKDAYS) for word in names) | {"i", "english", "internet"}
+
+
+def gives_orders(text: str) -> bool:
+    """Does it speak to a program or about one, instead of about its subject?"""
+    return _ORDERS.search(text) is not None
+
+
+def sourced(text: str, pages: Iterable[PageText], known: Sequence[str] = ()) -> str:
+    """`text` without the sentences that name somebody or tell a number of which no page knows; `known` may be named besides.
+
+    Neither orders nor addresses are left in it. Empty where nothing holds.
+    """
+    told = " ".join([*(f"{page.title} {page.text}" for page in pages), *known])
+    said = _Said(frozenset(_words(told)), frozenset(_numbers(told)), content_words(told))
+    kept: list[str] = []
+    for paragraph in text.split("\n\n"):
+        sentences = (sentence.strip() for sentence in _SENTENCE.findall(cleaned(paragraph)))
+        held = [one for one in sentences if one and _holds(one, said)]
+        kept += [" ".join(held)] if held else []
+    return "\n\n".join(kept)
+
+
+def extracts(topic: str, pages: Iterable[PageText]) -> list[PageText]:
+    """Of each page that has some, the sentences that have most to do with the topic, in the order in which they stand there."""
+    wanted, left = content_words(topic), MOST_TAKEN
+    found: list[PageText] = []
+    for page in pages:
+        taken = _taken(page, wanted)[:left]
+        left -= len(taken)
+        if taken:
+            found.append(PageText(page.address, page.title, " ".join(taken), is_description=page.is_description))
+    return found
+
+
+def quotable(text: str) -> str:
+    """For between quotation marks: in one line, and without marks that would end the quotation or open a macro."""
+    return " ".join(cleaned(text).split()).translate(_TAMED)
+
+
+def same_topic(one: str, other: str) -> bool:
+    """Do two topics share most of the words that carry them?"""
+    mine, theirs = content_words(one), content_words(other)
+    shared = len(mine & theirs)
+    return bool(shared) and shared / min(len(mine), len(theirs)) >= 0.75 and shared / len(mine | theirs) >= 0.5
+
+
+def _taken(page: PageText, wanted: Collection[str]) -> list[str]:
+    sentences = [one.strip() for line in cleaned(page.text).split("\n") for one in _SENTENCE.findall(line)]
+    fair = [one for one in sentences if SHORTEST <= len(one) <= LONGEST and not is_foul(one)]
+    fair = list(dict.fromkeys(fair))
+    hits = {one: len(content_words(one) & frozenset(wanted)) for one in fair}
+    chosen = sorted((one for one in fair if hits[one]), key=lambda one: -hits[one])[:MOST_OF_ONE]
+    return [one for one in fair if one in chosen]
+
+
+def is_foul(sentence: str) -> bool:
+    """Does it hold orders or addresses?"""
+    return gives_orders(sentence) or _ADDRESS.search(sentence) is not None
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What the pages say, taken apart."""
+
+    words: frozenset[str]
+    numbers: frozenset[str]
+    content: frozenset[str]
+
+
+def _holds(sentence: str, said: _Said) -> bool:
+    if is_foul(sentence) or not _numbers(sentence) <= said.numbers:
+        return False
+    own = content_words(_CITED.sub("", sentence))
+    is_known = len(own & said.content) >= len(own) * LEAST_KNOWN
+    return is_known and all(stem(name) in said.words for name in _names(sentence))
+
+
+def _words(text: str) -> Iterable[str]:
+    return (stem(fold(word)) for word in WORD.findall(text))
+
+
+def _numbers(text: str) -> set[str]:
+    """In digits; a range or a fraction counts as its parts."""
+    plain = _CITED.sub("", re.sub(r"(?<=\d),(?=\d{3}\b)", "", text))
+    digits = {part for found in _NUMBER.findall(plain) for part in re.split(r"[,:/-]", found)}
+    return digits | {_COUNTS[word] for word in map(fold, WORD.findall(plain)) if word in _COUNTS}
+
+
+def _names(sentence: str) -> Iterable[str]:
+    """Words written like names; the first one only where it cannot well be anything else."""
+    found = list(_NAMED.finditer(sentence))
+    for place, match in enumerate(found):
+        word = re.sub(r"[’']s?$", "", match[0])
+        if not word[:1].isupper() or fold(word) in STOP_WORDS or stem(fold(word)) in _KNOWN:
+            continue
+        if place == 0 and not _is_name_at_the_start(match[0], found[1][0] if len(found) > 1 else ""):
+            continue
+        yield from WORD.findall(word)
+
+
+def _is_name_at_the_start(first: str, second: str) -> bool:
+    return first.endswith(("’s", "'s")) or second[:1].isupper() or fold(second) in _CARRIES

@@ -1,0 +1,92 @@
+"""What a model may answer when a dream asks it: what becomes of notes near each other, and what the user wished for."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from lethe_app.brain.dreams.consolidation import Decision, category, tags
+from lethe_app.brain.dreams.corrections import Strength
+from lethe_app.brain.llm_schemas.archive import Answer, ListAnswer, Sentence, valid_items
+
+SAID_SO: dict[str, Strength] = {
+    "very irritated": Strength.STRONG,
+    "mildly annoyed": Strength.MILD,
+    "casual": Strength.CASUAL,
+}
+
+
+class Sorted(Answer):
+    """What is to become of numbered notes."""
+
+    most_tokens: ClassVar[int] = 320
+    verdict: Literal["merge", "keep", "drop"]
+    text: str = Field(max_length=700)
+    """Of the merged note; empty unless they are merged."""
+    merged: list[int] = Field(max_length=8)
+    dropped: list[int] = Field(max_length=8)
+    filed_under: str = Field(max_length=60)
+    tags: list[str] = Field(max_length=5)
+
+    def decision(self, count: int) -> Decision:
+        """In the places of `count` notes; numbers that stand for none are left out."""
+        merges = self.verdict == "merge" and bool(self.text.strip())
+        dropped = _places(self.dropped, count)
+        if self.verdict == "drop" and not dropped and count == 1:
+            dropped = (0,)
+        return Decision(
+            text=self.text.strip() if merges else "",
+            sources=_places(self.merged, count) if merges else (),
+            dropped=dropped if self.verdict != "keep" else (),
+            filed_under=category(self.filed_under),
+            tags=tags(self.tags),
+        )
+
+
+class HeardWish(BaseModel):
+    """One wish, and the number of the line it was said in, counted from 1."""
+
+    model_config = ConfigDict(frozen=True)
+
+    line: int = Field(ge=1, le=999)
+    wish: Sentence
+    tone: Literal["very irritated", "mildly annoyed", "casual"]
+
+    @property
+    def strength(self) -> Strength:
+        return SAID_SO[self.tone]
+
+
+class HeardWishes(ListAnswer):
+    """How the user wants to be talked to, as some lines say it."""
+
+    most_tokens: ClassVar[int] = 400
+    wishes: Annotated[list[HeardWish], valid_items(HeardWish, 6), Field(max_length=6)]
+
+
+class Avoided(Answer):
+    """What is not to be done again."""
+
+    most_tokens: ClassVar[int] = 220
+    is_clear: bool
+    avoid: str = Field(max_length=160)
+    because: str = Field(max_length=160)
+    instead: str = Field(max_length=160)
+    domain: str = Field(max_length=30)
+
+
+class Common(Answer):
+    """What replies have in common that were not liked, and the numbers of those in which it is so, counted from 1."""
+
+    most_tokens: ClassVar[int] = 140
+    pattern: str = Field(max_length=160)
+    replies: list[int] = Field(max_length=8)
+
+    def places(self, count: int) -> tuple[int, ...]:
+        """Of `count` replies; numbers that stand for none are left out."""
+        return _places(self.replies, count)
+
+
+def _places(numbers: list[int], count: int) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(number - 1 for number in numbers if 1 <= number <= count))

@@ -1,0 +1,50 @@
+"""What a model may answer about notebooks: what a conversation came to, and how a long notebook is to be parted."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from lethe_app.brain.llm_schemas.archive import Answer, ListAnswer, Sentence, tidy, valid_items
+
+
+def _tidied(value: object) -> object:
+    return tidy(value).strip("\"“”'«»").rstrip(".") if isinstance(value, str) else value
+
+
+Heading = Annotated[str, BeforeValidator(_tidied), Field(min_length=2, max_length=60)]
+
+
+class Concluded(BaseModel):
+    """One sentence, the number of the line that says it, counted from 1, and the words of the line that do."""
+
+    model_config = ConfigDict(frozen=True)
+
+    line: int = Field(ge=1, le=999)
+    quote: str = Field(min_length=1, max_length=200)
+    conclusion: Sentence
+
+
+class Conclusions(ListAnswer):
+    """What a conversation came to, and what it was about in one to three words."""
+
+    most_tokens: ClassVar[int] = 720
+    conclusions: Annotated[list[Concluded], valid_items(Concluded, 8), Field(max_length=8)]
+    subject: Annotated[str, BeforeValidator(_tidied), Field(max_length=40)] = ""
+
+
+class Part(BaseModel):
+    """A subject of its own, and the numbers of its lines, counted from 1."""
+
+    model_config = ConfigDict(frozen=True)
+
+    title: Heading
+    lines: list[int] = Field(max_length=200)
+
+
+class Parting(Answer):
+    """How a notebook is to be parted."""
+
+    most_tokens: ClassVar[int] = 700
+    parts: list[Part] = Field(min_length=2, max_length=6)

@@ -1,0 +1,1 @@
+"""World Info engine: which entries a text activates."""

@@ -1,0 +1,243 @@
+"""Plays one turn over the lore: which entries wake, in how many rounds, and what is remembered of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from uuid import UUID
+
+from lethe_app.brain.lore.compiled import Lore, Placed
+from lethe_app.brain.lore.evaluation import Blocked, Cause, Evaluation, Fired, Limits, Turn, Why
+from lethe_app.brain.lore.groups_and_budget import Candidate, Purse, one_of_each_group
+from lethe_app.brain.lore.keyword_logic import Verdict, draw, judge
+from lethe_app.brain.lore.matches import Heard, Hearing, wakes_entries
+from lethe_app.brain.lore.state import EntryState, LoreState, content_hash, woken
+from lethe_app.brain.text.scan_window import Window
+from lethe_app.domain.memory import WordLink
+from lethe_app.domain.worldinfo import World, WorldEntry
+
+
+def evaluate(lore: Lore, window: Window, state: LoreState, turn: Turn, limits: Limits | None = None) -> Evaluation:
+    """Who fires in this turn and who is blocked. Nothing is changed; the same arguments give the same answer.
+
+    The order of the rules: enabled, due, still active (which skips what follows up to the groups), resting, delayed, waiting
+    for a round, secondary keywords, chance, then one of each group, then the budget.
+    """
+    return _Play(lore, window, state, turn, limits or Limits()).run()
+
+
+class _Play:
+    """One evaluation in progress."""
+
+    def __init__(self, lore: Lore, window: Window, state: LoreState, turn: Turn, limits: Limits) -> None:
+        self._lore = lore
+        self._turn = turn
+        self._limits = limits
+        self._hearing = Hearing(lore, window)
+        self._purse = Purse(limits)
+        timely = {guid: record for guid, record in state.entries.items() if record.counts_in(turn.number)}
+        self._records = _unedited(lore, timely)
+        self._absent = {guid: record for guid, record in timely.items() if lore.place_of(guid) is None}
+        self._fired: dict[int, Fired] = {}
+        self._blocked: dict[int, Blocked] = {}
+        self._waiting: set[int] = set()
+        self._groups_taken: dict[str, Candidate] = {}
+
+    def run(self) -> Evaluation:
+        active = {place for place, record in self._records.items() if record.is_active(self._turn.number)}
+        self._play(active.union(self._lore.always, *(self._lore.woken_by(key) for key in self._hearing.said)))
+        for world in self._lore.worlds:
+            self._look_farther_back(world)
+        return self._outcome()
+
+    def _look_farther_back(self, world: World) -> None:
+        """Message by message, until enough of its entries are awake."""
+        last = min(world.deepest_scan, self._hearing.farthest)
+        depth = world.scan_depth
+        while depth < last and sum(fired.world is world for fired in self._fired.values()) < world.least_awake:
+            depth += 1
+            self._play(self._reconsidered(self._hearing.deepen(world, depth)))
+
+    def _play(self, places: set[int]) -> None:
+        """Let these wake, and then, round by round, those whom the texts of the new ones wake."""
+        for round_number in range(self._limits.rounds + 1):
+            if not places and not self._waiting:
+                return
+            new = self._play_round(places, round_number)
+            places = self._next(new)
+        self._stop_at_limit(places)
+
+    def _play_round(self, places: Iterable[int], round_number: int) -> list[int]:
+        """Let these entries wake, and those whose round has come; returns the places of those that did."""
+        due = {place for place in self._waiting if self._lore.placed[place].entry.delay_until_recursion <= round_number}
+        self._waiting -= due
+        considered = (self._consider(place, round_number) for place in sorted({*places, *due} - self._fired.keys()))
+        return self._choose([candidate for candidate in considered if candidate is not None])
+
+    def _choose(self, candidates: list[Candidate]) -> list[int]:
+        """Fire those who win their groups and can be paid for; where one cannot, its rivals get their chance."""
+        new: list[int] = []
+        while candidates:
+            chosen = one_of_each_group(candidates, self._groups_taken, self._turn)
+            paid = self._purse.pay(chosen.coming)
+            self._blocked.update((each.place, blocked) for each, blocked in (*chosen.left_out, *paid.left_out))
+            for candidate in paid.coming:
+                self._fired[candidate.place] = candidate.fired
+                self._groups_taken.update(dict.fromkeys(candidate.placed.groups, candidate))
+                new.append(candidate.place)
+            candidates = [each for each, _blocked in chosen.left_out] if chosen.coming else []
+        return new
+
+    def _next(self, new: list[int]) -> set[int]:
+        """Places of the entries to look at because of what the new ones say."""
+        placed = self._lore.placed
+        sources = [(place, self._turn.expand(placed[place].entry.content)) for place in new if wakes_entries(placed[place])]
+        return self._reconsidered(self._hearing.read(sources) if sources else set())
+
+    def _reconsidered(self, keys: set[int]) -> set[int]:
+        """Places of those that these keywords, heard only now, may wake."""
+        if not keys:
+            return set()
+        held_back = {place for place, blocked in self._blocked.items() if blocked.why is Why.SECONDARY}
+        found = held_back.union(*(self._lore.woken_by(key) for key in keys))
+        return found - self._fired.keys()
+
+    def _consider(self, place: int, round_number: int) -> Candidate | None:
+        """It, if it is to fire as far as it alone is concerned."""
+        placed = self._lore.placed[place]
+        heard = self._hearing.of(placed)
+        verdict = judge(placed.main, placed.secondary, placed.entry.word_link, heard)
+        active = place in self._records and self._records[place].is_active(self._turn.number)
+        if not active and not placed.entry.sticky and verdict is Verdict.ASLEEP:
+            return None
+        key, where = _nearest(placed, heard)
+        obstacle = self._obstacle(place, round_number, verdict, active=active)
+        if obstacle is not None:
+            self._blocked[place] = self._block(placed, *obstacle, key=key, where=where)
+            return None
+        cause = _cause(placed, verdict, where, active=active)
+        return Candidate(place, placed, self._fire(place, cause, key, where), said=_count(placed, heard))
+
+    def _obstacle(self, place: int, round_number: int, verdict: Verdict, *, active: bool) -> tuple[Why, str] | None:
+        """The first rule that keeps it asleep."""
+        placed = self._lore.placed[place]
+        closed = _closed(placed.entry, self._turn.moment)
+        if closed is not None or active:
+            return closed
+        too_early = self._too_early(place, round_number)
+        if too_early is not None:
+            return too_early
+        if verdict is Verdict.HELD_BACK and not placed.entry.sticky:
+            return Why.SECONDARY, f"condition “{placed.entry.word_link.replace('_', ' ')}”"
+        return self._misfortune(placed)
+
+    def _too_early(self, place: int, round_number: int) -> tuple[Why, str] | None:
+        placed, turn = self._lore.placed[place], self._turn
+        entry, record = placed.entry, self._records.get(place)
+        if record is not None and record.is_resting(turn.number):
+            return Why.COOLDOWN, f"rests until turn {record.cooldown_until}, this is turn {turn.number}"
+        if turn.spoken < entry.delay:
+            return Why.DELAY, f"needs {entry.delay} messages, there are {turn.spoken}"
+        if round_number < entry.delay_until_recursion:
+            if placed.world.recursive:
+                self._waiting.add(place)
+            return Why.RECURSION, f"waits for round {entry.delay_until_recursion} of entries waking entries"
+        return None
+
+    def _misfortune(self, placed: Placed) -> tuple[Why, str] | None:
+        chance = placed.entry.trigger_chance
+        if chance >= 1:
+            return None
+        drawn = draw(self._turn.seed, self._turn.id, placed.entry.guid)
+        return None if drawn < chance else (Why.CHANCE, f"drew {drawn:.2f}, below {chance:g} was needed")
+
+    def _fire(self, place: int, cause: Cause, key: int | None, where: Heard | None) -> Fired:
+        placed = self._lore.placed[place]
+        in_message = where is not None and not where.in_entry
+        record = self._records[place] if cause is Cause.ACTIVE else woken(placed.entry, self._turn.number)
+        return Fired(
+            entry=placed.entry,
+            world=placed.world,
+            reason=cause,
+            tokens=self._limits.count(self._turn.expand(placed.entry.content)),
+            key="" if key is None else self._lore.keys[key].text,
+            message_index=where.distance if where and in_message else None,
+            message_id=self._hearing.line(where).message_id if where and in_message else None,
+            woken_by=self._lore.placed[where.source].entry.name if where and where.in_entry else "",
+            active_until=record.active_until if record else self._turn.number,
+        )
+
+    def _block(self, placed: Placed, why: Why, detail: str, *, key: int | None, where: Heard | None) -> Blocked:
+        said = where is not None and not where.in_entry
+        text = "" if key is None else self._lore.keys[key].text
+        return Blocked(placed.entry, placed.world, why, detail, text, where.distance if where and said else None)
+
+    def _stop_at_limit(self, places: Iterable[int]) -> None:
+        """Report what would have been woken in a further round, unless something else has kept it asleep."""
+        settled = {place for place, blocked in self._blocked.items() if blocked.why is not Why.SECONDARY}
+        for place in sorted({*places} - settled - self._fired.keys()):
+            candidate = self._consider(place, self._limits.rounds + 1)
+            if candidate is not None:
+                self._blocked[place] = candidate.blocked(Why.RECURSION, f"no more than {self._limits.rounds} rounds")
+
+    def _outcome(self) -> Evaluation:
+        entries = {**self._absent, **{self._lore.placed[place].entry.guid: record for place, record in self._records.items()}}
+        for fired in self._fired.values():
+            record = None if fired.reason is Cause.ACTIVE else woken(fired.entry, self._turn.number)
+            if record is not None:
+                entries[fired.entry.guid] = record
+        fired_in_order = sorted(self._fired.values(), key=_standing)
+        blocked = [blocked for place, blocked in sorted(self._blocked.items()) if place not in self._fired]
+        return Evaluation(fired_in_order, blocked, LoreState(entries=entries), sum(fired.tokens for fired in fired_in_order))
+
+
+def _unedited(lore: Lore, records: dict[UUID, EntryState]) -> dict[int, EntryState]:
+    """The records by place, without those of entries that are no longer as they were."""
+    valid = {}
+    for guid, record in records.items():
+        place = lore.place_of(guid)
+        if place is not None and record.content_hash == content_hash(lore.placed[place].entry):
+            valid[place] = record
+    return valid
+
+
+def _closed(entry: WorldEntry, moment: datetime) -> tuple[Why, str] | None:
+    """Is it switched off, or not its time?"""
+    if not entry.enabled:
+        return Why.DISABLED, "switched off"
+    if entry.added > moment:
+        return Why.NOT_DUE, f"from {entry.added:%Y-%m-%d %H:%M} on"
+    if not entry.is_due(moment):
+        return Why.NOT_DUE, f"over since {entry.end_time:%Y-%m-%d %H:%M}"
+    return None
+
+
+def _nearest(placed: Placed, heard: dict[int, Heard]) -> tuple[int | None, Heard | None]:
+    """The keyword heard in the newest message, a main one if there is any."""
+    main = [key for key in placed.main if key in heard]
+    keys = main or [key for key in placed.secondary if key in heard]
+    if not keys:
+        return None, None
+    key = min(keys, key=lambda each: heard[each].distance)
+    return key, heard[key]
+
+
+def _count(placed: Placed, heard: dict[int, Heard]) -> int:
+    """How many of its keywords were said: the secondary ones too, unless it waits for them not to be."""
+    is_held_back = placed.entry.word_link in {WordLink.NOT, WordLink.NOT_ALL}
+    return len({key for key in (*placed.main, *(() if is_held_back else placed.secondary)) if key in heard})
+
+
+def _cause(placed: Placed, verdict: Verdict, where: Heard | None, *, active: bool) -> Cause:
+    if active:
+        return Cause.ACTIVE
+    if placed.entry.sticky:
+        return Cause.CONSTANT
+    if where is None:
+        return Cause.ABSENCE
+    return Cause.RECURSION if where.in_entry else Cause.KEY
+
+
+def _standing(fired: Fired) -> tuple[object, ...]:
+    entry = fired.entry
+    return (entry.order, entry.priority, entry.name, entry.guid)

@@ -1,0 +1,262 @@
+"""Finds which of many keywords stand in a text: plain ones in one pass however many there are, expressions within a time."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from time import thread_time
+from typing import NamedTuple
+
+import ahocorasick
+import regex  # type: ignore[import-untyped, unused-ignore]
+
+from lethe_app.brain.lore.regex_keywords import Expression, objection, read_expression
+from lethe_app.brain.vocabulary.normalize import KINDS, Kind, edges, fold, soften
+
+PATTERN_SECONDS = 0.05
+"""Of work, for one expression in one text; honest ones need some microseconds. Time in which others work does not count."""
+PATTERNS_SECONDS = 0.25
+"""All expressions in all texts of one search."""
+REMEMBERED_TEXTS = 4096
+
+_FLAGS = {"i": regex.IGNORECASE, "m": regex.MULTILINE, "s": regex.DOTALL}
+
+
+class Keyword(NamedTuple):
+    """One keyword as it is to be looked for; an expression minds neither case nor whole words but its own flags."""
+
+    text: str
+    whole_word: bool = True
+    case_sensitive: bool = False
+
+
+class Keywords:
+    """A set of keywords made ready once; each is spoken of by its number in the sequence given.
+
+    What was found in a text is remembered, so an unchanged message costs one look-up.
+    """
+
+    def __init__(self, keywords: Sequence[Keyword]) -> None:
+        plain: list[tuple[int, Keyword]] = []
+        expressions: list[tuple[int, Expression]] = []
+        for number, keyword in enumerate(keywords):
+            expression = read_expression(keyword.text.strip())
+            if expression is None:
+                plain.append((number, keyword))
+            else:
+                expressions.append((number, expression))
+        self._caseless = _Words(item for item in plain if not item[1].case_sensitive)
+        self._cased = _Words(item for item in plain if item[1].case_sensitive)
+        self._patterns = _Patterns(expressions)
+        self._spoken = lru_cache(REMEMBERED_TEXTS)(self._find_words)
+
+    def find(self, texts: Sequence[str]) -> list[frozenset[int]]:
+        """The numbers of the keywords in each text."""
+        words = [self._spoken(text) for text in texts]
+        if not self._patterns:
+            return words
+        return [found | more for found, more in zip(words, self._patterns.find(texts), strict=True)]
+
+    @property
+    def problems(self) -> dict[int, str]:
+        """Keywords that are never found, and why."""
+        return self._patterns.problems
+
+    def _find_words(self, text: str) -> frozenset[int]:
+        return self._caseless.find(text, keep_case=False) | self._cased.find(text, keep_case=True)
+
+
+class _Word(NamedTuple):
+    """What the automaton keeps at the end of a keyword."""
+
+    length: int
+    front: Kind
+    back: Kind
+    anywhere: list[int]
+    """Numbers of the keywords that need not stand alone."""
+    alone: list[int]
+
+
+class _Words:
+    """Plain keywords of one treatment of case."""
+
+    def __init__(self, keywords: Iterable[tuple[int, Keyword]]) -> None:
+        words: dict[str, _Word] = {}
+        for number, keyword in keywords:
+            folded = fold(keyword.text, keep_case=keyword.case_sensitive)
+            if not folded:
+                continue
+            word = words.get(folded)
+            if word is None:
+                word = words[folded] = _Word(len(folded), *edges(folded), [], [])
+            needs_room = keyword.whole_word and (word.front or word.back)
+            (word.alone if needs_room else word.anywhere).append(number)
+        self._automaton = _automaton(words) if words else None
+
+    def find(self, text: str, *, keep_case: bool) -> frozenset[int]:
+        found: set[int] = set()
+        if self._automaton is None:
+            return frozenset()
+        text = f" {fold(text, keep_case=keep_case)} "  # so that every keyword has a neighbour on both sides
+        for end, (length, front, back, anywhere, alone) in self._automaton.iter(text):
+            if anywhere:
+                found.update(anywhere)
+            if (
+                alone
+                and alone[0] not in found
+                and not (front and KINDS[text[end - length]] is front)
+                and not (back and KINDS[text[end + 1]] is back)
+            ):
+                found.update(alone)
+        return frozenset(found)
+
+
+def matches(expression: Expression, text: str) -> list[tuple[int, int]]:
+    """Every place of an expression in a text; none where it is broken, takes too long, or finds places without extent."""
+    known = _Patterns([(0, expression)])
+    softened = soften(text)
+    try:
+        found = [match.span() for pattern in known.compiled for match in pattern.finditer(softened, timeout=PATTERN_SECONDS)]
+    except (TimeoutError, MemoryError, RuntimeError):
+        return []
+    return [span for span in found if span[0] < span[1]] if len(softened) == len(text) else []
+
+
+def _automaton(words: dict[str, _Word]) -> ahocorasick.Automaton:
+    automaton = ahocorasick.Automaton()
+    for folded, word in words.items():
+        automaton.add_word(folded, word)
+    automaton.make_automaton()
+    return automaton
+
+
+class _Patterns:
+    """Regular expressions, which anyone may have written: one that is broken or takes too long is left out and reported."""
+
+    def __init__(self, expressions: Sequence[tuple[int, Expression]]) -> None:
+        self._broken: dict[int, str] = {}
+        self._late: set[int] = set()
+        self._patterns: list[tuple[int, regex.Pattern[str]]] = []
+        self._found: OrderedDict[str, frozenset[int]] = OrderedDict()
+        for number, expression in expressions:
+            self._compile(number, expression)
+
+    def __len__(self) -> int:
+        return len(self._patterns)
+
+    @property
+    def compiled(self) -> list[regex.Pattern[str]]:
+        """Those that are any good."""
+        return [pattern for _number, pattern in self._patterns]
+
+    @property
+    def problems(self) -> dict[int, str]:
+        late = dict.fromkeys(self._late, "was not tried, because all regular expressions together took too long")
+        return {**late, **self._broken}
+
+    def find(self, texts: Sequence[str]) -> list[frozenset[int]]:
+        self._late = set()
+        deadline = thread_time() + PATTERNS_SECONDS
+        found = [self._remembered(text, deadline) for text in texts]
+        gone = self._broken.keys()  # also those that failed just now, after they were found in a newer text
+        return [numbers - gone for numbers in found]
+
+    def _compile(self, number: int, expression: Expression) -> None:
+        problem = objection(expression.pattern)
+        if not problem:
+            flags = sum(_FLAGS[flag] for flag in set(expression.flags) & _FLAGS.keys())
+            try:
+                self._patterns.append((number, regex.compile(soften(expression.pattern), flags)))
+            except (regex.error, RecursionError, ValueError, KeyError, OverflowError, MemoryError) as error:
+                problem = f"is no regular expression: {error}"
+        if problem:
+            self._broken[number] = problem
+
+    def _remembered(self, text: str, deadline: float) -> frozenset[int]:
+        known = self._found.get(text)
+        if known is not None:
+            self._found.move_to_end(text)
+            return known
+        found = self._search(soften(text), deadline)
+        if not self._late:
+            self._found[text] = found
+            if len(self._found) > REMEMBERED_TEXTS:
+                self._found.popitem(last=False)
+        return found
+
+    def _search(self, text: str, deadline: float) -> frozenset[int]:
+        found = set()
+        for number, pattern in self._patterns:
+            if number in self._broken:
+                continue
+            left = deadline - thread_time()
+            if left < PATTERN_SECONDS:
+                self._late.add(number)
+                continue
+            try:
+                if pattern.search(text, timeout=PATTERN_SECONDS):
+                    found.add(number)
+            except (TimeoutError, MemoryError, RuntimeError):
+                self._broken[number] = "takes too long and is left out until it is changed"
+        return frozenset(found)
+
+
+Span = tuple[int, int]
+"""From this character up to but not including that one."""
+
+
+def spots(keyword: Keyword, text: str) -> list[Span]:
+    """Every place of `keyword` in `text`, from left to right; none for an expression that is broken or takes too long."""
+    expression = read_expression(keyword.text.strip())
+    if expression is not None:
+        return matches(expression, text)
+    wanted = fold(keyword.text, keep_case=keyword.case_sensitive)
+    return _words(wanted, keyword, text) if wanted else []
+
+
+def _words(wanted: str, keyword: Keyword, text: str) -> list[Span]:
+    folded, origins = _traced(text, keep_case=keyword.case_sensitive)
+    found: list[Span] = []
+    start = folded.find(wanted)
+    while start >= 0:
+        end = start + len(wanted)
+        if not keyword.whole_word or _stands_alone(wanted, folded, start, end):
+            found.append((origins[start][0], origins[end - 1][1]))
+            start = folded.find(wanted, end)
+        else:
+            start = folded.find(wanted, start + 1)
+    return found
+
+
+def _stands_alone(wanted: str, folded: str, start: int, end: int) -> bool:
+    front, back = edges(wanted)
+    before = KINDS[folded[start - 1]] if start else KINDS[" "]
+    after = KINDS[folded[end]] if end < len(folded) else KINDS[" "]
+    return not (front and before is front) and not (back and after is back)
+
+
+def _traced(text: str, *, keep_case: bool) -> tuple[str, list[Span]]:
+    """The folded text, and for each of its characters where it comes from."""
+    folded: list[str] = []
+    origins: list[Span] = []
+    for start, end in _clusters(text):
+        piece = text[start:end]
+        plain = fold(piece, keep_case=keep_case)
+        if not plain and piece.isspace() and (not folded or folded[-1] != " "):
+            plain = " "
+        elif not plain:
+            continue
+        folded += plain
+        origins += [(start, end)] * len(plain)
+    return "".join(folded), origins
+
+
+def _clusters(text: str) -> Iterator[Span]:
+    """Each character with the marks that belong to it."""
+    start = 0
+    for place in range(1, len(text) + 1):
+        if place == len(text) or not unicodedata.category(text[place]).startswith("M"):
+            yield start, place
+            start = place

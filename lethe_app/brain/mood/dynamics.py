@@ -1,0 +1,163 @@
+"""A mood as it lives on: time, messages and conversations move it, and no faulty moodlet of a plug-in can stop that."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from importlib.metadata import EntryPoint, entry_points
+from typing import TypeVar
+from uuid import UUID
+
+from lethe_app.brain.dates.arithmetic import elapsed
+from lethe_app.brain.mood.model import OURS, STEPS, Heard, Moodlet, Nudge, clipped
+from lethe_app.domain.mood import Cause, Feeling, Mood
+
+Answer = TypeVar("Answer")
+log = logging.getLogger(__name__)
+
+NOTICED = 0.01
+"""A move this large is noticed by itself, a smaller one only with others."""
+NOTICED_TOGETHER = 0.03
+NOTICED_OF_TIME = 0.06
+"""What time does comes by itself, and should not hide what somebody did."""
+
+
+class Life:
+    """Changes no mood it is given: every method returns another one. A moodlet that raises is left out from then on."""
+
+    def __init__(self, moodlets: Iterable[Moodlet]) -> None:
+        self._moodlets = {moodlet.id: moodlet for moodlet in moodlets}
+
+    @property
+    def moodlets(self) -> list[Moodlet]:
+        """Those that work."""
+        return list(self._moodlets.values())
+
+    def fresh(self, moment: datetime) -> Mood:
+        """Of somebody who has just come into the world."""
+        return self.complete(Mood(at=moment))
+
+    def complete(self, mood: Mood) -> Mood:
+        """With a feeling for each moodlet: one that came later starts now. Feelings of plug-ins that are gone are kept."""
+        missing = [one for one in self.moodlets if one.id not in mood.feelings]
+        if not missing:
+            return mood
+        starts = {one.id: self._start(one) for one in missing}
+        new = {id_: Feeling(value=value, since=mood.at) for id_, value in starts.items() if value is not None}
+        return mood.model_copy(update={"feelings": mood.feelings | new})
+
+    def at(self, mood: Mood, moment: datetime) -> Mood:
+        """Once time has gone on until then. A clock that was put back changes nothing, and counts from there."""
+        away = elapsed(mood.at, moment)
+        feelings = dict(mood.feelings)
+        for id_, feeling in mood.feelings.items():
+            value = self._asked(id_, feeling.value, lambda one, old: one.after(old, away))
+            if value is not None:
+                feelings[id_] = _moved(feeling, value, Cause.REST, moment)
+        return mood.model_copy(update={"at": moment, "feelings": feelings})
+
+    def heard(self, mood: Mood, heard: Heard) -> Mood:
+        """Once time has gone on until that message, and it was said."""
+        mood = self.at(self.complete(mood), heard.moment)
+        feelings = dict(mood.feelings)
+        for id_, before in mood.feelings.items():
+            calm = self._asked(id_, before.value, lambda one, old: one.calmed(old))
+            if calm is None:
+                continue
+            feeling = before.model_copy(update={"value": calm})
+            for nudge in self._nudges(id_, calm, heard):
+                feeling = _moved(feeling, clipped(feeling.value + nudge.by), nudge.why, heard.moment)
+            feelings[id_] = feeling
+        return mood.model_copy(update={"feelings": feelings})
+
+    def after_session(self, mood: Mood, steps: Mapping[str, float], moment: datetime) -> Mood:
+        """Once a conversation has left its traces, of which there are five sizes."""
+        mood = self.at(self.complete(mood), moment)
+        moved = {
+            id_: _moved(mood.feelings[id_], clipped(mood.feelings[id_].value + step), Cause.SESSION, moment)
+            for id_, step in steps.items()
+            if step in STEPS and id_ in mood.feelings
+        }
+        return mood.model_copy(update={"feelings": mood.feelings | moved})
+
+    def put(self, mood: Mood, id_: str, value: float, moment: datetime) -> Mood:
+        """By the user's hand."""
+        mood = self.complete(mood)
+        feeling = Feeling(value=clipped(value), why=Cause.HAND.value, since=moment)
+        return mood.model_copy(update={"feelings": mood.feelings | {id_: feeling}})
+
+    def adjectives(self, mood: Mood, before: Mapping[str, str] | None = None) -> dict[str, str]:
+        """The word for each feeling; `before` are those so far, which hold a little longer. Empty ones are in the middle."""
+        known = before or {}
+        there = [id_ for id_ in self._moodlets if id_ in mood.feelings]
+        words = {id_: self._word(id_, mood.feelings[id_].value, known.get(id_, "")) for id_ in there}
+        return {id_: word for id_, word in words.items() if id_ in self._moodlets}
+
+    def _word(self, id_: str, value: float, before: str) -> str:
+        return self._guarded(id_, lambda one: str(one.adjective(value, before))) or ""
+
+    def _start(self, moodlet: Moodlet) -> float | None:
+        return self._asked(moodlet.id, 0.0, lambda one, _nothing: one.start)
+
+    def _nudges(self, id_: str, value: float, heard: Heard) -> list[Nudge]:
+        def nudges(moodlet: Moodlet) -> list[Nudge]:
+            found = [*moodlet.heard(value, heard), *(moodlet.begun(value) if heard.begins else ())]
+            return [Nudge(clipped(abs(nudge.by)) * (1 if nudge.by > 0 else -1), str(nudge.why)) for nudge in found]
+
+        return self._guarded(id_, nudges) or []
+
+    def _asked(self, id_: str, value: float, question: Callable[[Moodlet, float], float]) -> float | None:
+        """What becomes of a value, between 0 and 1; None if the moodlet is not there or cannot tell."""
+        return self._guarded(id_, lambda moodlet: clipped(question(moodlet, value)))
+
+    def _guarded(self, id_: str, question: Callable[[Moodlet], Answer]) -> Answer | None:
+        moodlet = self._moodlets.get(id_)
+        if moodlet is None:
+            return None
+        try:
+            return question(moodlet)
+        except Exception:  # whatever somebody else's code can do wrong
+            log.exception("The moodlet “%s” failed and is left out from now on.", id_)
+            del self._moodlets[id_]
+            return None
+
+
+def affected(mood: Mood, session: UUID, message: UUID) -> Mood:
+    """As it is noted once a message of a conversation has moved it; what was told in another conversation does not count."""
+    told = mood.told if mood.session == session else {}
+    return mood.model_copy(update={"session": session, "message": message, "told": told})
+
+
+def _moved(feeling: Feeling, value: float, why: str, moment: datetime) -> Feeling:
+    """With another value; the reason is replaced where the move is large enough, or small ones have come so far together."""
+    by = value - feeling.value
+    creep = feeling.creep + by
+    alone, together = (NOTICED_OF_TIME,) * 2 if why == Cause.REST else (NOTICED, NOTICED_TOGETHER)
+    if abs(by) < alone and abs(creep) < together:
+        return feeling.model_copy(update={"value": value, "creep": creep})
+    return Feeling(value=value, why=str(why), since=moment)
+
+
+GROUP = "lethe.moodlets"
+
+
+def installed() -> list[EntryPoint]:
+    """What is offered on this computer."""
+    return list(entry_points(group=GROUP))
+
+
+def moodlets(offered: Iterable[EntryPoint]) -> list[Moodlet]:
+    """Ours, and those offered that can be used: one that is no moodlet, or has the name of another, is left out and told."""
+    found = {moodlet.id: moodlet for moodlet in OURS}
+    for entry in offered:
+        try:
+            moodlet = entry.load()
+        except Exception:  # whatever somebody else's code can do wrong
+            log.exception("The mood “%s” could not be loaded.", entry.name)
+            continue
+        if not isinstance(moodlet, Moodlet) or not moodlet.id or moodlet.id in found:
+            log.warning("The mood “%s” is left out: it is no moodlet, or there is one of its name already.", entry.name)
+            continue
+        found[moodlet.id] = moodlet
+    return list(found.values())

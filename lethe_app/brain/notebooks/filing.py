@@ -1,0 +1,77 @@
+"""Sorts what a conversation came to into notebooks: each sentence where its matter is, and a new one where enough is alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from lethe_app.brain.notebooks.document import Conclusion, Notebook
+from lethe_app.brain.notebooks.subjects import Matters
+
+MAKE_ONE = 3
+"""As many conclusions without a notebook make a new one."""
+
+
+@dataclass
+class Filed:
+    """What goes where; what is in neither is remembered all the same, but in no notebook."""
+
+    into: dict[str, list[Conclusion]] = field(default_factory=dict)
+    """By the name of a notebook that is there."""
+    new: list[list[Conclusion]] = field(default_factory=list)
+    """Each of these makes a notebook of its own."""
+
+
+def filed(found: Sequence[Conclusion], votes: Sequence[str], home: str, books: Sequence[Notebook], matters: Matters) -> Filed:
+    """`votes` has the notebook each is about by its words, `home` the one the conversation was about; empty for none."""
+    there = {book.name: book for book in books}
+    result, left = Filed(), list[Conclusion]()
+    for one, vote in zip(found, votes, strict=True):
+        name = next((name for name in (vote, home) if name in there and matters.belongs(one.text, there[name])), "")
+        if name:
+            result.into.setdefault(name, []).append(one)
+        else:
+            left.append(one)
+    left = _with_their_like(left, books, matters, result)
+    while (group := _alike(left, matters)) and len(group) >= MAKE_ONE:
+        result.new.append(group)
+        left = [one for one in left if one not in group]
+    if len(left) >= MAKE_ONE:
+        result.new.append(left)
+    return result
+
+
+def _with_their_like(
+    left: Sequence[Conclusion], books: Sequence[Notebook], matters: Matters, result: Filed
+) -> list[Conclusion]:
+    """File what speaks of the very matter of a notebook; what is left after that."""
+    rest: list[Conclusion] = []
+    for one in left:
+        said = matters.of(one.text)
+        book = next((book for book in books if said and said & matters.of_book(book)), None)
+        if book is None:
+            rest.append(one)
+        else:
+            result.into.setdefault(book.name, []).append(one)
+    return rest
+
+
+def _alike(left: Sequence[Conclusion], matters: Matters) -> list[Conclusion]:
+    subject, _count = matters.common([one.text for one in left])
+    return [one for one in left if subject and subject in matters.of(one.text)]
+
+
+def by_matter(book: Notebook, longest: int, matters: Matters) -> list[tuple[str, list[int]]]:
+    """Parts of a long notebook that speak of different things: titles, and numbers of lines from 1; none if it is no use."""
+    left = {number: matters.of(line.text) - matters.of_book(book) for number, line in enumerate(book.lines, 1)}
+    above = book.title.partition(":")[0].strip() or book.title
+    parts: list[tuple[str, list[int]]] = []
+    while counts := matters.tally(left.values()):
+        subject, count = counts.most_common(1)[0]
+        if count < MAKE_ONE:
+            break
+        numbers = [number for number, titles in left.items() if subject in titles]
+        left = {number: titles for number, titles in left.items() if number not in numbers}
+        parts.append((f"{above}: {subject.lower()}", numbers))
+    fits = len(left) <= longest and all(len(numbers) <= longest for _title, numbers in parts)
+    return parts if fits and len(parts) + (len(left) >= MAKE_ONE) > 1 else []

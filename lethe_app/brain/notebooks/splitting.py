@@ -1,0 +1,155 @@
+"""Parts a notebook that has grown too long into several; every line lands in exactly one of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import date
+from math import ceil
+
+from lethe_app.brain.notebooks.document import LONGEST_TITLE, Line, Notebook, begun, one_line
+from lethe_app.brain.text.fingerprint import content_words
+from lethe_app.retrieval.query_terms import EVERYDAY, cut, fold
+
+LEAST = 3
+"""Lines of which a notebook of its own is made."""
+MOST_PARTS = 8
+FULL = 0.7
+"""Of the longest allowed, how long the parts are to be at most: so that they can grow again."""
+GENERAL = "in general"
+"""What is left, where somebody else has said which lines belong together."""
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_TELLING = frozenset("loves hates owns likes prefers wants lives enjoys keeps uses makes takes".split())  # noqa: SIM905
+"""Words in which nearly every fact is told, so that no notebook is called by them."""
+Near = Callable[[int, int], float]
+"""How near two lines are to each other, 0 to 1, by their places."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One of the notebooks that a long one becomes."""
+
+    title: str
+    lines: tuple[Line, ...]
+
+
+def proposed(notebook: Notebook, parts: Sequence[tuple[str, Sequence[int]]]) -> list[Piece] | None:
+    """As a model proposes it: titles, and numbers of lines counted from 1.
+
+    A line that it names twice goes where it was named first; lines that it does not name stay together. None where that does
+    not part anything.
+    """
+    place: dict[int, int] = {}
+    for part, (_title, numbers) in enumerate(parts[:MOST_PARTS]):
+        for number in numbers:
+            if 1 <= number <= len(notebook.lines):
+                place.setdefault(number - 1, part)
+    groups = [[row for row in sorted(place) if place[row] == part] for part in range(len(parts))]
+    left = [row for row in range(len(notebook.lines)) if row not in place]
+    titles = [title for title, _numbers in parts]
+    few = [row for group in groups if len(group) < LEAST for row in group]
+    kept = [(titles[part], group) for part, group in enumerate(groups) if len(group) >= LEAST]
+    if rest := sorted([*left, *few]):
+        kept.append((f"{notebook.title}, {GENERAL}", rest))
+    return _pieces(notebook, kept) if len(kept) > 1 else None
+
+
+def clustered(notebook: Notebook, longest: int, near: Near | None = None) -> list[Piece]:
+    """Without a model: what is alike belongs together, or else what was written at one time. Titles say no more than that."""
+    count = min(max(2, ceil(len(notebook.lines) / (longest * FULL))), MOST_PARTS)
+    groups = _alike(len(notebook.lines), count, near or by_words(notebook.lines))
+    subjects = _subjects(notebook, groups)
+    if all(len(group) >= LEAST for group in groups) and all(subjects):
+        above = notebook.title.partition(":")[0].strip() or notebook.title  # of one that was parted before
+        titles = [f"{above}: {subject}" for subject in subjects]
+        return _pieces(notebook, list(zip(titles, groups, strict=True)))
+    size = ceil(len(notebook.lines) / count)
+    spans = [list(range(start, min(start + size, len(notebook.lines)))) for start in range(0, len(notebook.lines), size)]
+    return _pieces(notebook, [(f"{notebook.title}, {_when(notebook, span)}", span) for span in spans])
+
+
+def by_words(lines: Sequence[Line]) -> Near:
+    """How many of the words that carry two lines both of them have; words that most lines have count for nothing."""
+    words = [content_words(line.text) for line in lines]
+    common = {word for word, count in Counter(word for each in words for word in each).items() if count > len(lines) / 2}
+    words = [each - common for each in words]
+
+    def near(one: int, other: int) -> float:
+        shared, fewer = words[one] & words[other], min(len(words[one]), len(words[other]))
+        return len(shared) / fewer if fewer else 0.0
+
+    return near
+
+
+def texts(notebook: Notebook, pieces: Sequence[Piece]) -> list[str]:
+    """The text of each; what the user wrote above the first line goes with the first of them."""
+    found = [begun(piece.title, piece.lines) for piece in pieces]
+    above = "\n".join(row for row in notebook.head.split("\n") if not row.startswith("# ")).strip("\n")
+    if above.strip():
+        title, _, rest = found[0].partition("\n")
+        found[0] = f"{title}\n\n{above}\n{rest}"
+    return found
+
+
+def _pieces(notebook: Notebook, groups: Sequence[tuple[str, Sequence[int]]]) -> list[Piece]:
+    """With titles of which no two are alike."""
+    taken: set[str] = set()
+    found: list[Piece] = []
+    for title, rows in groups:
+        name, number = one_line(title, LONGEST_TITLE), 2
+        while name.casefold() in taken:
+            name, number = one_line(f"{title} ({number})", LONGEST_TITLE), number + 1
+        taken.add(name.casefold())
+        found.append(Piece(name, tuple(notebook.lines[row] for row in rows)))
+    return found
+
+
+def _alike(size: int, count: int, near: Near) -> list[list[int]]:
+    """So many groups around lines that have little in common, each line in the one it is nearest to."""
+    ties = [sum(near(one, other) for other in range(size) if other != one) for one in range(size)]
+    seeds = [max(range(size), key=lambda row: ties[row])]
+    while len(seeds) < count:
+        left = [row for row in range(size) if row not in seeds]
+        seeds.append(max(left, key=lambda row: (-max(near(row, seed) for seed in seeds), ties[row])))
+    groups = [[seed] for seed in seeds]
+    for row in range(size):
+        if row not in seeds:
+            close = [sum(near(row, other) for other in group) / len(group) for group in groups]
+            groups[close.index(max(close))].append(row)
+    return [sorted(group) for group in groups]
+
+
+def _subjects(notebook: Notebook, groups: Sequence[Sequence[int]]) -> list[str]:
+    """For each group a word or two that many of its lines have and the others have not; empty where there is none."""
+    title = content_words(notebook.title)
+    lines = [_spelled(line.text, title) for line in notebook.lines]
+    found: list[str] = []
+    for group in groups:
+        inside, outside = Counter(word for row in group for word in lines[row]), Counter[str]()
+        for row in set(range(len(lines))) - set(group):
+            outside.update(lines[row])
+        best = sorted(inside, key=lambda word: (-(inside[word] - outside[word]), word))
+        told = [word for word in best if inside[word] >= 2 and inside[word] > 2 * outside[word]][:2]
+        found.append(" and ".join(told))
+    return found
+
+
+def _spelled(text: str, without: Collection[str]) -> set[str]:
+    """The words of a line that could be a title, as they are spelled at their simplest."""
+    words = [word for word in cut(text) if len(word) > 3 and fold(word) not in EVERYDAY | _TELLING]
+    return {fold(word) for word in words if not content_words(word) <= frozenset(without)}
+
+
+def _when(notebook: Notebook, rows: Sequence[int]) -> str:
+    days = sorted(day for row in rows if (day := notebook.lines[row].day) is not None)
+    if not days:
+        return f"lines {rows[0] + 1} to {rows[-1] + 1}"
+    first, last = _month(days[0]), _month(days[-1])
+    return first if first == last else f"{first} to {last}"
+
+
+def _month(day: date) -> str:
+    return f"{_MONTHS[day.month - 1]} {day.year}"

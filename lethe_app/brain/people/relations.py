@@ -1,0 +1,118 @@
+"""Words for the people and animals in a speaker's life, and whom an English clause is about."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
+from lethe_app.retrieval.query_terms import WORD
+
+_GROUPS = tuple(
+    frozenset(line.split())
+    for line in """
+    mother mothers mum mom mums moms mama mummy mommy ma parent parents
+    father fathers dad dads papa daddy pa parent parents
+    son sons boy boys child children kid kids twin twins baby babies toddler teen teenager
+    daughter daughters girl girls child children kid kids twin twins baby babies toddler teen teenager
+    wife wives spouse partner fiancee fiancée bride
+    husband husbands hubby spouse partner fiance fiancé groom
+    girlfriend gf partner
+    boyfriend bf partner
+    sister sisters sis sibling siblings twin
+    brother brothers bro sibling siblings twin
+    grandmother grandma gran granny nan nana grandparent grandparents
+    grandfather grandpa granddad grandad grandparent grandparents
+    grandson grandsons grandchild grandchildren grandkid grandkids
+    granddaughter granddaughters grandchild grandchildren grandkid grandkids
+    aunt auntie
+    uncle uncles
+    cousin cousins
+    nephew nephews
+    niece nieces
+    friend friends buddy buddies pal pals mate mates bestie bff
+    neighbour neighbours neighbor neighbors
+    colleague colleagues coworker coworkers teammate teammates
+    boss manager supervisor
+    flatmate flatmates roommate roommates housemate housemates
+    teacher professor tutor mentor coach
+    dog dogs puppy puppies pup pups pet pets terrier labrador lab poodle collie spaniel corgi retriever greyhound beagle husky
+    cat cats kitten kittens kitty pet pets tabby
+    horse horses pony ponies mare foal pet pets
+    """.strip().splitlines()
+)
+"""Words that may stand for each other."""
+_PEOPLE = re.compile(rf"(?:{RELATIVES}|{ANIMALS})", re.IGNORECASE)
+_ALL = frozenset().union(*_GROUPS)
+_LEADS = re.compile(
+    r"\W*(?:(?:and|but|so|well|oh|also|because|that|which|actually|yesterday|today|tonight|now|then|yeah|yes|yep|no|"
+    r"nope|ok|okay|"
+    r"when|since|as|though|although|while|btw|fyi|honestly|plus|sadly|luckily|fortunately|unfortunately|recently|lately|hey|"
+    r"hi|hello|aw|aww|wow|haha|lol|thanks|you know|you see|i think|i guess|last \w+|this \w+|\w+ (?:year|month|week|day)s? ago|"
+    r"in \w+|on \w+|both|all(?: of)?|one of|even|only)\b\W*){0,4}",
+    re.IGNORECASE,
+)
+_SELF = re.compile(r"(?:i|im|ive|i'm|i've|i'd|i'll|we|we're|we've|we'll|we'd|me and|myself|us)\b", re.IGNORECASE)
+_MINE = re.compile(r"(?:my|our) (?P<who>[\w'-]+(?: [\w'-]+){0,2})", re.IGNORECASE)
+_AND_I = re.compile(r"^(?:[\w'-]+ ){1,4}(?:and|&) (?:i|me)\b", re.IGNORECASE)
+_THIRD = re.compile(r"(?:he|she|they|he's|she's|they're|hes|shes|theyre|his|her|their)\b", re.IGNORECASE)
+_YOU = re.compile(r"(?:you|you're|youre|you've|you'd|you'll|u|ur|your)\b", re.IGNORECASE)
+_VERBS = frozenset(
+    """
+    is was are were has had have been gave got goes went does did can will would said says told makes made works lives loves
+    likes died taught helped came bought plays wants and or with in on at to for from just recently always
+    """.split()  # noqa: SIM905
+)
+"""What ends the words after “my”."""
+
+
+class Subject(StrEnum):
+    """Whom a clause is about."""
+
+    SELF = "self"
+    RELATION = "relation"
+    """Somebody of the speaker's: “my mother”."""
+    THIRD = "third"
+    """He, she or they."""
+    LISTENER = "listener"
+    UNSPOKEN = "unspoken"
+    """No subject at its beginning, as in “Just moved to Leeds!”."""
+
+
+def subject_of(clause: str) -> tuple[Subject, str]:
+    """Return whom an English clause is about, and the word for a relation."""
+    plain = clause.replace("’", "'")
+    lead = _LEADS.match(plain)
+    rest = plain[lead.end() :] if lead else plain
+    if _SELF.match(rest):
+        return Subject.SELF, ""
+    if mine := _MINE.match(rest):
+        relation = _head(mine["who"])
+        if not relation:
+            return Subject.SELF, ""
+        return (Subject.SELF, "") if _AND_I.match(rest) else (Subject.RELATION, relation)
+    if _THIRD.match(rest):
+        return Subject.THIRD, ""
+    return (Subject.LISTENER, "") if _YOU.match(rest) else (Subject.UNSPOKEN, "")
+
+
+def relations_in(text: str) -> set[str]:
+    """Return the words for people and animals of somebody's life in a text, in small letters."""
+    return {word for word in map(str.lower, WORD.findall(text)) if word in _ALL or _PEOPLE.fullmatch(word)}
+
+
+def is_named(relation: str, text: str) -> bool:
+    """Does a text name this relation, in this or a kindred word?"""
+    words = set(map(str.lower, WORD.findall(text)))
+    return relation in words or any(relation in group and not group.isdisjoint(words) for group in _GROUPS)
+
+
+def _head(words: str) -> str:
+    """The relation among the words after “my”, up to the verb."""
+    for word in re.split(r"[ -]", words.lower()):
+        bare = word.removesuffix("'s").rstrip("'")
+        if bare in _VERBS:
+            return ""
+        if bare in _ALL or _PEOPLE.fullmatch(bare):
+            return bare
+    return ""

@@ -1,0 +1,1 @@
+"""What a persona brings up unasked."""

@@ -1,0 +1,61 @@
+"""Puts a waiting memory into the hidden line by which the model learns of it, above the message of the user."""
+
+from __future__ import annotations
+
+from lethe_app.brain.recall.memory_text import one_line
+from lethe_app.domain.memory import MemoryType, MemoryUnit
+
+_OPENINGS = {
+    MemoryType.GENERAL: "Something comes back to {name}",
+    MemoryType.WORLD_INFO: "{name} remembers something about this world",
+    MemoryType.WEB_SEARCH: "{name} has looked something up on the internet",
+    MemoryType.CHAT_SESSION: "An earlier conversation comes back to {name}",
+    MemoryType.JOURNAL: "{name} thinks of an entry in the journal",
+    MemoryType.IMAGE: "{name} thinks of a picture",
+    MemoryType.FILE: "{name} thinks of a document",
+    MemoryType.LOCATION: "{name} thinks of a place",
+    MemoryType.EVENT: "{name} thinks of something that happened",
+    MemoryType.PERSON: "{name} thinks of someone",
+    MemoryType.GOAL: "There is something {name} would like to achieve",
+    MemoryType.REMINDER: "There is something {name} meant to mention",
+}
+_HINTS = {
+    MemoryType.GOAL: "{name} can steer the conversation towards it, gently and only as far as it fits.",
+    MemoryType.WEB_SEARCH: "When it fits, {name} can share what turned up, in {name}'s own words.",
+    MemoryType.REMINDER: "{name} should find a natural moment in the reply to bring it up.",
+}
+_HINT = "When it fits, {name} can bring it up in the reply."
+
+
+def wording(memory: MemoryUnit, persona_name: str, *, tagged: bool, quoted: str = "") -> str:
+    """What is told, why it matters, the memory itself and what to do with it; macros stay as they are.
+
+    `tagged` is the form `<SystemEvent>[TYPE] - Topic: name.`, which models mistake less for something that was said. `quoted`
+    stands in the place of what the memory says, where strangers wrote that.
+    """
+    opening = _tag(memory) if tagged else _sentence(memory, persona_name)
+    reason = one_line(memory.reason)
+    hint = _named(_HINTS.get(memory.category, _HINT), persona_name)
+    lines = (opening, _ended(f"Why it matters: {reason}") if reason else "", quoted or one_line(memory.content), hint)
+    return "\n".join(filter(None, lines))
+
+
+def _tag(memory: MemoryUnit) -> str:
+    kind = memory.category.replace("_", " ").upper()
+    topic = one_line(memory.name)
+    return f"<SystemEvent>[{kind}] - Topic: {_ended(topic)}" if topic else f"<SystemEvent>[{kind}]"
+
+
+def _sentence(memory: MemoryUnit, persona_name: str) -> str:
+    opening = _named(_OPENINGS[memory.category], persona_name)
+    topic = one_line(memory.name)
+    return _ended(f"{opening}: {topic}" if topic else opening)
+
+
+def _named(sentence: str, persona_name: str) -> str:
+    """Not by `format`: the name may be a macro, in braces."""
+    return sentence.replace("{name}", persona_name)
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "!", "?", "…")) else f"{sentence}."

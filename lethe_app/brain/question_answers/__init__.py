@@ -1,0 +1,1 @@
+"""Answers completed by the questions they answer."""

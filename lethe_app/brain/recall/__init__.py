@@ -1,0 +1,1 @@
+"""Which memories may be recalled, and how they read in a prompt."""

@@ -1,0 +1,95 @@
+"""Hears when somebody asks for memory in so many words, and about what: then less is enough to be reminded of it.
+
+English only: in any other language nothing is heard, and a question is weighed as any other sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from lethe_app.brain.vocabulary.normalize import fold as plain
+from lethe_app.brain.vocabulary.stems import stem
+from lethe_app.retrieval.query_terms import EVERYDAY, cut, question
+
+LONGEST = 2000
+"""Characters of a message in which such a question is looked for."""
+_NOW = r"(?:(?:still|even|also|perhaps|maybe|by any chance|ever|already|once|actually|really|just|not|again) )*"
+_SAID = (
+    r"(?:tell|told|say|said|mention(?:ed)?|talk(?:ed)?|speak|spoken|spoke|show|showed|shown|write|written|wrote|discuss(?:ed)?)"
+    r"(?: (?:to|with) (?:you|each other))?(?: you)?(?: (?:anything|something|everything|a lot|much|before|already|once))*"
+)
+_OF = r" (?:about|of|on|regarding|concerning) "
+_BEGINS = r"(?:that|how|what|where|who|when|why|my|our|his|her|their)\b"
+_KNOW = r"(?:know|remember|recall)"
+_ASKS = tuple(
+    re.compile(rf"^{pattern}(?P<topic>.+)", re.IGNORECASE)
+    for pattern in (
+        rf"(?:do|don't|did|can|can't|could|would) (?:you|u) {_NOW}(?:remember|recall) ",
+        rf"(?:you )?{_NOW}remember (?=(?:when|how|that|the|my|our|your|his|her|their|what|who|where|which)\b.*\?)",
+        rf"(?:do|don't|did) you {_NOW}know(?: anything| something| a bit| a little| much| more| all)?{_OF}",
+        rf"(?:do|don't) you {_NOW}know (?=(?:what|who|where|when|how|which)\b(?: \S+){{0,2}} (?:my|our)\b)",
+        rf"(?:what|how much|anything|something)(?: else)?(?: (?:do|did|can|could) you)? {_NOW}{_KNOW}{_OF}",
+        rf"what(?: else)? have you (?:learnt|learned|heard|noted|kept|got){_OF}",
+        rf"(?:what|when|where|how (?:often|much))(?: else)? (?:did|have|had|was it(?: that)?) (?:i|we) {_NOW}{_SAID}{_OF}",
+        rf"(?:have|haven't|had|did|didn't) (?:i|we) {_NOW}{_SAID}(?:{_OF}| (?={_BEGINS}))",
+        rf"(?:have|haven't|had|did|didn't) (?:i|we) {_NOW}mention(?:ed)?(?: to you)? ",
+        r"(?:what|who|where|when|which|how)\b(?: was| were| is| are| did| do| does|'s)? (?=.*\bagain ?\?)",
+        rf"(?:(?:please )?tell me |say |list )?(?:what|everything|all)(?: that)? you {_NOW}{_KNOW}{_OF}",
+        r"(?:(?:please|can you|could you|would you) )?remind me (?:(?:again )?(?:of|about) |(?=(?:what|who|where|when|how)\b))",
+    )
+)
+_END = re.compile(r"(?<=[.?!…])\s+|[\n\"*]+")
+OPENING_WORDS = re.compile(
+    r"^(?:(?:(?:so|and|but|oh|hey|hi|hello|well|ok|okay|now|please|say|listen|by the way|btw|hm+|um+|tell me|anyway|then)\b|"
+    r"\w+(?=,))[\s,.…—-]+){0,3}",
+    re.IGNORECASE,
+)
+"""Small words, or a name, before the question."""
+_OWNED = re.compile(
+    r"\b(?:my|our|your) (?:(?:new|old|own|first|last|best|other|little|big|favou?rite) )*"
+    r"(?P<what>family|friends?|kids?|job|work|home|house|room|town|name|story|stories|plans?|place|picture|wife|car)\b",
+    re.IGNORECASE,
+)
+"""Words of every day that are a topic when they are somebody's."""
+
+
+_IDLE = frozenset("again anything everything yet called named names mentioned discussed conversation".split())  # noqa: SIM905
+"""Words of the asking itself."""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """What memory is asked for."""
+
+    words: frozenset[str]
+    """Their stems."""
+    names: frozenset[str]
+    """Those of them that are written like names: without them it is another thing."""
+
+    def is_met(self, texts: Iterable[str]) -> bool:
+        """Do these texts speak of it: by every name, and by more than half of all its words?"""
+        there = self.words.intersection(stem(word) for text in texts for word in cut(text))
+        return self.names <= there and 2 * len(there) > len(self.words)
+
+
+def topic(text: str, present: Collection[str] = ()) -> Topic | None:
+    """What the last question for memory in a text is about; None where there is none, or it is about nothing.
+
+    Those `present` are no topic: nearly everything she remembers is of them.
+    """
+    for sentence in reversed(_END.split(plain(text[:LONGEST], keep_case=True))):
+        asked = OPENING_WORDS.sub("", sentence.strip(), count=1)
+        found = next((match["topic"] for pattern in _ASKS if (match := pattern.match(asked))), "")
+        if found and (named := topic_of(found, present)):
+            return named
+    return None
+
+
+def topic_of(asked: str, present: Collection[str]) -> Topic | None:
+    """Its telling words; or, where all of them are words of every day, those that are somebody's."""
+    heard = question(f"about {asked}", present)
+    telling = {word for word in heard.words if word not in EVERYDAY} - _IDLE
+    words = telling or {match["what"].lower() for match in _OWNED.finditer(asked)}
+    return Topic(frozenset(map(stem, words)), frozenset(map(stem, heard.names & words))) if words else None

@@ -1,0 +1,267 @@
+"""Memories, sessions, people and places that were mentioned by one of their keywords or by name, the most important first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import tzinfo
+from uuid import UUID, uuid5
+
+from lethe_app.brain.lore.compiled import OpenLore
+from lethe_app.brain.lore.engine import evaluate
+from lethe_app.brain.lore.evaluation import Blocked, Cause, Evaluation, Fired, Turn
+from lethe_app.brain.lore.regex_keywords import read_expression
+from lethe_app.brain.lore.state import LoreState
+from lethe_app.brain.recall.memory_text import form_of, snippet
+from lethe_app.brain.text.scan_window import Window
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.domain.recall import Because, NotRecalled, Recollection, Way
+from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.retrieval.query_terms import STOP_WORDS, fold
+
+MOST = 3
+"""Of all that were mentioned."""
+BY_TITLE = frozenset({MemoryType.PERSON, MemoryType.LOCATION})
+PER_RELEVANCE = 10
+"""What a level of relevance adds to a session's priority."""
+SESSION_DEPTH = 3
+"""Messages from the newest one upwards at which sessions stand."""
+_TITLES = UUID("9c1f6a52-6f5b-4d0e-a2c5-5d1f2f0f8b11")
+
+
+@dataclass(frozen=True)
+class Mentioned:
+    """One that comes, and why."""
+
+    memory: MemoryUnit
+    way: Way
+    key: str
+    """The keyword or title that was said; empty if it is there from an earlier turn."""
+    because: Because
+    rank: int
+    """Its priority; for a session with its relevance."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What comes of a turn. Whoever only wanted to know lets `state` go."""
+
+    mentioned: list[Mentioned]
+    """The highest rank first."""
+    blocked: list[NotRecalled]
+    state: LoreState
+    """Which ones stay for further turns; belongs to the session, beside that of its worlds."""
+
+
+class Pool:
+    """Keeps what it made ready for the turn before, so that only changed memories are read again."""
+
+    def __init__(self) -> None:
+        self._made: dict[UUID, tuple[tuple[object, ...], WorldEntry]] = {}
+        self._ready: dict[UUID, tuple[tuple[object, ...], WorldEntry]] = {}
+        self._lore = OpenLore()
+        self._waiting = OpenLore()
+
+    def listen(
+        self,
+        memories: Iterable[MemoryUnit],
+        sessions: Iterable[ChatSession],
+        window: Window,
+        state: LoreState,
+        turn: Turn,
+        *,
+        most: int = MOST,
+    ) -> Outcome:
+        """Who was mentioned in the message or the last one before it; titles count in the message alone.
+
+        Sticky memories are there anyway and so take no place. The current session does not belong among `sessions`.
+        """
+        candidates = [memory for memory in (*memories, *sessions) if _takes_part(memory)]
+        before, self._made = self._made, {}
+        by_guid: dict[UUID, MemoryUnit] = {}
+        worded = [self._entry(by_guid, before, each, titled=False) for each in candidates if _has_keywords(each)]
+        titled = [self._entry(by_guid, before, each, titled=True) for each in candidates if _has_title(each)]
+        worlds = (_world("keywords", worded, depth=1), _world("titles", titled, depth=0))
+        evaluation = evaluate(self._lore.of(worlds, turn.expand), window, state, turn)
+        return _outcome(evaluation, by_guid, most)
+
+    def keywords(self, waiting: Iterable[MemoryUnit], window: Window, turn: Turn) -> dict[UUID, str]:
+        """For each memory that waits for its moment and has a keyword in the message: that keyword."""
+        before, self._ready = self._ready, {}
+        entries = [self._waiting_entry(memory, before) for memory in waiting]
+        lore = self._waiting.of((_world("waiting", entries, depth=0),), turn.expand)
+        return {fired.entry.guid: fired.key for fired in evaluate(lore, window, LoreState(), turn).fired if fired.key}
+
+    def _waiting_entry(self, memory: MemoryUnit, before: Mapping[UUID, tuple[tuple[object, ...], WorldEntry]]) -> WorldEntry:
+        """The same as long as nothing changed; its moment is not left to chance."""
+        facets, known = _facets(memory), before.get(memory.guid)
+        if known is None or known[0] != facets:
+            known = (facets, _worded(memory, trigger_chance=1.0, duration=1))
+        self._ready[memory.guid] = known
+        return known[1]
+
+    def _entry(
+        self,
+        by_guid: dict[UUID, MemoryUnit],
+        before: Mapping[UUID, tuple[tuple[object, ...], WorldEntry]],
+        memory: MemoryUnit,
+        *,
+        titled: bool,
+    ) -> WorldEntry:
+        """The very same one as the turn before, if nothing changed: the lore then need not be compared in depth."""
+        guid = uuid5(_TITLES, str(memory.guid)) if titled else memory.guid
+        facets = _facets(memory)
+        known = before.get(guid)
+        if known is None or known[0] != facets:
+            known = (facets, _titled(memory, guid) if titled else _worded(memory))
+        self._made[guid] = known
+        by_guid[guid] = memory
+        return known[1]
+
+
+def recollection(
+    mentioned: Mentioned, *, dates: bool, session_depth: int = SESSION_DEPTH, zone: tzinfo | None = None
+) -> Recollection:
+    """It, as it goes into the prompt; `dates`: does the persona want them with sessions?"""
+    memory = mentioned.memory
+    is_session = memory.category is MemoryType.CHAT_SESSION
+    return Recollection(
+        memory=memory.guid,
+        category=memory.category,
+        title=memory.name,
+        text=snippet(memory, form_of(memory.category, dates=dates), zone=zone),
+        way=mentioned.way,
+        because=[mentioned.because],
+        score=mentioned.rank,
+        priority=mentioned.rank,
+        position_index=session_depth if is_session else memory.position_index,
+    )
+
+
+def _worded(memory: MemoryUnit, **fields: object) -> WorldEntry:
+    """The memory as an entry that wakes by its keywords."""
+    return _entry(
+        memory,
+        guid=memory.guid,
+        keywords_main=memory.keywords_main,
+        keywords_secondary=memory.keywords_secondary,
+        word_link=memory.word_link,
+        case_sensitive=memory.case_sensitive,
+        **fields,
+    )
+
+
+def _titled(memory: MemoryUnit, guid: UUID) -> WorldEntry:
+    """The memory as an entry that wakes by its name; one that is a small word, such as Will, only with its capital."""
+    small = fold(memory.name.strip()) in STOP_WORDS
+    return _entry(memory, guid=guid, keywords_main=[memory.name], case_sensitive=small)
+
+
+def _entry(memory: MemoryUnit, **fields: object) -> WorldEntry:
+    """A session stays one turn, whatever it says."""
+    values = {
+        "name": memory.name,
+        "content": memory.content,
+        "added": memory.added,
+        "last_trigger": memory.added,
+        "end_time": memory.end_time,
+        "priority": memory.priority,
+        "duration": 1 if memory.category is MemoryType.CHAT_SESSION else memory.duration,
+        "trigger_chance": memory.trigger_chance,
+        "enabled": memory.enabled,
+    }
+    return WorldEntry.model_validate({**values, **fields})
+
+
+def _facets(memory: MemoryUnit) -> tuple[object, ...]:
+    """What of a memory its entries are made of; not what changes when it is merely brought up."""
+    return (
+        memory.name,
+        memory.content,
+        memory.category,
+        memory.added,
+        memory.end_time,
+        memory.priority,
+        memory.duration,
+        memory.trigger_chance,
+        memory.enabled,
+        tuple(memory.keywords_main),
+        tuple(memory.keywords_secondary),
+        memory.word_link,
+        memory.case_sensitive,
+    )
+
+
+def _world(name: str, entries: list[WorldEntry], *, depth: int) -> World:
+    return World(name=name, scan_depth=depth, do_embeds=False, entries=entries)
+
+
+def _takes_part(memory: MemoryUnit) -> bool:
+    return not memory.sticky and memory.insertion is MemoryInsertion.TRIGGER and bool(memory.content.strip())
+
+
+def _has_keywords(memory: MemoryUnit) -> bool:
+    return bool(memory.keywords_main or memory.keywords_secondary)
+
+
+def _has_title(memory: MemoryUnit) -> bool:
+    """Does its name count, and can it be said? What reads as a regular expression is not taken for a name."""
+    name = memory.name.strip()
+    return memory.category in BY_TITLE and bool(name) and read_expression(name) is None
+
+
+def _outcome(evaluation: Evaluation, by_guid: Mapping[UUID, MemoryUnit], most: int) -> Outcome:
+    best: dict[UUID, tuple[Mentioned, Fired]] = {}
+    for fired in sorted(evaluation.fired, key=lambda fired: (not fired.key, fired.message_index or 0)):
+        memory = by_guid[fired.entry.guid]
+        best.setdefault(memory.guid, (_mentioned(memory, fired), fired))
+    ranked = sorted(best.values(), key=lambda each: _standing(*each))
+    left_out = {each.memory.guid: each for each, _fired in ranked[most:]}
+    blocked = {guid: _left_out(each, most) for guid, each in left_out.items()}
+    for each in evaluation.blocked:
+        memory = by_guid[each.entry.guid]
+        if memory.guid not in best:
+            blocked.setdefault(memory.guid, _blocked(memory, each))
+    never_came = {
+        fired.entry.guid
+        for fired in evaluation.fired
+        if fired.reason is not Cause.ACTIVE and by_guid[fired.entry.guid].guid in left_out
+    }
+    entries = {guid: record for guid, record in evaluation.state.entries.items() if guid not in never_came}
+    return Outcome([each for each, _fired in ranked[:most]], [*blocked.values()], LoreState(entries=entries))
+
+
+def _mentioned(memory: MemoryUnit, fired: Fired) -> Mentioned:
+    is_title = fired.entry.guid != memory.guid
+    where = "the message" if not fired.message_index else "the last message before it"
+    match fired.reason:
+        case Cause.ACTIVE:
+            way, reason = Way.ACTIVE, Because(what="it stays until turn", value=fired.active_until)
+        case Cause.KEY if is_title:
+            way, reason = Way.TITLE, Because(what=f"its name, “{fired.key}”, was said in {where}")
+        case Cause.KEY:
+            way, reason = Way.KEYWORD, Because(what=f"the keyword “{fired.key}” was said in {where}")
+        case _:
+            way, reason = Way.WOKEN, Because(what="none of the words was said that keep it asleep")
+    return Mentioned(memory, way, fired.key, reason, _rank(memory))
+
+
+def _rank(memory: MemoryUnit) -> int:
+    return memory.priority + (PER_RELEVANCE * memory.relevance if isinstance(memory, ChatSession) else 0)
+
+
+def _standing(mentioned: Mentioned, fired: Fired) -> tuple[object, ...]:
+    """By rank; of equals those that were said now come first, then the newest; the guid makes any order give the same."""
+    memory = mentioned.memory
+    distance = fired.message_index if fired.message_index is not None else 99
+    return (-mentioned.rank, distance, -memory.added.timestamp(), memory.guid)
+
+
+def _left_out(mentioned: Mentioned, most: int) -> NotRecalled:
+    detail = f"only {most} come, and others go before its rank of {mentioned.rank}"
+    return NotRecalled(memory=mentioned.memory.guid, title=mentioned.memory.name, why="crowded out", detail=detail)
+
+
+def _blocked(memory: MemoryUnit, blocked: Blocked) -> NotRecalled:
+    return NotRecalled(memory=memory.guid, title=memory.name, why=blocked.why.value, detail=blocked.detail)

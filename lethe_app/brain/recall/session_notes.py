@@ -1,0 +1,116 @@
+"""Keeps a handful of plain values learnt in this session (name, home, mood, quest), for a prompt that needs no more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from lethe_app.brain.dialogue.dialogue_acts import read_parts
+from lethe_app.brain.fact_rules.durability import judge, plain
+from lethe_app.brain.text.sentences import clauses, sentences
+from lethe_app.brain.text.utterance import Said
+from lethe_app.domain.chat import Role
+
+MOST_VALUES = 24
+"""The oldest value gives way to one more."""
+LONGEST = 60
+"""Characters of a value."""
+QUEST = "current_quest"
+
+_END = r"(?=$|,| and | but | with | because | for now)"
+_VALUE = rf"(?P<value>[\w'’& -]{{1,{LONGEST}}}?)"
+_CLOSE = "wife|husband|partner|girlfriend|boyfriend|dog|cat|horse|parrot|rabbit|hamster"
+_LASTING = tuple(
+    (re.compile(pattern + r"\Z", re.IGNORECASE), key)
+    for pattern, key in (
+        (r"my (?:full |first |real )?name is (?P<value>[a-z][\w'-]*(?: [A-Z][\w'-]*){0,2})", "user_name"),
+        (r"(?:I go by|(?:everyone|people|my friends) calls? me) (?P<value>[a-z][\w'-]*)", "user_name"),
+        (rf"I(?:'m| am) (?:\w+ly )?(?:living|based) in {_VALUE}{_END}.*|I live in (?P<other>[\w' -]+?){_END}.*", "home"),
+        (rf"I(?:'m| am| come) (?:originally )?from {_VALUE}{_END}.*", "origin"),
+        (r"I(?:'m| am) (?P<value>\d{1,3})(?: years old)?", "age"),
+        (rf"I work as an? {_VALUE}(?: (?:in|at|for|on) .*)?", "job"),
+        (r"my birthday is (?:on )?(?P<value>.+)", "birthday"),
+        (r"my favou?rite (?P<what>[a-z]+) is (?P<value>.+)", "favourite {what}"),
+        (rf"my (?P<what>{_CLOSE})(?:'s name is| is called| is named) (?P<value>[\w' -]+)", "{what}"),
+        (rf"I have an? (?:\w+ )?(?P<what>{_CLOSE}) (?:named|called) (?P<value>[\w'-]+)", "{what}"),
+    )
+)  # fmt: skip
+_JOB = re.compile(r"I(?:'m| am) (?:an?|the) (?P<value>[\w' -]+?)(?: (?:in|at|for|on|with|by|from) .*)?\Z", re.IGNORECASE)
+_MOODS = (
+    r"(?:tired|exhausted|sad|happy|angry|furious|nervous|anxious|excited|bored|lonely|stressed|upset|scared|worried|hungry|"
+    r"sick|depressed|relaxed|cheerful|miserable|frustrated|overwhelmed|heartbroken|hopeful|proud|sleepy|grumpy|thrilled|"
+    r"terrified)"
+)
+_MOOD = re.compile(
+    r"I(?:'m| am| feel|'m feeling| am feeling) (?:just |so |very |really |a bit |a little |quite |pretty |still |"
+    rf"too )*(?P<value>{_MOODS})(?: (?:today|tonight|right now|about .*|after .*|because .*|now|and .*))?\Z",
+    re.IGNORECASE,
+)
+_QUEST = re.compile(
+    r"(?:(?:our|my|the|your) (?:quest|mission|task|goal) is(?: now)? to|(?:we|I) (?:must|have sworn to|"
+    r"have vowed to)(?= (?:find|reach|rescue|save|retrieve|bring|defeat|destroy|deliver|recover|return|stop|slay|free|"
+    r"protect|escort|steal|solve|catch|cross|carry|open|seal|win)\b)|(?:we're|we are|I'm|I am) (?:looking for|searching for|"
+    r"on a quest to|on a mission to|hunting(?: for)?)) (?P<value>.{4,60})\Z",
+    re.IGNORECASE,
+)
+_SEEKING = re.compile(r"(?:looking|searching) for|hunting", re.IGNORECASE)
+_EMPTY = re.compile(
+    r"\b(?:it|this|that|you|him|her|them|something|someone|here|there|words|trouble|what|ways?|excuses?|jobs?|job|keys)\b",
+    re.IGNORECASE,
+)
+
+
+def learn(lines: Sequence[Said], known: Mapping[str, str]) -> dict[str, str]:
+    """What is known with what these lines say: key → value, newer values in place of older ones, the newest key last.
+
+    English only. Only what the user states as themselves counts, and a quest the user names in a played scene. Questions,
+    hedges and quotations teach nothing. `known` is not changed.
+    """
+    values = dict(known)
+    for line, parts in zip(lines, read_parts(lines), strict=True):
+        if line.role is not Role.USER:
+            continue
+        for key, value in (*_of(parts.plain), *(pair for pair in _of(parts.in_character) if pair[0] == QUEST)):
+            if key != "mood" and values.get(key) == value:
+                continue
+            values.pop(key, None)
+            values[key] = value
+    return dict(list(values.items())[-MOST_VALUES:])
+
+
+def block(values: Mapping[str, str]) -> str:
+    """“Known facts about this session: home=Porto, mood=tired.”, or nothing where nothing is known."""
+    pairs = ", ".join(f"{key}={value}" for key, value in values.items() if value)
+    return f"Known facts about this session: {pairs}." if pairs else ""
+
+
+def _of(text: str) -> Iterator[tuple[str, str]]:
+    for sentence in sentences(text[:4000]):
+        if sentence.endswith("?") or re.match(r"(?:if|when|imagine|suppose|pretend)\b", sentence, re.IGNORECASE):
+            continue
+        for clause in clauses(sentence):
+            yield from _values(clause)
+
+
+def _values(clause: str) -> Iterator[tuple[str, str]]:
+    """Keys and values of one clause."""
+    if (quest := _QUEST.match(clause)) and not _EMPTY.search(quest["value"]):
+        sought = "find " if _SEEKING.search(quest[0][: quest.start("value")]) else ""
+        yield QUEST, _clean(sought + quest["value"])
+    if mood := _MOOD.match(clause):
+        yield "mood", mood["value"].lower()
+    rule = judge(clause)
+    if not rule:
+        return
+    for pattern, key in _LASTING:
+        if found := pattern.match(clause):
+            groups = found.groupdict()
+            value = groups.get("value") or groups.get("other") or ""
+            yield key.format(what=(groups.get("what") or "").lower()), _clean(value)
+    if rule.key == "job" and plain(clause).startswith("i am") and (found := _JOB.match(clause)):
+        yield "job", _clean(found["value"])
+
+
+def _clean(value: str) -> str:
+    """On one line, without the signs that the block itself uses."""
+    return re.sub(r"[=,\s]+", " ", value).strip(" .!;:'\"")[:LONGEST]

@@ -1,0 +1,211 @@
+"""Recognises a request for the conversations of a time: “What did we talk about on May 2nd?”, “How was I last week?”.
+
+Such a message asks for what was said then, whatever its words. A message that only mentions a time (“I was tired yesterday”,
+“my exam is on May 2nd”) is no request. English, and the basic forms of a few languages (`foreign_time_words`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import date
+from enum import Enum, auto
+
+from lethe_app.brain.dates.past_times import PastTime, past_times, without_times
+from lethe_app.brain.recall.explicit_requests import OPENING_WORDS, Topic, topic_of
+from lethe_app.brain.recall.foreign_time_words import in_english
+from lethe_app.brain.vocabulary.normalize import fold
+
+LONGEST = 2000
+"""Characters of a message that are read."""
+
+
+class Edge(Enum):
+    """An end of all the conversations there were."""
+
+    FIRST = auto()
+    LAST = auto()
+
+
+@dataclass(frozen=True)
+class TimeRequest:
+    """Which conversations are asked for."""
+
+    times: tuple[PastTime, ...] = ()
+    edge: Edge | None = None
+    """With `times`, the first or last of those days; alone, the first or last of all."""
+    skipped: int = 0
+    """Conversations to pass over from that end: 1 for “the time before last”."""
+    topic: Topic | None = None
+    """What the conversation has to be about; for `times` only what comes first."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Is it about single days?"""
+        return bool(self.times) and all(time.is_exact for time in self.times)
+
+
+_TALKED = (
+    r"(?:talk(?:ed|ing)?|spoke|speak(?:ing)?|spoken|chat(?:ted|ting)?|discuss(?:ed|ing)?|tell(?:ing)?|told|say(?:ing)?|said|"
+    r"mention(?:ed|ing)?|wr[io]te|writing|written|text(?:ed|ing)?|messaged?|shared?|sharing|complain(?:ed|ing)?|"
+    r"rant(?:ed|ing)?|vent(?:ed|ing)?|ask(?:ed|ing)?|confess(?:ed)?|promised?|agreed?|argu(?:ed?|ing)|decided?|recommend(?:ed)?|"
+    r"suggest(?:ed)?|go(?:ing)? over|went over|went through|cover(?:ed)?|worried|worry(?:ing)?)"
+)
+_TALK = r"(?:conversation|convo|chat|talk|discussion|session|exchange|story|scene|adventure|game|rp|roleplay|call|meeting)s?"
+_WH = r"\b(?:what|whats|what's|which|who|whom|where|how|why)\b"
+_ADVERB = r"(?:(?:really|just|even|ever|still|also|actually|already|again|both|first|last|originally|exactly) )*"
+_WHICH = r"(?:(?:very|first|last|latest|previous|earlier|most recent|recent|long|little|whole|entire) )*"
+_TOLD_ME = (
+    r"(?:tell(?:ing)? me|told me|say(?:ing)?\b|said|suggest|recommend|advi[sc]e|promise|call(?:ed)? me|ask(?:ed)? me|give me|"
+    r"remind me|teach me|show me|explain)"
+)
+_WAS_UP = r"(?:going on|new|up|wrong|bothering|troubling|on my mind|it about)"
+_ASKED = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"{_WH}(?: [\w'-]+){{0,4}}? (?:did|had|have|were|was) we\b",
+        r"\b(?:what|whats|which|who|whom|where|how)\b(?: [\w'-]+){0,4}? (?:did|had|have|was) i\b(?! (?:supposed|meant|born))",
+        r"\bwhy (?:was i (?:so |feeling |in )?|did i (?:feel|seem|sound) )(?!tired\b)\w+",
+        rf"(?:did|have|had|were|was|when did|when was) we {_ADVERB}(?:{_TALKED}|meet|met|finish|play|leave|stop|start)\b",
+        r"\bhow (?:was|were|has|had)(?: \w+)? (?:i|we|my)\b(?! (?:supposed|to))",
+        r"\bdid i (?:tell|say|mention|share|write|ask)(?: to)?(?: you)? (?:any|some|every)(?:thing|body|one)\b",
+        rf"\b(?:what|which|where|how|why)(?: [\w'-]+){{0,3}}? (?:did|had|have|were|was) you {_ADVERB}{_TOLD_ME}",
+        rf"\b(?:when|how|where) (?:and \w+ )?did we {_ADVERB}(?:meet|met|start|begin|get to know)\b",
+        r"\bwhen (?:did|was|were) (?:we|i|our)\b",
+        rf"\b(?:did|have) we (?:have|had) (?:a|any) {_TALK}\b",
+        r"\bwhat(?:'?s| is| was| were) the (?:very )?(?:first|last|latest) (?:thing|topic|subject)s?\b",
+        r"\bwhat (?:was|were) my \w+",
+        rf"\b(?:what|how) (?:was|were) (?:our|\w+'s) {_WHICH}{_TALK}\b",
+    )
+)
+"""Questions that ask of the past by their order of words, with or without a question mark."""
+_ASKED_FIRST = re.compile(
+    rf"(?:was i|did i (?:feel|seem|sound|look|sleep|act)|have i been|had i been|"
+    rf"(?:.*, ?)?what (?:happened|went on|was {_WAS_UP}))\b(?! (?:to|with) you\b)"
+)
+"""The same, where the sentence begins with it."""
+_NOT_AHEAD = r"(?!(?:should|shall|will|would|could|can|might|must|do|does|am|is|are|if)\b)"
+_WHAT_WAS_SAID = re.compile(
+    rf"\b(?:what|that|the \w+|which|everything|anything|something|stuff|things?)(?: {_NOT_AHEAD}[\w'-]+){{0,3}}? (?:i|we|you) "
+    rf"{_ADVERB}(?:was |were |had |have |did )?{_TALKED}\b"
+)
+_OUR_TALK = re.compile(
+    rf"\b(?:our|yesterday's|\w+day's|last \w+'s) {_WHICH}{_TALK}\b|"
+    rf"\b(?:the|that) {_WHICH}(?:conversation|convo|chat|talk|discussion)s?\b|"
+    rf"\bthe (?:last|previous|first) {_TALK}\b|\b(?:where|what) we (?:left|stopped|were|ended|did)\b"
+)
+_REMEMBERS = re.compile(
+    r"\b(?:(?:do|don't|did|didn't|can|can't|could|would) (?:you|u|ya|we) (?:\w+ ){0,2}?(?:remember|recall|know|forget)|"
+    r"(?:you|u) (?:\w+ )?(?:remember|recall)|have you forgotten|any memory of|(?:^|[,.] ?)remember|"
+    r"what do you (?:\w+ )?(?:remember|recall|know))\b(?! to\b| (?:that )?(?:i|my \w+) (?:have|has|am|is|need)\b)"
+)
+_KNOWS = re.compile(r"\byou (?:\w+ )?know\b")
+_SUMMARISES = re.compile(r"\b(?:recap|summari[sz]e|sum up|summary of|rundown of|catch me up|bring me up to speed|fill me in)\b")
+_REMINDS = re.compile(
+    r"\b(?:remind me|refresh my memory|walk me through|go (?:back )?over|think back to|go back to|look back (?:at|on)|"
+    r"(?:tell|show|give) me)\b(?! to\b)"
+)
+_HOW_I_WAS = re.compile(r"\b(?:what|how|where|who) (?:i|we) (?:was|were|did|had|felt|\w+ed)\b")
+_RESUMES = re.compile(
+    rf"\b(?:continue|pick (?:it |things )?(?:back )?up|resume|carry on|go on|keep going|return|get back|go back)\b.*"
+    rf"(?:\bfrom\b|\bwhere we\b|\bour\b|\bthe {_TALK}\b)"
+)
+_FORGOTTEN = re.compile(
+    r"\bi (?:can't|cannot|can not|don't|do not|couldn't) (?:\w+ )?(?:remember|recall)\b|"
+    r"\bi(?:'ve| have)? (?:completely |totally )?forg[oe]t(?:ten)?\b|\bi wonder\b|"
+    r"\bi'm (?:trying to remember|curious)\b|\bi(?:'d| would) like to know\b|\bi want to know\b"
+)
+_ANNOUNCES = re.compile(
+    r"(?:^|[,.;-] ?|\b(?:so|and|but|oh|hey|btw|well|anyway|now|ok) )(?:can|may|could|should|shall|did|have) i (?:already )?"
+    r"(?:tell|told) (?!(?:you )?(?:any|some|every))|\b(?:guess|let me tell|lemme tell|"
+    r"i(?:'ll| will| want to| wanna| have to| need to| gotta| should| must) tell|"
+    r"(?:you|u) (?:want|wanna|like|care|curious) (?:to )?(?:hear|know)|wanna hear|you know what|you won't believe|you'll never|"
+    r"(?:do|don't|did) you know what (?:happened|i did)|(?:hear|see) what)\b"
+)
+"""Begins the telling of news."""
+_AHEAD = re.compile(
+    r"\b(?:what|where|how|when|who|which)(?: \w+)? (?:should|shall|will|would|can|could|do|does|is|are|am|might|must) \w+|"
+    r"\b(?:will|shall|going to|gonna|next|tomorrow|are we still|is (?:it|our|the)) \w+"
+)
+"""Asks of what is, or is to come."""
+
+_TALKED_OF = rf"(?:(?:i|we|you) {_ADVERB}(?:have |had |were |was )?{_TALKED}|(?:i|we|you) met)"
+_FIRST = re.compile(
+    rf"\b(?:(?:first|earliest)(?: ever)? (?:{_TALK}|messages?|words?|meeting|encounter|evening|night|day (?:together|we)|"
+    rf"time (?:we|i|you) (?:ever )?(?:met|{_TALKED})|things? (?:i|we|you)(?: ever)? {_TALKED})|"
+    rf"(?:we|i|you) (?:first|originally) (?:met|meet|{_TALKED}|started)|(?:met|meet|{_TALKED}) for the first time|"
+    rf"(?:when|how|where|day|since)(?: did)? we (?:first )?(?:met|meet)\b|did we (?:first|originally) (?:meet|{_TALKED})|"
+    rf"did i first {_TALKED}|we (?:started|began) (?:talking|chatting|writing|speaking)|"
+    r"(?:very )?(?:beginning|start) of (?:us|our \w+|this \w+)|at the very (?:beginning|start)|in the very beginning)\b"
+)
+_LAST = re.compile(
+    rf"\b(?:(?:the )?last times?(?! (?:i|you|my|he|she|they|it|the|we)\b)|last times? {_TALKED_OF}|"
+    rf"last times? we (?:saw|were here|played)|(?:last|previous|most recent|latest|prior) {_TALK}|"
+    rf"(?:last|previous|most recent|latest) things? (?:i|we|you) (?:\w+ )?{_TALKED}|"
+    rf"(?:we|i|you) last {_TALKED}|(?:did we|we) (?:leave|left|stop|stopped|end|ended)(?: off)?|"
+    rf"where were we|(?:time|one|{_TALK}) before (?:last|that|the last)|"
+    r"before this (?:one|conversation|chat|session|talk)|previously)\b"
+)
+_BEFORE_LAST = re.compile(rf"\b(?:time|one|{_TALK}) before (?:last|that|the last)\b")
+_FRAME = re.compile(
+    rf"\b(?:{_TALK}|{_TALKED}|remember\w*|recall\w*|forg[eo]t\w*|remind|recap|summar\w*|sum|rundown|refresh|memory|catch|speed|fill|"
+    r"continue|pick|resume|happened|going|new|mood|feel\w*|felt|seem\w*|sound\w*|doing|busy|time|times|conversation|together|day|"
+    r"topic|subject|session|messages?|words?|left|leave|off|stopped|previous\w*|earlier|recent|latest|originally|quick\w*|short|brief\w*|"
+    r"meet|met|meeting|evening|night|morning|think|list|show|know|curious|wonder\w*|anything|something|exactly|please|pls|again)\b",
+    re.IGNORECASE,
+)
+"""Words of asking, which are no topic."""
+_SHORTENED = re.compile(r"\b(what|where|who|how|why|when)'?d (?=i\b|we\b|you\b)")
+_SENTENCE_END = re.compile(r"(?<=[?!…。？！])\s*|(?<=[^\d\W][.])\s+|[\n\"*]+")
+_ASKS_ONLY = re.compile(
+    r"(?:(?:do|can|don't) you (?:still )?)?(?:remember|recall)(?: (?:it|that|what|this))?\W*$|"
+    r"(?:what|who|where|which one) was (?:it|that)\W*$"
+)
+
+
+def time_request(text: str, today: date, present: Collection[str] = ()) -> TimeRequest | None:
+    """The last request for a time in a message said today; None where there is none."""
+    sentences = [each for part in _SENTENCE_END.split(text[:LONGEST]) if (each := fold(part, keep_case=True).strip())]
+    for place in range(len(sentences) - 1, -1, -1):
+        sentence = sentences[place]
+        if place and _ASKS_ONLY.match(sentence.lower()):  # “I told you something yesterday. Do you remember?”
+            sentence = f"{sentences[place - 1].rstrip('.')} - {sentence}"
+        if (request := _read(sentence, today, present)) is not None:
+            return request
+    return None
+
+
+def _read(sentence: str, today: date, present: Collection[str]) -> TimeRequest | None:
+    translated = in_english(sentence)
+    low = translated or _SHORTENED.sub(r"\1 did ", sentence.lower())
+    times = tuple(past_times(low, today))
+    rest = without_times(low)
+    edge = Edge.FIRST if _FIRST.search(rest) else Edge.LAST if _LAST.search(rest) else None
+    if (not times and edge is None) or not (translated or _is_asked(low)):
+        return None
+    skipped = int(edge is Edge.LAST and _BEFORE_LAST.search(rest) is not None)
+    about = None if translated else topic_of(_FRAME.sub(" ", without_times(sentence)), present)
+    return TimeRequest(times, edge, skipped, about)
+
+
+def _is_asked(low: str) -> bool:
+    """Does the sentence ask for the past that both share, or for the user's own?"""
+    if _ANNOUNCES.search(low):
+        return False
+    if any(pattern.search(low) for pattern in _ASKED) or _ASKED_FIRST.match(OPENING_WORDS.sub("", low, count=1)):
+        return True
+    shared = bool(_WHAT_WAS_SAID.search(low) or _OUR_TALK.search(low))
+    return (bool(_WHAT_WAS_SAID.search(low)) or not _AHEAD.search(low)) and _wants_it_told(low, shared=shared)
+
+
+def _wants_it_told(low: str, *, shared: bool) -> bool:
+    """Does it ask to remember, to tell again or to go on? `shared`: it names what was said between them."""
+    is_question = low.rstrip().endswith("?")
+    if _REMEMBERS.search(low):
+        return shared or (is_question and not _KNOWS.search(low))
+    if _SUMMARISES.search(low) or _RESUMES.search(low):
+        return True
+    if _REMINDS.search(low) or _FORGOTTEN.search(low):
+        return shared or bool(_HOW_I_WAS.search(low))
+    return shared and is_question

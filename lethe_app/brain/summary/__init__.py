@@ -1,0 +1,1 @@
+"""Extractive titles, summaries, keywords and plans of a conversation."""

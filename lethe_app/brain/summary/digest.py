@@ -1,0 +1,240 @@
+"""What can honestly be said of a session without a model: its title, the most telling lines, its keywords, goals and weight."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lethe_app.brain.dialogue.dialogue_acts import read_pieces
+from lethe_app.brain.fact_rules.third_person import possessive
+from lethe_app.brain.summary import endorsed_lines
+from lethe_app.brain.summary import plans as wishes
+from lethe_app.brain.summary.candidates import Material, Report, candidates, lasting, outdated, says_nothing
+from lethe_app.brain.summary.endorsed_lines import TAKEN_UP, names_in, told_sentences
+from lethe_app.brain.summary.keywords import Topic, keywords, topics
+from lethe_app.brain.summary.reported_facts import reported_facts
+from lethe_app.brain.summary.salience import Signs, Vocabulary, read_signs, salience
+from lethe_app.brain.summary.selection import choose
+from lethe_app.brain.summary.title_events import News, news_in
+from lethe_app.brain.summary.titles import titled
+from lethe_app.brain.text.reported_speech import Quote, shorten, written
+from lethe_app.brain.text.sentences import Sentence, parts, plain, words
+from lethe_app.brain.text.utterance import Said
+from lethe_app.domain.chat import Role
+from lethe_app.domain.facts import FactKind
+from lethe_app.retrieval.passage_builder import SENTENCE_END
+
+LONGEST = 1200
+"""Characters of a summary: some 300 tokens."""
+MOST_WORDS = 6
+LONGEST_TITLE = 48
+"""Of a title that is how the conversation began."""
+FADED = 0.7
+"""What the oldest report of a rolling summary weighs against the newest."""
+FLEETING = 0.6
+"""What a sentence that nobody would note counts for the title against one to be remembered."""
+LEAST = 250
+SHARE = 0.5
+"""A summary may have `LEAST` characters and so large a share of what counts as told."""
+SHARE_OF_FACTS = 0.7
+"""And this share as far as it tells facts."""
+FEWEST_FACTS = 6
+"""From which a title may say what they are about in general."""
+_MATTERS = {
+    FactKind.PEOPLE: "family",
+    FactKind.WORK: "work",
+    FactKind.HOME: "home",
+    FactKind.HEALTH: "health",
+    FactKind.TASTE: "tastes",
+    FactKind.PLAN: "plans",
+    FactKind.IDENTITY: "life",
+}
+_FRAMED = re.compile(r'(?P<name>[^"\n]{1,40}?)(?: (?:said|asked|wrote), "|：「)')
+
+
+@dataclass(frozen=True)
+class Digest:
+    """What the session browser shows and the prompt tells of a session that is over."""
+
+    title: str = ""
+    summary: str = ""
+    keywords: tuple[str, ...] = ()
+    goals: tuple[str, ...] = ()
+    relevance: int = 1
+    is_roleplay: bool = False
+
+
+def digest(lines: Sequence[Said], *, longest: int = LONGEST) -> Digest:
+    """Everything at once; no lines give an empty digest."""
+    told = _read(lines)
+    about = topics(told.certain, told.vocabulary)
+    return Digest(
+        title=_title(lines, told, about),
+        summary=_summary(told, longest),
+        keywords=keywords(about),
+        goals=wishes.goals(told.certain, [sign.plan for sign in told.certain_signs]),
+        relevance=_relevance(told.certain, told.certain_signs, len(lines)),
+        is_roleplay=told.is_played,
+    )
+
+
+def summary(lines: Sequence[Said], longest: int = LONGEST) -> str:
+    """The most telling lines in their order, one report to a line, in at most `longest` characters; short for a short talk.
+
+    They rest on what the user said and on what of the persona's lines the user took up (brain/taken_up).
+    """
+    return _summary(_read(lines), longest)
+
+
+def title(lines: Sequence[Said]) -> str:
+    """Two to seven words; where nothing stands out, how the user began."""
+    told = _read(lines)
+    return _title(lines, told, topics(told.certain, told.vocabulary))
+
+
+@dataclass(frozen=True)
+class _Told(Material):
+    """What of a conversation counts as told."""
+
+    is_played: bool
+    """Most of what the user says is in character."""
+
+    @property
+    def certain(self) -> list[Sentence]:
+        """The user's own sentences and those the user took up."""
+        return [sentence for sentence in self.sentences if sentence.standing >= TAKEN_UP]
+
+    @property
+    def certain_signs(self) -> list[Signs]:
+        """What the certain sentences show."""
+        return [sign for sentence, sign in zip(self.sentences, self.signs, strict=True) if sentence.standing >= TAKEN_UP]
+
+
+def _read(lines: Sequence[Said], known: Sequence[Sentence] = ()) -> _Told:
+    """`known` are sentences of an earlier summary, whose words count as well."""
+    pieces = read_pieces(lines)
+    told = told_sentences(lines, pieces)
+    vocabulary = Vocabulary.of([*known, *told], names_in(lines))
+    signs = [read_signs(sentence, vocabulary.speakers) for sentence in told]
+    is_played = endorsed_lines.is_roleplay(lines, pieces)
+    if not vocabulary.is_english:
+        return _Told(told, signs, [None] * len(told), [], vocabulary, is_played)
+    left_out = outdated(told, signs, vocabulary)
+    news = [None if place in left_out else _news(sentence) for place, sentence in enumerate(told)]
+    return _Told(told, signs, news, reported_facts(lines, pieces), vocabulary, is_played)
+
+
+def _news(sentence: Sentence) -> News | None:
+    """Return what a sentence of the user tells of an event, unless it is said in jest or in character."""
+    is_plain = sentence.role is Role.USER and not (sentence.in_story or sentence.asks or sentence.narrates)
+    return news_in(sentence.text) if is_plain and not says_nothing(sentence.text) else None
+
+
+def is_roleplay(lines: Sequence[Said]) -> bool:
+    """Is most of what the user says said in character? What the persona does never decides it."""
+    return endorsed_lines.is_roleplay(lines, read_pieces(lines))
+
+
+def _summary(told: _Told, longest: int) -> str:
+    if longest <= 0:
+        return ""
+    said = sum(len(sentence.text) for sentence in told.certain)
+    room, room_of_facts = (min(longest, LEAST + int(share * said)) for share in (SHARE, SHARE_OF_FACTS))
+    facts, others = candidates(told, longest)
+    chosen = choose(facts, others, dict(told.vocabulary.weights), room, room_of_facts)
+    if not chosen and (facts or others):
+        best = max([*facts, *others], key=lambda report: report.salience)
+        return shorten(best.quote.alone, longest)
+    return written(report.quote for report in chosen)
+
+
+def rolling(lines: Sequence[Said], before: str, longest: int) -> str:
+    """The rolling summary `before` with what `lines`, which just left the window, add to it; at most `longest` characters.
+
+    While there is room, the new reports follow the old. When there is none, all of them compete again by the same rule as
+    the sentences of a session, the older with less weight: old content fades, but what is most telling of it stays.
+    """
+    before = before.strip()
+    known = [line for piece in before.split("\n") for line in _lines(piece, longest)]
+    told = _read(lines, [*map(_told, known)])
+    fresh = _summary(told, max(longest // 2, 1) if known else longest).split("\n")
+    new = [line for line in fresh if line and line not in known]
+    joined = "\n".join([before, *new] if before else new)
+    if len(joined) <= longest:
+        return joined
+    together = list(dict.fromkeys([*known, *new]))
+    competing = [_again(line, place, len(together), told.vocabulary) for place, line in enumerate(together)]
+    chosen = choose([], competing, dict(told.vocabulary.weights), longest, longest)
+    return "\n".join(report.quote.alone for report in chosen) or shorten(together[-1], longest)
+
+
+def _relevance(said: Sequence[Sentence], signs: Sequence[Signs], messages: int) -> int:
+    """1 to 5: 1 + 5 x length x (1 + density + gravity) / 3, rounded, each of the three from 0 to 1.
+
+    Length is log2(1 + telling sentences) / 6, full at 63 of them. Density is the share of telling sentences, full at a half,
+    and gravity that of grave ones, of feelings and of plans, full at three in ten; both are counted by the message where
+    there are more messages than sentences. A sentence is telling by `Signs.tells`.
+    """
+    told = [sign for sentence, sign in zip(said, signs, strict=True) if not sentence.asks]
+    telling = sum(sign.tells for sign in told)
+    if not telling:
+        return 1
+    heavy = sum(sign.grave + 0.5 * (sign.tells and sign.feeling) + 0.25 * (sign.plan is not None) for sign in told)
+    length, count = min(1.0, math.log2(1 + telling) / 6), max(len(said), messages)
+    density, gravity = min(1.0, 2 * telling / count), min(1.0, heavy / count / 0.3)
+    return min(5, 1 + round(5 * length * (1 + density + gravity) / 3))
+
+
+def _title(lines: Sequence[Said], told: _Told, about: Sequence[Topic]) -> str:
+    by_role = sorted(lines, key=lambda line: line.role is not Role.USER)
+    begun = next(filter(None, map(_opening, by_role)), "")
+    if not told.facts and all(sentence.asks or says_nothing(sentence.text) for sentence in told.certain):
+        return begun  # a title made of what was only asked would say that something was told
+    least = FLEETING if told.vocabulary.is_english else 1.0
+    worth = [
+        0.0
+        if sentence.in_story and not told.is_played
+        else salience(sentence, sign, told.vocabulary) * sentence.standing * lasting(sentence, least)
+        for sentence, sign in zip(told.certain, told.certain_signs, strict=True)
+    ]
+    news = [one for sentence, one in zip(told.sentences, told.news, strict=True) if sentence.standing >= TAKEN_UP]
+    found = titled(about, told.certain, worth, news, is_english=told.vocabulary.is_english, matters=_matters(told))
+    return found or begun
+
+
+def _matters(told: _Told) -> str:
+    """Return what most of the facts are about, such as “Frank's family and work”; empty where there are few."""
+    kinds = Counter(_MATTERS[fact.kind] for fact in told.facts if fact.kind in _MATTERS)
+    if sum(kinds.values()) < FEWEST_FACTS:
+        return ""
+    return f"{possessive(told.facts[0].speaker)} {' and '.join(matter for matter, _count in kinds.most_common(2))}"
+
+
+def _opening(line: Said) -> str:
+    """The first words of a message, without actions."""
+    text = " ".join(part.text for part in parts(plain(line.text)) if not part.narrates) or plain(line.text).replace("*", "")
+    kept = text.split()[:MOST_WORDS]
+    return shorten(" ".join(kept).rstrip(" ,;:.!?…。！？"), LONGEST_TITLE)
+
+
+def _lines(piece: str, longest: int) -> list[str]:
+    """A report of an earlier summary as it is; of one that was written otherwise every sentence."""
+    found = [piece] if _FRAMED.match(piece) else SENTENCE_END.split(piece)
+    return [shorten(text, longest) for line in found if (text := " ".join(line.split()))]
+
+
+def _told(line: str) -> Sentence:
+    return Sentence(-1, "", Role.USER, line, words(line), narrates=False)
+
+
+def _again(line: str, place: int, count: int, vocabulary: Vocabulary) -> Report:
+    """A report of an earlier summary as a candidate for the next."""
+    framed = _FRAMED.match(line)
+    sentence = _told(line[framed.end() :] if framed else line)
+    worth = salience(sentence, read_signs(sentence, vocabulary.speakers), vocabulary)
+    faded = (FADED + (1 - FADED) * place / count) * max(worth, 0.1)
+    speaker = framed["name"] if framed else ""
+    return Report(Quote(place, "", line), speaker, place / count, frozenset(vocabulary.telling(sentence.words)), faded)

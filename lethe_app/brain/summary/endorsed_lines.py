@@ -1,0 +1,150 @@
+"""Selects what of a conversation counts as told: the user's own words, and those of the persona that the user took up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from lethe_app.brain.dialogue.dialogue_acts import Meaning, Piece
+from lethe_app.brain.text.sentences import Sentence, name_of, words
+from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.vocabulary.common_words import DULL, FOREIGN
+from lethe_app.brain.vocabulary.stems import stem
+from lethe_app.domain.chat import Role
+
+TAKEN_UP = 0.7
+"""Standing of a persona's sentence that the user took up, against 1 of the user's own."""
+IN_SCENE = 0.4
+"""Standing of a persona's sentence in a scene that the user plays."""
+PLAYED = 0.6
+"""Share of the user's words in character from which a session is roleplay."""
+FEWEST_PLAYED = 5
+"""Words in character; a smile between asterisks does not make a scene."""
+NEAR = 0.34
+"""Share of a sentence's new words that the user must repeat to take it up, where it is only one."""
+_AGREED = re.compile(
+    r"^\W*(?:(?:oh|wow|haha+|ok|okay|aww?)\b[,!. ]*)*(?:(?:yes|yeah|yep|yup|sure|definitely|absolutely|of course|sounds|gladly|"
+    r"i'd (?:love|like)|deal|count me in|let'?s|great idea|good idea|please do|why not|perfect|i'm in|ja|oui|sí|si|sim)\b"
+    r"|(?<=ok|ay)\W*$)",
+    re.IGNORECASE,
+)
+_CONFIRMED = re.compile(
+    r"^\W*(?:(?:oh|wow|haha+|aww?)\b[,!. ]*)*(?:(?:yes|yeah|yep|right|exactly|true)\b.{0,3}(?:i (?:do )?remember|that was|"
+    r"we did|it was|you (?:did|do|are|were)|exactly|true|right)|i remember that)",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"^\W*(?:(?:no|nope|nah|never|huh|stop|lol no)\b(?! (?:way|worries|problem|idea))|what\W*$)|\b(?:never|didn't|did not|"
+    r"didnt|wasn't|wasnt|weren't|don't (?:remember|recall|know)|dont (?:remember|know)|can't remember|haven't|havent|not true|"
+    r"made (?:that|it) up|not what|what do you mean|we've never|you're confus\w+|weird)\b",
+    re.IGNORECASE,
+)
+_PROPOSED = re.compile(
+    r"\b(?:let'?s|shall we|should we|we should|we could|we can|how about|what about|why don't we|would you like|"
+    r"do you want|want to|"
+    r"wanna|i could|i can|i'll|i will)\b",
+    re.IGNORECASE,
+)
+_CLAIMED = re.compile(
+    r"\bremember (?:when|how|that|the|our)\b|\b(?:we|we've|us|our|ours|you|your|yours|you're|you've|you'd)\b", re.IGNORECASE
+)
+"""What a persona says of the user or of a time together."""
+
+
+def told_sentences(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]]) -> list[Sentence]:
+    """Return the sentences that titles, summaries, keywords and goals may rest on, in their order.
+
+    `pieces` are those of each line (`read_pieces`). The standing of a sentence is 1 for the user's, `TAKEN_UP` for a
+    persona's that the user answered with assent or with words of it, `IN_SCENE` for a persona's in a roleplay session, and 0
+    for a persona's question that is only the context of the user's answer. What the user denied, and what nobody took up, is
+    left out. What a persona says of the user, or of a time together, needs assent: a word of it in the answer confirms
+    nothing.
+    """
+    is_played = is_roleplay(lines, pieces)
+    answers = _next_of_user(lines)
+    found: list[Sentence] = []
+    heard: set[str] = set()
+    for place, line in enumerate(lines):
+        said = _sentences(place, line, pieces[place])
+        if line.role is Role.USER:
+            heard.update(*(_content(sentence.words) for sentence in said))
+            found += said
+        else:
+            answer = answers[place]
+            reply = pieces[answer] if answer < len(lines) else []
+            found += _taken_up(said, reply, heard, is_played=is_played, is_next=answer == place + 1)
+    return found
+
+
+def is_roleplay(lines: Sequence[Said], pieces: Sequence[Sequence[Piece]]) -> bool:
+    """Is most of what the user says said in character? What the persona does never decides it."""
+    own = [piece for line, found in zip(lines, pieces, strict=True) if line.role is Role.USER for piece in found]
+    played = sum(len(words(piece.text)) for piece in own if piece.meaning is Meaning.IN_CHARACTER)
+    stated = sum(len(words(piece.text)) for piece in own if piece.meaning is Meaning.PLAIN)
+    return played >= FEWEST_PLAYED and played >= PLAYED * (played + stated)
+
+
+def names_in(lines: Sequence[Said]) -> tuple[str, ...]:
+    """Return the names of the speakers, each once."""
+    return tuple(dict.fromkeys(map(name_of, lines)))
+
+
+def _next_of_user(lines: Sequence[Said]) -> list[int]:
+    """The place of the user's next message after each, or the number of messages."""
+    following = len(lines)
+    found: list[int] = []
+    for place in range(len(lines) - 1, -1, -1):
+        found.append(following)
+        following = place if lines[place].role is Role.USER else following
+    return found[::-1]
+
+
+def _taken_up(
+    said: Sequence[Sentence], answer: Sequence[Piece], heard: set[str], *, is_played: bool, is_next: bool
+) -> Iterator[Sentence]:
+    """Those of a persona's sentences that count, by the user's next message, which may be the very `is_next`."""
+    reply = " ".join(piece.text for piece in answer if piece.meaning is not Meaning.DROPPED)
+    agreed = _agreed_to(said, reply)
+    repeated = set() if _DENIED.search(reply) else _content(words(reply)) - heard
+    for number, sentence in enumerate(said):
+        new = _content(sentence.words) - heard
+        shared = len(new & repeated)
+        repeats = shared >= 2 or (shared > 0 and shared >= NEAR * len(new))
+        if number == agreed or (repeats and not _CLAIMED.search(sentence.text)):
+            yield replace(sentence, standing=TAKEN_UP)
+        elif is_played and sentence.in_story:
+            yield replace(sentence, standing=IN_SCENE)
+        elif number == len(said) - 1 and sentence.asks and is_next and _begins_told(answer):
+            yield replace(sentence, standing=0.0)
+
+
+def _begins_told(pieces: Sequence[Piece]) -> bool:
+    """Does the message begin with something that counts, so that it may answer the question before it?"""
+    return bool(pieces) and pieces[0].meaning is not Meaning.DROPPED
+
+
+def _agreed_to(said: Sequence[Sentence], reply: str) -> int | None:
+    """The place of the proposal or the memory that the reply assents to."""
+    backwards = range(len(said) - 1, -1, -1)
+    if _CONFIRMED.match(reply):
+        return next((place for place in backwards if not said[place].asks and not said[place].narrates), None)
+    if _AGREED.match(reply):
+        return next((place for place in backwards if not said[place].narrates and _PROPOSED.search(said[place].text)), None)
+    return None
+
+
+def _sentences(place: int, line: Said, pieces: Sequence[Piece]) -> list[Sentence]:
+    found: list[Sentence] = []
+    for piece in pieces:
+        if piece.meaning is not Meaning.DROPPED and (said := words(piece.text)):
+            asks = piece.text.rstrip("\"”’') ").endswith(("?", "？", "؟"))
+            in_story = piece.meaning is Meaning.IN_CHARACTER
+            day = line.time.date()
+            found.append(Sentence(place, name_of(line), line.role, piece.text, said, piece.narrates, asks, in_story, 1.0, day))
+    return found
+
+
+def _content(said: Sequence[str]) -> set[str]:
+    """Stems of the words that say something."""
+    return {stem(word) for word in said if word not in DULL and word not in FOREIGN and len(word) > 1}

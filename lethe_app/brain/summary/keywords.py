@@ -1,0 +1,252 @@
+"""What a conversation was about: the names, nouns and phrases that carry it, and the best of them as keywords."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from lethe_app.brain.summary.salience import Vocabulary
+from lethe_app.brain.text.sentences import Sentence
+from lethe_app.brain.text.spelling import tidy
+from lethe_app.brain.vocabulary.common_words import DETERMINERS, VERBAL
+from lethe_app.retrieval.query_terms import SPACELESS, fold
+
+MOST_KEYWORDS = 6
+MOST_READ = 5000
+"""Sentences; of a longer conversation every second, third … tells as well what it was about."""
+LONGEST_WORD = 30
+_TOKEN = re.compile(r"[A-Z][a-z]+ (?:of|of the|and the) [A-Z][a-z]+|[^\W_]+(?:['’\-&.:][^\W_]+)*")
+"""A name may have its “of” within."""
+_POSSESSIVE = re.compile("['’]s$")
+_OPENING = frozenset('“"(:')
+_JOINT = re.compile("['’.&: -]")
+_PRONOUNS = {"i", "don", "we", "you", "they", "it", "he", "she", "that", "there", "what", "let", "who"}
+_FUNCTION = re.compile(
+    "[\u3040-\u309f]+|[的了是我你他她它们這这那個个在有和就不也都很吗嗎呢吧啊要会會去想说說到把跟给給对對没沒什么麼怎样樣能可以因為为所但"
+    "還还再过過得地着來来上下里吃喝看做]+"
+)
+"""Where a Japanese or Chinese text is cut for want of spaces: kana of grammar, and the commonest characters."""
+_ARTICLES = frozenset({"the", "a", "an", "my", "our", "your", "his", "her", "their"})
+_MODIFIER = re.compile("..ing$|^support$")
+_ENDING = re.compile("(?:ing|ers?|ed|es|e|s|y)$")
+HAN_OR_KANA = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_NOT_A_HEAD = ("ly", "ed", "n't")
+_SELDOM_A_NOUN = ("ing", "al", "ic", "ous", "ful", "ive", "able", "ible", "less", "ish")
+"""Words with such an ending have to be seen as a noun."""
+
+
+@dataclass
+class Topic:
+    """A word, a name or two or three words, with all that was seen of it."""
+
+    key: str
+    lines: set[int] = field(default_factory=set)
+    speakers: set[str] = field(default_factory=set)
+    spellings: Counter[str] = field(default_factory=Counter)
+    nominal: int = 0
+    verbal: int = 0
+    named: int = 0
+    lower: int = 0
+    definite: int = 0
+    """How often “the” stood before it."""
+    inside: int = 0
+    """How often it stood in speech, not at the beginning of a sentence."""
+    first: int = 0
+
+    @property
+    def spelling(self) -> str:
+        """As it was written most often."""
+        return max(self.spellings, key=lambda form: (self.spellings[form], form))
+
+    @property
+    def words(self) -> int:
+        return self.key.count(" ") + 1
+
+    @property
+    def is_name(self) -> bool:
+        return self.named > self.lower
+
+    def score(self, count: int) -> float:
+        """Messages it stands in, more for names, phrases, nouns, for both speaking of it and for being spread over the talk."""
+        spread = len({4 * line // max(count, 1) for line in self.lines}) / 4
+        worth: float = len(self.lines) ** 0.8 * (0.7 + 0.6 * spread) * (1.2 if len(self.speakers) > 1 else 1.0)
+        worth *= 1.5 if self.is_name else 1.0
+        seen_twice = len(self.lines) > 1 or self.is_name
+        worth *= ((1.0, 1.5, 1.4) if seen_twice else (1.0, 1.1, 0.9))[min(self.words, 3) - 1]
+        return worth * (0.35 + 0.65 * (self.nominal + 0.5) / (self.nominal + 2 * self.verbal + 1))
+
+
+def topics(sentences: Sequence[Sentence], vocabulary: Vocabulary) -> list[Topic]:
+    """All topics, the most important first."""
+    found: dict[str, Topic] = {}
+    reader = _Reader(vocabulary)
+    for sentence in sentences[:: 1 + len(sentences) // MOST_READ]:
+        if not sentence.text.isascii() and SPACELESS.search(sentence.text):
+            _gather_unspaced(sentence, found)
+        _gather(sentence, reader, found)
+    count = sentences[-1].line + 1 if sentences else 0
+    kept = [topic for topic in found.values() if _is_topic(topic, is_english=vocabulary.is_english)]
+    return sorted(kept, key=lambda topic: (-topic.score(count), topic.first, topic.key))
+
+
+def keywords(found: Sequence[Topic]) -> tuple[str, ...]:
+    """Up to six different ones, in the casing people used."""
+    return tuple(topic.spelling for topic in distinct(found, MOST_KEYWORDS))
+
+
+def distinct(found: Sequence[Topic], most: int) -> list[Topic]:
+    """The first `most` that share no word with a better one."""
+    chosen: list[Topic] = []
+    used: set[str] = set()
+    for topic in found:
+        parts = {_root(part) for part in topic.key.split()}
+        if len(chosen) == most:
+            break
+        if not parts & used and not any(topic.key in other.key or other.key in topic.key for other in chosen):
+            chosen.append(topic)
+            used |= parts
+    return chosen
+
+
+def _gather(sentence: Sentence, reader: _Reader, found: dict[str, Topic]) -> None:
+    tokens = reader.read(tidy(sentence.text.lower() if sentence.text.isupper() else sentence.text))
+    last = len(tokens) - 1
+    for start, token in enumerate(tokens):
+        before = tokens[start - 1].word.folded if start and (token.near or token.word.dull) else ""
+        first = start
+        if token.word.dull:
+            is_noun = before in _ARTICLES or (start and not tokens[start - 1].word.dull)
+            if not is_noun or not _MODIFIER.search(token.word.folded):
+                continue
+            first = start + 1  # as in “the reading group”: by itself it is a verb
+        for end in range(first, min(start + 3, last + 1)):
+            if tokens[end].word.dull or (end > start and not tokens[end].near):
+                break
+            is_head = end == last or tokens[end + 1].word.dull or not tokens[end + 1].near
+            _see(found, sentence, tokens[start : end + 1], before, is_head=is_head)
+
+
+def _see(found: dict[str, Topic], sentence: Sentence, run: Sequence[_Token], before: str, *, is_head: bool) -> None:
+    key = run[0].word.key if len(run) == 1 else " ".join(part.word.key for part in run)
+    topic = found.get(key)
+    if topic is None:
+        topic = found[key] = Topic(key, first=sentence.line)
+    topic.lines.add(sentence.line)
+    topic.speakers.add(sentence.name)
+    named = all(part.capital for part in run)
+    starts = run[0].starts and not named
+    topic.named += named and not run[0].starts
+    topic.lower += run[-1].word.text[0].islower()
+    text = " ".join(part.word.text for part in run)
+    topic.spellings[text[0].lower() + text[1:] if starts and not text[1:2].isupper() else text] += 1 if starts else 3
+    topic.nominal += is_head and (before in DETERMINERS or (len(run) > 1 and not before) or named)
+    topic.verbal += before in VERBAL or not is_head
+    topic.definite += before == "the"
+    topic.inside += not run[0].starts and not sentence.narrates
+
+
+class _Word(NamedTuple):
+    """What is known of a word by its spelling alone."""
+
+    text: str
+    folded: str
+    key: str
+    """Its singular, mostly."""
+    dull: bool
+    possessive: bool
+
+
+class _Token(NamedTuple):
+    word: _Word
+    capital: bool
+    """It has one where the beginning of a sentence does not ask for it."""
+    starts: bool
+    near: bool
+    """Nothing but a space is between it and the one before."""
+
+
+def _ends(token: _Token) -> bool:
+    """Does no phrase go on after it? After “dog's” it does not, after “Ana's” it does."""
+    return token.word.possessive and not token.capital
+
+
+class _Reader:
+    """Cuts texts into tokens and looks at every spelling once."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._known: dict[str, _Token] = {}
+
+    def read(self, text: str) -> list[_Token]:
+        tokens: list[_Token] = []
+        end = -1
+        for match in _TOKEN.finditer(text):
+            token = self._known.get(match[0]) or self._look(match[0])
+            if not token.word.dull:
+                between = text[end : match.start()] if end >= 0 else ""
+                starts = end < 0 or between.rstrip(" ")[-1:] in _OPENING
+                capital = not starts and token.word.text[0].isupper()
+                token = _Token(token.word, capital, starts, between == " " and not _ends(tokens[-1]))
+            tokens.append(token)
+            end = match.end()
+        return tokens
+
+    def _look(self, spelled: str) -> _Token:
+        text = _POSSESSIVE.sub("", spelled)
+        folded = fold(text)
+        strange = len(text) > LONGEST_WORD or len(text) == 1 or text.isdigit() or bool(SPACELESS.search(text))
+        word = _Word(text, folded, _stem(folded), strange or self._says_nothing(folded), text != spelled)
+        token = self._known[spelled] = _Token(word, capital=False, starts=False, near=False)
+        return token
+
+    def _says_nothing(self, folded: str) -> bool:
+        dull, speakers = self._vocabulary.dull, self._vocabulary.speakers
+        if folded in dull or folded in speakers:
+            return True
+        pieces = _JOINT.split(folded)
+        if pieces[0] in _PRONOUNS or (" " in folded and (pieces[0] in dull or pieces[0] in speakers)):
+            return True
+        return all(piece in dull or piece in speakers or len(piece) < 2 for piece in pieces)
+
+
+def _gather_unspaced(sentence: Sentence, found: dict[str, Topic]) -> None:
+    """Stretches of two to six characters between those of grammar; katakana and Han stretches are words mostly."""
+    for run in re.findall(f"{SPACELESS.pattern}+", sentence.text):
+        for piece in _FUNCTION.split(run):
+            for part in re.findall("[\u30a0-\u30ff]+|[^\u30a0-\u30ff]+", piece):
+                if 2 <= len(part) <= 8 and HAN_OR_KANA.match(part):
+                    topic = found.setdefault(part, Topic(part, first=sentence.line, nominal=1))
+                    topic.lines.add(sentence.line)
+                    topic.speakers.add(sentence.name)
+                    topic.spellings[part] += 1
+
+
+def _is_topic(topic: Topic, *, is_english: bool) -> bool:
+    """Is it a name or most likely a noun? In languages without capitals, and without spaces, every longer word may be one."""
+    if topic.is_name:
+        return True
+    if topic.spelling.upper() == topic.spelling.lower():
+        return topic.words == 1 and (bool(SPACELESS.search(topic.key)) or len(topic.key) > 3)
+    last = topic.key.rsplit(" ", 1)[-1]
+    if last.endswith(_NOT_A_HEAD) or (topic.nominal == 0 and (topic.inside == 0 or last.endswith(_SELDOM_A_NOUN))):
+        return False
+    if topic.words > 1 and (not is_english or (topic.inside == 0 and len(topic.lines) == 1)):
+        return False
+    return topic.verbal <= topic.nominal and (is_english or topic.nominal > 0 or len(topic.lines) > 1)
+
+
+def _root(word: str) -> str:
+    """The same for game, games, gamer and gaming."""
+    return _ENDING.sub("", word)[:6] if len(word) > 3 else word
+
+
+def _stem(word: str) -> str:
+    """The singular of most plurals."""
+    if word.endswith("ies") and len(word) > 4:
+        return f"{word[:-3]}y"
+    if word.endswith("s") and len(word) > 3 and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word

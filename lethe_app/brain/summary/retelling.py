@@ -1,0 +1,262 @@
+"""Retells what somebody said as a statement about them: “I'm moving to Porto” becomes “Tomas is moving to Porto.”"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from lethe_app.brain.dates import resolve
+from lethe_app.brain.fact_rules.third_person import finish, rewrite
+from lethe_app.brain.text.reported_speech import LONGEST, STORY, shorten, without_opener
+from lethe_app.brain.text.sentences import Sentence, split_sentences, strip
+from lethe_app.brain.text.spelling import tidy
+from lethe_app.brain.vocabulary.common_words import DETERMINERS, DULL, KIN, VERBS_THIRD
+from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
+from lethe_app.brain.vocabulary.verbs import BASE, NOUNS_TOO, is_past, third
+from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
+
+_FIRST = re.compile(r"(?<![\w'])(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)(?![\w])")
+_SECOND = re.compile(r"\b(?:you|your|yours|yourself|you're|you've)\b", re.IGNORECASE)
+_CLAUSE_END = re.compile(r"[,:;]| and | but | [-–—]+ ")
+_WISHED = re.compile(r"(?:I )?wish (?:me|us)\b", re.IGNORECASE)
+_ON_ONES_OWN = re.compile(r"(?:\w+ )?on (?:my|our) own\W*$", re.IGNORECASE)
+_GENERIC = re.compile(
+    r"\b(?:if|when|where|because|how|unless|until|while) you\b|\byou(?:'re| are| can| can't| cannot| could| never| always|"
+    r" have to|"
+    r" need| get| see| want| would|'d| just| don't| must| shouldn't| end up| go)\b",
+    re.IGNORECASE,
+)
+"""“You” for anybody."""
+_WE = {"we": "they", "us": "them", "our": "their", "ours": "theirs", "ourselves": "themselves"}
+_TOGETHER = re.compile(r"(?<![\w.'])(?:[Ww]e|us|[Oo]urs?|ourselves)(?![\w.])")
+_URGED = re.compile(r"\blet'?s\b", re.IGNORECASE)
+_LEFT = re.compile(r"(?<![\w'])(?:I|I'm|I've|I'll|I'd|my|me|we|our)(?![\w'])")
+_LEANING = re.compile(
+    r"^(?:it|it's|its|that|that's|they|they're|their|he|he's|his|she|she's|this|these|those|them|there|there's|which|such|so|"
+    r"then|one|both|neither)\b|^(?:I|we) (?:\w+ ){1,3}(?:it|them|"
+    r"him|her|one)(?:$| (?!who|that))|^(?:(?:really|also|just|totally|definitely|always) )?(?:made|makes|reminded|reminds|"
+    r"helped|helps|"
+    r"gave|gives|means|meant|showed|shows|inspired|pushed|kept|keeps) (?:me|us)\b",
+    re.IGNORECASE,
+)
+_ANNOUNCED = re.compile(
+    r"^(?:[\w' ]{1,30}: |dear \w+, |[^.!?]{0,60}\bsince we(?:'ve)? (?:last )?(?:talked|spoke|chatted|met)(?: last)?\s*"
+    r"(?:[-–—,:]+|\band\b)\s*)(?=(?:I|I've|I'm|my|we|we've)\b)",
+    re.IGNORECASE,
+)
+"""“Big news: I …”, “Things have been great since we last talked - I …”."""
+_SHOWN = re.compile(
+    r"\b(?:(?:here's|here is|here are|check out|look at|this is|these are) (?:an? |the |this |my |some )?(?:\w+ )?"
+    r"(?:pic|photo|picture|link|video|snap|shot)s?|here(?:'s| is| are) (?:what|how|the|some)|check (?:it|this|them) out|"
+    r"take a look)\b",
+    re.IGNORECASE,
+)
+_FINITE = re.compile(
+    r"\b(?:is|are|was|were|am|isn't|aren't|wasn't|weren't|does|do|did|has|have|had|will|would|can|could|should|might|must|may|"
+    r"don't|doesn't|didn't|can't|won't|couldn't|hasn't|haven't|goes|gets|makes|says|came|means|helps|feels|looks|"
+    r"seems|keeps)\b|"
+    r"\b(?:it|he|she|that|there|here|what|who|where|how|everything|name)'s\b|'(?:re|ve|ll|m|d)\b",
+    re.IGNORECASE,
+)
+_THIRD = frozenset(map(third, BASE)) | VERBS_THIRD | (BASE - NOUNS_TOO)
+_INVERTED = re.compile(
+    r"^(?:do|does|did|can|could|will|would|is|are|was|were|have|has|should|"
+    r"please|wish me|kindly|tell|show|give|help|myself|you|you're|your)\b",
+    re.IGNORECASE,
+)
+_ONE_DOES = re.compile(r"^guess who (?=\w)", re.IGNORECASE)
+_FOR_ME = re.compile(r"^(?:as )?for me, (?=I\b)|^I(?:'ll| will) be honest, |^(?:but )?about \w+, (?=I\b)", re.IGNORECASE)
+_AND_I = re.compile(r",? and (?=I(?:'\w+)? )")
+_PICTOGRAM = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f]|(?<=[\\s.!?])(?:[:;]-?[)(DPp]|<3|\\^\\^|xD)")
+_INNER_END = re.compile(r"\s*[!?]+ (?P<joined>(?=(?:and|but|so)\b))?(?=\w)")
+_CHAT = re.compile(r"[\s,]*\b(?:lol|lmao|haha+|xd|tho|tbh|imo|ngl|rn|pls|plz)\b(?=[\s,.!]|$)", re.IGNORECASE)
+_RELATED = re.compile(rf"\b(?P<who>[Mm]y (?:\w+ )?(?:{RELATIVES}|{ANIMALS})) (?P<name>[a-z]{{3,}})\b")
+_GERUND = re.compile(
+    r"^(?!(?:during|nothing|something|anything|everything|being|morning|evening|king|thing|bring|spring|ring|string)\b)"
+    r"[a-z]{2,}ing\b",
+    re.IGNORECASE,
+)
+_FEELS = re.compile(
+    r"(?:looking forward to|(?:(?:so|very|really|super|pretty|too) )?(?:busy|happy|glad|excited|tired|proud|grateful|thankful|"
+    r"nervous|"
+    r"scared|exhausted|relieved|ready))\b",
+    re.IGNORECASE,
+)
+_NO_SUBJECT = re.compile(
+    r"^(?:love|hate|miss|need|want|hope|feel|think|guess|wish|can't|cannot|couldn't|didn't|don't|haven't|had|got|"
+    r"been(?! (?:an?|the|so|such|too)\b))\b",
+    re.IGNORECASE,
+)
+
+
+def retell(sentence: Sentence, other: str) -> str | None:
+    """Return an English sentence as a statement in the third person with a full stop.
+
+    `other` is the name of the one spoken to. None where it cannot be told otherwise: a question, a fragment, a pronoun
+    without its noun, a “we” of nobody knows whom.
+    """
+    text = _bare(sentence, other)
+    if _WISHED.match(text) or sentence.asks or text.isupper() or not is_statement(text) or leans(sentence.text) or shows(text):
+        return None
+    told = _told(text, sentence.name, other)
+    return marked(told, sentence) if told else None
+
+
+def retell_after(sentence: Sentence, before: Sentence, other: str) -> str | None:
+    """Return a sentence that leans on an earlier one together with that one, as one statement."""
+    first = retell(before, other)
+    text = _bare(sentence, other)
+    if first is None or sentence.asks or not is_statement(text) or _URGED.search(text) or _SECOND.search(text):
+        return None
+    rest = _rewritten(text, sentence.name, other) if _FIRST.search(text) else finish(text)
+    if not rest or _LEFT.search(rest) or len(first) + len(rest) > LONGEST:
+        return None
+    lead = rest.partition(" ")[0]
+    return f"{first.rstrip('.')}; {rest if lead == sentence.name else rest[:1].lower() + rest[1:]}"
+
+
+def retell_all(said: Sequence[Sentence]) -> str | None:
+    """Return the sentences of one speaker in the third person, one after the other; the first must stand alone.
+
+    None where one of them cannot be told otherwise.
+    """
+    told = ""
+    for sentence in said:
+        text = _bare(sentence, "")
+        one, joint = retell(sentence, "") if has_subject(sentence.text) else None, " "
+        if one is None and told and not sentence.asks and is_statement(text) and not _SECOND.search(text):
+            one = _rewritten(text, sentence.name, "") if _FIRST.search(text) else finish(text)
+            told, joint = told.rstrip("."), "; "  # a pronoun stays with what it stands for
+        if not one or _LEFT.search(one):
+            return None
+        is_name = one.startswith(sentence.name)
+        told = f"{told}{joint}{one[:1].lower() + one[1:] if joint == '; ' and not is_name else one}" if told else one
+    return told or None
+
+
+def marked(told: str, sentence: Sentence) -> str:
+    """The statement, said to be of the story where the sentence is in character."""
+    return f"{STORY}{told}" if sentence.in_story else told
+
+
+def is_statement(text: str) -> bool:
+    """Has an English text a verb, so that it can stand alone?"""
+    found = [word.lower() for word in re.findall(r"[\w']+", text)]
+    if len(found) < 3:
+        return False
+    has_verb = bool(_FINITE.search(text)) or any(word in _THIRD or is_past(word) for word in found[1:])
+    return has_verb or bool(_NO_SUBJECT.match(text)) or found[0] in {"i", "we", "they"} or is_past(found[0])
+
+
+def leans(text: str) -> bool:
+    """Does an English sentence speak of something by a pronoun whose noun stands in the sentence before?"""
+    return bool(_LEANING.match(strip(tidy(without_opener(text)))))
+
+
+def leans_on_person(text: str) -> bool:
+    """Is that pronoun “he” or “she”?"""
+    return bool(re.match(r"(?:he|she|his|her)\b", strip(tidy(without_opener(text))), re.IGNORECASE))
+
+
+def shows(text: str) -> bool:
+    """Does the sentence only hand over a picture or a link?"""
+    return bool(_SHOWN.search(text))
+
+
+def _bare(sentence: Sentence, other: str) -> str:
+    """The matter of the sentence, tidy, with a subject and its dates spelled out."""
+    text = _without_lead(tidy(without_opener(sentence.text)))
+    text = _PICTOGRAM.sub("", _ANNOUNCED.sub("", text)).replace("`", "'").strip(" \t,.!?;:-–—")
+    if other:
+        name = re.escape(other.split(maxsplit=1)[0])
+        text = re.sub(rf",? {name}$|^{name},? (?=(?:I|my)\b)", "", text, flags=re.IGNORECASE)
+    text = _RELATED.sub(_with_capital, _INNER_END.sub(lambda end: "; " if end["joined"] is None else " ", _CHAT.sub("", text)))
+    text = _TOGETHER.sub(lambda found: _third_plural(found[0]), _with_subject(text))
+    resolved = resolve.resolve(text, sentence.day) if sentence.day is not None else text
+    return shorten(resolved, LONGEST).rstrip("…")
+
+
+def _without_lead(text: str) -> str:
+    """Without the fillers before the matter."""
+    bare = strip(text)
+    place = text.find(bare[:12]) if bare else -1
+    return text[place:] if place >= 0 else text
+
+
+def _with_capital(found: re.Match[str]) -> str:
+    """“My sister ana” as “my sister Ana”."""
+    name = found["name"]
+    is_word = name in DULL or name in STOP_WORDS or name in _THIRD or name in BASE or is_past(name) or name in KIN
+    return found[0] if is_word or name.endswith(("ing", "ly", "'s")) else f"{found['who']} {name.capitalize()}"
+
+
+def _with_subject(text: str) -> str:
+    """“Had a wild week” and “Looking for a flat — it's hard” get their “I” back."""
+    text = _FOR_ME.sub("", _ONE_DOES.sub("I ", text))
+    first = text.partition(" ")[0].lower()
+    if first == "not" and not text.lower().startswith(("not only", "not just", "not everyone", "not all", "not many")):
+        return f"I'm {text[:1].lower()}{text[1:]}"
+    if _FEELS.match(text):
+        return f"I'm {text[:1].lower()}{text[1:]}"
+    if first in {"gonna", "going"} and text.lower().startswith(("gonna ", "going to ")):
+        return f"I'm {text[:1].lower()}{text[1:]}"
+    if _NO_SUBJECT.match(text) or is_past(first):
+        return f"I {text[:1].lower()}{text[1:]}"
+    if _GERUND.match(text):
+        clause = re.split(r"\s+[-–—]+\s+|,? but |, (?=(?:it|so|I|they|he|she)\b)", text)[0]
+        if not _FINITE.search(clause) and not any(is_past(word) or word in _THIRD for word in clause.lower().split()):
+            return f"I'm {text[:1].lower()}{text[1:]}"
+    return text
+
+
+def _rewritten(text: str, name: str, other: str) -> str | None:
+    """In the third person; “…, and I have …” is no plural subject."""
+    joint = _AND_I.search(text)
+    apart = joint is not None and is_statement(text[: joint.start()])
+    told = rewrite(_AND_I.sub(lambda found: found[0].replace("and", "&"), text) if apart else text, name, other)
+    if not told:
+        return None
+    told = unrepeated(told.replace(" & ", " and "), name)
+    if not other:
+        return told
+    bare = re.compile(rf"(?P<let>\b(?:let|lets|help|helps|make|makes|made) {re.escape(other)} \w{{3,}}?)s\b")
+    return bare.sub(lambda found: found["let"], told)
+
+
+def _third_plural(word: str) -> str:
+    told = _WE[word.lower()]
+    return told.capitalize() if word[0].isupper() else told
+
+
+def without_pictograms(text: str) -> str:
+    """Return the text without emoji and emoticons."""
+    return re.sub(r"  +", " ", _PICTOGRAM.sub("", text)).replace(" .", ".").strip()
+
+
+def has_subject(text: str) -> bool:
+    """Return whether an English sentence has a subject of its own: of “Left when I was six” nobody knows who left."""
+    plain = _without_lead(tidy(without_opener(text)))
+    return _with_subject(plain) == plain and not _ON_ONES_OWN.match(plain)
+
+
+def unrepeated(text: str, name: str) -> str:
+    """Return a statement with “their” in place of the name in the genitive, where the name stands before it."""
+    first, found, rest = text.partition(name)
+    return first + found + re.sub(rf"\b{re.escape(name)}'s\b", "their", rest)
+
+
+def _told(text: str, name: str, other: str) -> str | None:
+    if _GENERIC.search(text) or _INVERTED.match(text) or _URGED.search(text):
+        return None
+    if _SECOND.search(text) and not _FIRST.search(text):
+        return None
+    if _FIRST.search(text):
+        told = _rewritten(text, name, other)
+        return told if told and not _LEFT.search(told) and len(list(split_sentences(told))) == 1 else None
+    if not is_statement(_CLAUSE_END.split(text)[0]):
+        return None
+    first = fold(WORD.findall(text)[0])
+    if first == "been" or (first in VERBS_THIRD - KIN and not _FINITE.search(text)):
+        return None  # it lacks its subject
+    is_common = first in STOP_WORDS or first in DULL or first in DETERMINERS or first in KIN or bool(_GERUND.match(text))
+    return finish(f"{name} said that {text[:1].lower() + text[1:] if is_common else text}")

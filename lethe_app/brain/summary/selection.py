@@ -1,0 +1,104 @@
+"""Chooses the few reports that together say most of what a conversation said, from its beginning to its end."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from lethe_app.brain.summary.candidates import ENOUGH, Report
+
+COVERED = 0.1
+"""What a word is still worth when another chosen report has it."""
+CROWDED = 0.7
+"""What each chosen report leaves to the others of its stretch of the conversation."""
+AGAIN = 0.7
+"""And to the others of its message."""
+SPOKEN = 0.95
+"""What each chosen report leaves to the others of its speaker."""
+STRETCH = 130
+"""Characters of summary for which the conversation has one stretch."""
+MOST_STRETCHES = 12
+ALONE = 2.0
+"""What a report is worth by its salience alone, in words: a death may be told in a word nobody says again."""
+PRICE = 0.5
+"""The power of its length by which a report is dear."""
+PRICE_OF_FACTS = 0.8
+"""And a fact, of which there may be many: short ones leave room for others."""
+KEPT_FREE = 0.12
+"""Share of a summary that facts leave to what else was said, if there is anything."""
+LEFT = 0.35
+"""Share of a summary for what else was said beside so many."""
+NEAR = 2
+"""Messages after one that is told, in which another is understood by it."""
+SHORTEST = 60
+"""Characters as which a shorter report counts: few words are no merit."""
+
+
+def choose(
+    facts: Sequence[Report], others: Sequence[Report], weights: dict[str, float], room: int, room_of_facts: int
+) -> list[Report]:
+    """Return candidates in their order: facts of at most `room_of_facts` characters, and others in what they leave of `room`.
+
+    Where there are `ENOUGH` facts the others take at most `LEFT` of the room.
+    """
+    state = _State(weights, max(1, min(MOST_STRETCHES, max(room, room_of_facts) // STRETCH)))
+    if others:
+        room_of_facts = min(room_of_facts, int((1 - KEPT_FREE) * max(room, room_of_facts)))
+    chosen = state.choose([fact for fact in facts if not fact.is_unclear], room_of_facts + 1)
+    told = {report.quote.line for report in chosen}
+    explained = [fact for fact in facts if fact.is_unclear and any(0 <= fact.quote.line - line <= NEAR for line in told)]
+    chosen += state.choose(explained, room_of_facts + 1 - sum(report.cost for report in chosen))
+    left = max(room + 1 - sum(report.cost for report in chosen), int(KEPT_FREE * room))
+    if len(chosen) >= ENOUGH:
+        left = min(left, max(int(LEFT * room * ENOUGH / len(chosen)), int(KEPT_FREE * room)))
+    return sorted([*chosen, *state.choose(others, left)], key=lambda report: (report.place, report.sources))
+
+
+class _State:
+    """What has been said by the reports chosen so far."""
+
+    def __init__(self, weights: dict[str, float], stretches: int) -> None:
+        self._weights = weights
+        self._stretches = stretches
+        self._covered: set[str] = set()
+        self._heard: Counter[int | str] = Counter()
+
+    def gain(self, report: Report) -> float:
+        weights, covered = self._weights, self._covered
+        words = sum(weights.get(word, 1.0) * (COVERED if word in covered else 1.0) for word in sorted(report.words))
+        heard = self._heard
+        crowd: float = CROWDED ** heard[int(report.place * self._stretches)] * SPOKEN ** heard[report.speaker]
+        crowd *= AGAIN ** heard[f"message {report.quote.line}"]
+        price = math.pow(max(report.cost, SHORTEST), PRICE_OF_FACTS if report.is_fact else PRICE)
+        return report.salience * (ALONE + words) / price * crowd
+
+    def choose(self, candidates: Sequence[Report], left: int) -> list[Report]:
+        """Return candidates of at most `left` characters together.
+
+        Greedy, by salience x weight of the words not yet covered / sqrt(characters), less in a stretch or of a speaker that
+        has been heard: a gain that only falls as others are chosen, so that a stale value in the heap is an upper bound
+        (Minoux 1978, accelerated greedy).
+        """
+        heap = [(-self.gain(report), index) for index, report in enumerate(candidates)]
+        heapq.heapify(heap)
+        chosen: list[Report] = []
+        while heap and left > 0:
+            _stale, index = heapq.heappop(heap)
+            if candidates[index].cost > left:
+                continue
+            gain = self.gain(candidates[index])
+            if heap and -heap[0][0] > gain + 1e-12:
+                heapq.heappush(heap, (-gain, index))
+                continue
+            chosen.append(candidates[index])
+            left -= candidates[index].cost
+            self.take(candidates[index])
+        return chosen
+
+    def take(self, report: Report) -> None:
+        self._covered |= report.words
+        self._heard[int(report.place * self._stretches)] += 1
+        self._heard[f"message {report.quote.line}"] += 1
+        self._heard[report.speaker] += 1

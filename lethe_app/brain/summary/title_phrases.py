@@ -1,0 +1,183 @@
+"""Words the parts of a title: events of a life, and a topic with the few words around it that belong to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lethe_app.brain.summary.keywords import Topic
+from lethe_app.brain.text.sentences import Sentence
+from lethe_app.brain.text.spelling import tidy
+from lethe_app.brain.vocabulary.common_words import DULL, KIN, VERBS_THIRD
+from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
+from lethe_app.brain.vocabulary.verbs import BASE, is_past
+from lethe_app.retrieval.query_terms import STOP_WORDS, fold
+
+MOST_WORDS = 6
+_VAGUE = frozenset(
+    """
+    brb damper fam madam til yr yrs bloke lads lad lady mom dads obvi prob ppl ability accomplishment achievement action
+    adventure advice age air amount answer approach area aspect attention attitude balance beauty blessing break brief
+    bunch case cause challenge chapter choice comfort companionship company confidence connection control couple
+    creativity deal decision detail dream effect effort emotion end energy environment escape event example excitement
+    fact favor favorite favourite feel fri fun fund gamer gratitude group growth importance hour hurt inclusivity input
+    inspiration issue joke journey kindness level lol love luck meaning mess message middle mind mix mood motivation
+    nature need news number option order part passion path peace people perk perspective photo pic picture piece point
+    positivity potential progress purpose question reality reason relief reminder respect result risk routine sake self
+    sense setback share shot side sign situation snap solution someone space spirit spot stage start state step strength
+    stress struggle style success support surprise system talk team thanks theme therapy thought thread today topic
+    touch track trick truth turn use value version vibe view way well wonder word world worry year yesterday min mins
+    minute hr hrs bit lass mate guy spare mouth eyebrow wind weather
+    """.split()  # noqa: SIM905 - see retrieval/query_terms
+)
+"""Singular nouns that name nothing one could find a conversation by."""
+_OF_NATION = re.compile(r"(?!finish|polish|radish|rubbish|varnish)[a-z]{3,}(?:ish|ese)")
+"""“turkish”, which is a topic only with what it describes."""
+_ABSTRACT = re.compile(
+    r"(?<!^ill)(?<!^fit)(?<!^busi)(?<!^wilder)ness$|(?<!^univers)(?<!^char)(?<!^c)(?<!^commun)(?<!^electric)(?<!^matern)ity$"
+)
+_NOUNS_IN_ING = frozenset(
+    """
+    driving moving reading writing swimming running cooking gaming shopping hiking camping cycling wedding dining living
+    training fishing painting sewing knitting climbing riding boxing teaching nursing building parking fencing
+    sailing
+    """.split()  # noqa: SIM905 - see retrieval/query_terms
+)
+"""Words in -ing that stand before a noun: a driving test."""
+_LINKS = r"(?:to|in|into|at|for|from|on|about|with|of)"
+_LEADS = (
+    r"(?:I'm|I am|we're|we are|been|started?|starting|am|thinking (?:of|about)|love|enjoy|about|after|before|from|is|"
+    r"are|finally|just|keep)"
+)
+_NO_LEADS = frozenset(
+    """
+    going being having doing getting thinking something anything nothing everything morning evening thing during looking trying
+    talking saying seeing making taking putting keeping coming amazing exciting interesting feeling missing including according
+    spring string king ring bring sing wing boring loving existing following upcoming inspiring starting asking telling giving
+    """.split()  # noqa: SIM905 - see retrieval/query_terms
+)
+"""Words in -ing that do not lead up to a topic."""
+_DETERMINED = re.compile(
+    r"\b(?:the|my|our|his|her|their|this|that)(?P<kind> (?:new|old|first|second|third|last|own|big|"
+    r"little))? $",
+    re.IGNORECASE,
+)
+_AN = re.compile(r"\b(?:an?) (?:(?P<kind>(?:new|old|big|little) )|(?!of\b|lot\b|few\b)[a-z]+ )?$", re.IGNORECASE)
+_OWNED = re.compile(
+    rf"\b(?!(?:It|He|She|That|What|There|Here|Let|Who|How|Where|Everything|One)\b)(?P<owner>[A-Z][a-zà-ÿ]+|"
+    rf"(?:{RELATIVES}|{ANIMALS}))(?:'s|’s) (?:\w+ )?$"
+)
+_AFTER = re.compile(
+    r"^ (?P<link>at|in|for|with|to|of) (?P<the>the |my |our |a |an )?(?P<kind>new "
+    r")?(?P<what>[A-Za-zà-ÿ][\w'-]{2,}(?: [A-Z]\w+)?)"
+)
+
+
+class Phrase(NamedTuple):
+    """A part of a title and the words it is made of."""
+
+    text: str
+    words: frozenset[str]
+
+
+def is_nominal(topic: Topic) -> bool:
+    """Can the topic stand in a title as a noun that means something to whoever reads the list?"""
+    if topic.is_name:
+        return True
+    words, last = topic.key.split(), topic.spelling.split()[-1].lower()
+    if (
+        last in VERBS_THIRD
+        or (len(words) > 1 and last.endswith("s") and last[:-1] in BASE)
+        or is_past(last)
+        or words[-1] in _VAGUE
+        or _ABSTRACT.search(words[-1])
+        or topic.spelling[0].isdigit()
+        or words[0].endswith("ly")
+        or (len(words) == 1 and _OF_NATION.fullmatch(topic.spelling))
+    ):
+        return False
+    if len(words) == 1:
+        if last.endswith("ing") and last not in _NOUNS_IN_ING and not topic.definite:
+            return False
+        if last.endswith("s") and last[:-1] in BASE and not topic.definite:
+            return False
+        return words[0] not in KIN and topic.spelling.lower() not in KIN
+    return not words[0].endswith("ing") or words[0] in _NOUNS_IN_ING or topic.definite > 0
+
+
+def is_denied(topic: Topic, text: str) -> bool:
+    """Is the topic what somebody is not or has not?"""
+    denial = rf"(?:\bnot|n't|\bno|\bnever|\bwithout)\b[^,.;]{{0,15}}\b{re.escape(topic.spelling)}\b"
+    return bool(re.search(denial, tidy(text), re.IGNORECASE))
+
+
+def is_lone(phrase: Phrase) -> bool:
+    """Is it no more than somebody's or some place's name?"""
+    words = phrase.text.removeprefix("the ").split()
+    named = words[-1][:1].isupper()
+    return named and (len(words) == 1 or (len(words) == 2 and fold(words[0]) in KIN))
+
+
+def phrase_of(topic: Topic, said: Sequence[Sentence], *, leads: bool) -> Phrase:
+    """The topic as it stands in the sentence that tells most, with its owner, adjective and place.
+
+    With `leads` it begins the title, and what is done about it may come first: “Moving to Porto”.
+    """
+    pattern = re.compile(rf"(?<![\w'’]){re.escape(topic.spelling)}\b", re.IGNORECASE)
+    for sentence in said:
+        if sentence.line in topic.lines and not sentence.narrates and (found := pattern.search(tidy(sentence.text))):
+            return _around(topic, tidy(sentence.text), found, leads=leads)
+    return Phrase(topic.spelling, words_of(topic.spelling))
+
+
+def _around(topic: Topic, text: str, found: re.Match[str], *, leads: bool) -> Phrase:
+    before, after = text[: found.start()], text[found.end() :]
+    if leads and (led := _led(before, topic)):
+        return Phrase(led, words_of(led))
+    name = _with_capital(topic)
+    if owned := _OWNED.search(before):
+        owner = owned["owner"]
+        name = f"{owner[:1].upper() + owner[1:] if owner[:1].isupper() else 'the ' + owner}'s {name}"
+    elif determined := _DETERMINED.search(before):
+        name = name if topic.is_name or fold(name.partition(" ")[0]) in KIN else f"the{determined['kind'] or ''} {name}"
+    elif new := _AN.search(before):
+        name = f"the {new['kind'] or ''}{name}"
+    place = _AFTER.match(after) if topic.words <= 2 else None
+    if place and _is_noun(place["what"]) and _ends(after[place.end() :]):
+        article = "" if not place["the"] else place["the"] if place["the"] in {"a ", "an "} else "the "
+        tail = f" {place['link']} {article}{place['kind'] or ''}{place['what']}"
+        if len((name + tail).split()) <= MOST_WORDS:
+            name += tail
+    return Phrase(name.removeprefix("the ") if leads else name, words_of(name))
+
+
+def _ends(rest: str) -> bool:
+    """Return whether a noun phrase is over: no further noun follows."""
+    following = re.match(r" (?P<word>[A-Za-z]+)", rest)
+    return following is None or fold(following["word"]) in STOP_WORDS or fold(following["word"]) in DULL
+
+
+def _led(before: str, topic: Topic) -> str:
+    """The topic after what is done about it, where somebody put it like that."""
+    link = rf"(?:{_LINKS} )?(?:(?:the|a|an|my|our) )?(?:new )?"
+    found = re.search(rf"{_LEADS} (?P<lead>(?P<verb>[a-z]{{2,}}ing) {link})$", before, re.IGNORECASE)
+    if not found or found["verb"].lower() in _NO_LEADS or (topic.is_name and " " not in found["lead"].strip()):
+        return ""
+    return f"{re.sub(r' (?:my|our) ', ' the ', found['lead'])}{topic.spelling}"
+
+
+def _with_capital(topic: Topic) -> str:
+    """“sister ana” as “sister Ana”."""
+    first, _space, rest = topic.spelling.partition(" ")
+    return f"{first} {rest[:1].upper()}{rest[1:]}" if rest and fold(first) in KIN and rest not in DULL else topic.spelling
+
+
+def _is_noun(word: str) -> bool:
+    folded = fold(word)
+    return folded not in DULL and folded not in VERBS_THIRD and not folded.endswith(("ing", "ly", "ed"))
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the folded words of a part of a title that say something."""
+    return frozenset(fold(word) for word in re.findall(r"\w+", text) if fold(word) not in STOP_WORDS)

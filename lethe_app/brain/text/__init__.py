@@ -1,0 +1,1 @@
+"""Sentences, quotations and spelling of chat messages."""

@@ -1,0 +1,433 @@
+"""Cuts chat messages into tidy clauses: what somebody says of themselves, without actions, quotations and fillers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from itertools import pairwise
+
+from lethe_app.brain.text.spelling import tidy
+from lethe_app.brain.text.utterance import Said
+from lethe_app.brain.vocabulary.verbs import BASE, NOUNS_TOO, is_adverb, is_past, third
+from lethe_app.domain.chat import Role
+from lethe_app.retrieval.passage_builder import SENTENCE_END
+from lethe_app.retrieval.query_terms import MONTHS, SPACELESS, WORD, fold
+
+_UNSAID = re.compile(
+    r"```[\s\S]*?(?:```|\Z)|^>.*$|https?://\S+|\*[^*\n]*\*+|(?<!\w)_[^_\n]+_(?!\w)|~~[^~\n]*~~|^\*.*$|<[^>\n]*>", re.MULTILINE
+)
+"""Code, quoted lines, addresses, actions between asterisks."""
+_TAG = re.compile(
+    r",\s*(?:(?:did|didn't|do|don't|have|haven't|can|can't|could|isn't|aren't|wasn't|weren't|would|wouldn't) (?:I|you|it|we|"
+    r"they)\b[^,.?!]{0,24}|you know|right|eh|ok|okay|huh|remember|yeah|no)\?(?=\s|$)",
+    re.IGNORECASE,
+)
+"""“I teach ceramics, did I tell you?” asks nothing about ceramics."""
+_BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
+_TITLE = re.compile(r"\b(?P<before>is|called|named|book|novel|film|movie|song|band|game|show) \"(?P<title>[^\"\n]{1,40})\"")
+_WORK = re.compile(
+    r"\"(?P<title>(?=[^\"\n]{2,50}\")(?:[A-Z0-9][\w'&:-]*|of|the|and|to|in|an?|for|on|at|de|la)(?: (?:[A-Z0-9][\w'&:-]*|of|"
+    r"the|and|to|in|an?|"
+    r"for|on|at|de|la)){0,7})\"(?! (?:he|she|I|they|said|says|asked)\b)"
+)
+"""A title in quotation marks: every word of weight has its capital and no mark ends it."""
+_QUOTED = re.compile(r"\"[^\"\n]*(?:\"|$)|«[^»\n]*»", re.MULTILINE)
+_EMOJI = re.compile(
+    r"(?<=[\w!?.)'\"])\s*[\u2600-\u27bf\u2b50\U0001f300-\U0001faff][\u2600-\u27bf\ufe0f\u200d\U0001f300-\U0001faff\s]*(?=[\w'])"
+)
+"""A sentence ends at a picture."""
+_ELSE = re.compile(r"[^\w\s.,;:!?'’()\-–—&/%$€£+#°]+")
+_END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[a-z]{2}[.!?])(?=[A-Z])|\n+|[()]|\s+[-–—]+\s+|—|\s*\.\.+\s*|[;:]\s|/s\b")
+_NOT_AN_END = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|e\.g|i\.e|vs|No|approx|Jr|Sr)\.$")
+
+_LEAD = re.compile(
+    r"^(?:(?:oh|and|also|so|but|well|ok|okay|anyway|anyways|btw|by the way|ha|haha+|heh|lol|yes|yeah|yep|yup|aye|no|nope|"
+    r"nah|hey|hi|hello|hiya|ugh|omg|wow|true|thanks|thank you|sorry|fun fact|as for me|in real life|irl|to be honest|tbh|"
+    r"honestly|actually|you know|you see|see|look|listen|hmm+|um+|uh+|er|plus|because|yo|actually|quick note|for context|"
+    r"for the record|me(?! (?:n|and|&)\b)|as a matter of fact|in fact|personally|besides|still|though|now|then|of course|"
+    r"indeed|ah|alas|"
+    r"truth be told|cool|great|nice|right|sure|exactly|guess what|unfortunately|luckily|sadly|fortunately|turns out|"
+    r"apparently|anyhow|speaking of which)\b[\s,.!-]*)+(?=\S)",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(
+    r"[\s,]*\b(?:btw|by the way|lol|lmao|(?:ha){2,}h?|(?:ja){2,}|rofl|xd+|though|tbh|actually|you know|you see|too|"
+    r"as well|either|anyway|anyways|xd|"
+    r"imo|honestly|please|sorry|these days|nowadays|at least|obviously|for sure|that's for sure|to be honest|"
+    r"believe it or not|trust me|thanks|thank you|don't laugh|don't judge|of course|ok|okay|or something|or so|you see|even|"
+    r"after all|in fact|now|instead|yay|ugh|right|again|(?<!by )(?<!for )(?<!to )(?<!of )(?<!with )(?<!taught "
+    r")(?<!challenge )(?<!express )(?<!hurt )(?<!push )(?<!doubting )(?<!improve )(?<!treat )(?<!enjoy )"
+    r"(?<!injured )(?<!bought )myself|"
+    r"just like that|as it happens|dear|my dear|my friend|friend|love|traveller|sailor|so far|before that|after that|back then|"
+    r"at the time|there|here|if you must know|if i'm honest)[\s,.!:)-]*$",
+    re.IGNORECASE,
+)
+
+_SUBJECT = (
+    r"(?:I|I'm|I've|I'd|I'll|my|our|we|we're|we've|he|he's|she|she's|it|it's|they|they're|you|you're|there|this|that|"
+    r"that's|(?:her|his) name|their names?)\b"
+)
+_CUT = re.compile(
+    r"(?:\s*,\s*|\s+)(?:(?:and|but|so)(?: now| then| also)?|because|though|although|while|whereas|plus|yet|or|"
+    rf"even though|cause|except|then)\s+(?={_SUBJECT})|\s*,\s*(?:(?:since|as) )?(?={_SUBJECT})|\s*,?\s+(?:but|"
+    rf"because|so(?= (?:no|not|maybe|please|don't|do not|stop|"
+    r"every|the|when|what|if|be)\b)|although|though|unless|whereas|except)\s+",
+    re.IGNORECASE,
+)
+_AND_VERB = re.compile(r"\s*,?\s+(?:and|but)\s+(?P<verb>[a-z']+)(?=\s)")
+_FINITE = re.compile(
+    r"\b(?:is|are|was|were|am|does|do|did|has|have|had|will|would|can|could|keeps?|says?|said|goes|went|wants?|thinks?|"
+    r"gets?|came|comes?|makes?|made|tells?|told|isn't|aren't|doesn't|don't|didn't|can't|won't|needs?|looks?|feels?|felt)\b|"
+    r"'(?:s|re|ve|ll|m) ",
+    re.IGNORECASE,
+)
+_THIRD = frozenset(map(third, BASE))
+_ASIDE = re.compile(
+    r"\s*,\s*(?:by the way|btw|actually|you know|honestly|of course|for example|to be honest|tbh|in fact|obviously|"
+    r"believe it or not)\s*,",
+    re.IGNORECASE,
+)
+_WHEN = (
+    r"(?:(?:just |only )?(?:last|next|this(?: coming)?) (?:night|week|weekend|month|year|spring|summer|autumn|fall|winter|"
+    r"[a-z]+day|"
+    rf"{'|'.join(MONTHS)})|yesterday|the other day|a (?:while|week|month|year|day) ago|this (?:morning|evening|afternoon)|"
+    r"tomorrow|today|tonight|in \d{4}|in (?:[A-Z][a-z]+)|on [a-z]+day|(?:\w+|a few|a couple of) (?:days|weeks|months|years) "
+    rf"ago|on (?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{'|'.join(MONTHS)})|on (?:{'|'.join(MONTHS)}) \d{{1,2}}(?:st|"
+    rf"nd|rd|th)?|"
+    r"since (?:last )?(?:\d{4}|[A-Za-z]{3,})|at (?:the age of )?\w+teen|when I was (?:an? |in )?\w+(?: years old| "
+    r"school)?|every [a-z]+|once a (?:week|month|"
+    r"year)|recently|lately|"
+    r"(?:back )?in (?:high school|college|university|school|[12]\d{3})|as a (?:kid|child|teenager)|growing up)"
+)
+_SECOND = (
+    r"(?:on [a-z]+day(?: (?:morning|afternoon|evening|night))?|on the [\w-]+|at (?:noon|midnight|\w+(?: o'clock)?)|"
+    r"in [A-Z][a-z]+|[a-z]+day)"
+)
+_FRONTED = re.compile(rf"^(?P<time>{_WHEN}(?: {_SECOND})?),? (?P<rest>(?:I|I'm|I've|my)\b.*)$", re.IGNORECASE)
+"""“Last weekend I climbed …”, to become “I climbed … last weekend”."""
+_BEFORE_US = re.compile(r"^(?!.*\bI\b.*\bmy\b)[A-Za-z][a-z]+(?: [a-z]+){1,4}, (?=my [a-z]+ and I\b)")
+"""“Speaking of special moments, my wife and I …”."""
+_TIME_FIRST = re.compile(rf"^{_WHEN},? ", re.IGNORECASE)
+_ALSO_WHEN = re.compile(rf",? {_SECOND}(?=,)", re.IGNORECASE)
+_TWO_TIMES = re.compile(rf"^(?P<first>{_WHEN}),?(?P<second> {_SECOND})?,? (?=(?:I|I'm|I've|my)\b)", re.IGNORECASE)
+"""“This weekend, on Sunday, I’m …”: no clause ends at these commas."""
+_SELF_LIST = re.compile(r"I(?:'m| am) (?P<parts>[\w' -]+,(?: and)? (?:\d\d\b|from [A-Z]|an? [a-z]+).*)\Z")
+_SELF_PART = re.compile(r"(?:\d\d\b|from [A-Z]|an? [a-z]+|(?:living|working|based) )")
+"""“I'm Tom, 34, from Leeds” states each of its parts."""
+_KEPT = re.compile(
+    r"(?:from|near|in|at|with|as|especially|mostly|mainly|particularly|named|called|and|or|off|on|between|by|plus|not|just|"
+    r"where|who|whose|half|aged)\b",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=256)  # a line is read for itself, as an answer and as a question
+def sentences(message: str) -> tuple[str, ...]:
+    """What was said, sentence by sentence with its end mark, without actions, quotations, code and pictures."""
+    text = _BOLD.sub(r"\1", tidy(message))
+    text = _UNSAID.sub("\n", text)
+    text = _TITLE.sub(r"\g<before> \g<title>", text)
+    text = _WORK.sub(r"\g<title>", text)
+    text = _ELSE.sub(" ", _EMOJI.sub("\n", _QUOTED.sub("\n", text)))
+    parts: list[str] = []
+    text = _TAG.sub(".", text)
+    for part in filter(None, map(str.strip, (piece for piece in _END.split(text) if piece))):
+        if parts and _NOT_AN_END.search(parts[-1]):
+            parts[-1] += " " + part
+        else:
+            parts.append(part)
+    return tuple(parts)
+
+
+def clauses(sentence: str) -> list[str]:
+    """The parts of a sentence that have a subject of their own, bare of fillers and end marks; “and work …” gets its “I”."""
+    found: list[str] = []
+    whole = _TWO_TIMES.sub(lambda times: f"{times['first']}{times['second'] or ''} ", strip(sentence))
+    for piece in _pieces(_ASIDE.sub(",", _BEFORE_US.sub("", whole))):
+        if listed := _SELF_LIST.match(strip(piece)):
+            found += [
+                f"I'm {part}" for part in re.split(r",(?: and)? | and (?=from )", listed["parts"]) if _SELF_PART.match(part)
+            ]
+            continue
+        fronted = _FRONTED.match(strip(piece))
+        whole = strip(_shorten(_FRONTED.sub(_time_last, strip(piece))))
+        first = whole.split(" ", 1)[0]
+        if first in {"I", "I'm", "I've"}:
+            found += _timed(_with_subject(whole), fronted["time"] if fronted else "")
+        elif whole:
+            found.append(_without_other(whole))
+    return [clause for clause in found if clause]
+
+
+def _timed(parts: list[str], time: str) -> list[str]:
+    """Return the clauses with the time at their beginning told of the first one too: “Last May I ran and won”."""
+    if not time or any(time[1:] in part for part in parts[:1]) or (len(parts) == 1 and _ALSO_WHEN.search(f"{parts[0]},")):
+        return parts
+    return [f"{parts[0]} {time[0].lower()}{time[1:]}", *parts[1:]]
+
+
+def _time_last(found: re.Match[str]) -> str:
+    """Beside a second time, for what stands behind that may be left out."""
+    time = f" {found['time'][:1].lower()}{found['time'][1:]}"
+    rest = found["rest"]
+    again = _ALSO_WHEN.search(rest)
+    place = again.start() if again else len(rest)
+    return rest[:place] + time + rest[place:]
+
+
+def _pieces(sentence: str) -> list[str]:
+    """Cut before every new subject; “and my cat” without a verb stays where it was, “but moved” gets its “I” back."""
+    places = [(0, 0), *((found.start(), found.end()) for found in _CUT.finditer(sentence)), (len(sentence), len(sentence))]
+    pieces: list[str] = []
+    for (before, start), (end, _next) in pairwise(places):
+        piece = sentence[start:end]
+        first = piece.split(" ", 1)[0].lower()
+        is_mine = first in {"my", "our"}
+        is_shared = (
+            (is_mine or first in {"i", "i'm"})
+            and " and " in sentence[before : start + 1]
+            and bool(pieces)
+            and _is_half(pieces[-1])
+        )
+        if pieces and (is_shared or (is_mine and not _has_verb(piece))):
+            pieces[-1] += sentence[before:end]
+        elif pieces and (first in BASE or is_past(first)) and re.match(r"I\b", pieces[-1]):
+            pieces.append("I " + piece)
+        else:
+            pieces.append(piece)
+    return pieces
+
+
+def _is_half(piece: str) -> bool:
+    """“My wife”, of “My wife and I”; “Samantha”, of “Samantha and I”."""
+    piece = _TIME_FIRST.sub("", piece)
+    if re.fullmatch(r"[A-Z][a-z]+(?: [A-Z][a-z]+)?", piece):
+        return True
+    return piece.lower().startswith("my ") and not _has_verb(piece)
+
+
+def _has_verb(text: str) -> bool:
+    words = text.lower().split()[1:]
+    return bool(_FINITE.search(text)) or any(word in _THIRD or word in BASE or is_past(word) for word in words)
+
+
+def strip(text: str) -> str:
+    """Without the words at either end that say nothing."""
+    before = ""
+    bare = text.strip(" \t,.!?;:-–—")
+    while bare and bare != before:
+        before = bare
+        bare = _TAIL.sub("", _LEAD.sub("", bare)).strip(" \t,.!?;:-–—'")
+    return bare
+
+
+def _shorten(clause: str) -> str:
+    """Up to the first comma after which something else is spoken of; lists and closer descriptions stay."""
+    head, *rest = re.split(r"\s*,\s*", clause)
+    if re.fullmatch(r"I(?:'m| am) \d{1,3}", head):
+        return head
+    kept = [head]
+    for place, part in enumerate(rest):
+        words = part.split()
+        is_named = bool(words) and all(word[:1].isupper() or word in {"and", "or"} for word in words)
+        is_listed = len(words) <= 7 and any(re.search(r"\b(?:and|or)\b", later) for later in rest[place:])
+        is_other = bool(_FINITE.search(part)) and not part.startswith(("who", "where"))
+        is_after_who = kept[-1].startswith("who ")  # “My aunt, who raised me, died”
+        if not is_after_who and (is_other or not (is_named or is_listed or _KEPT.match(part))):
+            break
+        kept.append(part)
+    return ", ".join(kept)
+
+
+def _with_subject(clause: str) -> list[str]:
+    """“I live in Leeds and work at a bank” as two clauses."""
+    parts: list[str] = []
+    start, lead = 0, ""
+    for found in _AND_VERB.finditer(clause):
+        if _is_joined(lead + clause[start : found.start()], found["verb"].lower(), clause[found.end() :]):
+            parts.append(lead + clause[start : found.start()])
+            start, lead = found.start("verb"), "I "
+    parts.append(lead + clause[start:])
+    return [_without_other(part) for part in parts]
+
+
+def _is_joined(before: str, verb: str, after: str) -> bool:
+    """Does “and” join a second thing the speaker does, rather than two nouns or two infinitives?"""
+    if re.search(r"\b(?:to|not|can|will|who|that|which|how|where|like|love|enjoy|hate) [a-z]+(?: \w+)?$", before):
+        return False
+    main = next((word for word in before.split()[1:] if not is_adverb(word)), "")
+    if is_past(verb):
+        return is_past(main) or before.startswith(("I've", "I'm", "I have", "I am"))
+    if verb not in BASE or not (main in BASE or before.startswith(("I'm", "I am", "I've"))) or re.search(r"\bto \w+", before):
+        return False
+    is_used = verb in {"live", "work", "play", "study"} and re.match(r" (?:in|at|as|for|on|with|from|the|an?|my) ", after)
+    return verb not in NOUNS_TOO or bool(is_used)
+
+
+def _without_other(clause: str) -> str:
+    """Without a tail such as “… and every shop was closed”, which has a subject nobody knows."""
+    for found in re.finditer(r"\s*,?\s+and\s+(?!I\b)", clause):
+        after = re.split(r"\b(?:who|which|that|where)\b| and ", clause[found.end() :], maxsplit=1)[0]
+        if found.start() > 4 and _FINITE.search(after) and not clause.lower().startswith("my "):
+            return clause[: found.start()]
+    return clause
+
+
+MOST_READ = 6000
+"""Characters of one message; what lies beyond is left to the message itself."""
+LONGEST_NAME = 40
+
+_MARKUP = re.compile(
+    r"```.*?(?:```|\Z)"
+    r"|<\|[^<>|\n]{0,40}\|>|</?[a-zA-Z][^<>\n]{0,80}>|\[/?(?:INST|SYS)\]"
+    r"|https?://\S+"
+    r"|(?m:^[ \t]{0,8}(?:[#>]{1,6}|[-*+•]|\d{1,3}[.)])[ \t]+)"
+    r"|(?m:^[ \t]{0,8}[-*_=]{3,}[ \t]*$)"
+    r"|\*\*|__|~~|`",
+    re.DOTALL,
+)
+_MARKED = re.compile(r"[`<\[*_~#>]|https?:|^\s*(?:[-+]|\d{1,3}[.)])\s")
+"""Without any of these there is nothing to take away from printable text."""
+_LINK = re.compile(r"!?\[([^\[\]]{0,200})\]\([^()\s]{0,400}\)")
+_BREAKS = str.maketrans(dict.fromkeys("\r\u2028\u2029\x0b\x0c\x85", "\n"))
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff\ufffc-\uffff]"
+)
+_ACTION = re.compile(r"\*([^*\n]{1,1000})\*")
+_SPEECH = re.compile(r"[\"“«][^\"“”«»\n]{1,1000}[,.!?…–—-][\"”»]")
+"""With its punctuation inside, which a title or an ironic word has not."""
+_ABBREVIATED = re.compile(
+    r"(?:^|\s)(?:[Mm]rs?|[Mm]s|[Dd]r|St|[Pp]rof|Jr|Sr|vs|No|etc|approx|e\.g|i\.e|[A-Z]|"
+    r"(?!U\.[SK]|D\.C|L\.A|N\.Y|T\.V|[AP]\.M)[A-Z]\.[A-Z])\.$"
+)
+_SMALL_BEGINNING = re.compile(
+    r"(?<=[a-z][!?])\s+(?=[a-z])|(?<=[a-z]{2}\.)\s+(?=[a-z])|(?<=\d\.)\s+(?=(?:i|i'\w+|im|my|we|he|she|it|they)\b)"
+)
+"""Many people type without capitals."""
+_THIRD_QUOTABLE = re.compile(r"\b(?:he|she|they|his|her|hers|their)\b", re.IGNORECASE)
+_FIRST = re.compile(r"\b(?:I|my)\b")
+_VERB = re.compile(r"(?!yes\b|always\b|this\b)[a-z]{3,}s")
+_HIRAGANA = re.compile("[\u3040-\u309f]{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of one message."""
+
+    line: int
+    """The place of its message among those given."""
+    name: str
+    role: Role
+    text: str
+    """As it was written, without markup; on one line."""
+    words: tuple[str, ...]
+    """Folded; in scripts without spaces pairs of neighbouring characters."""
+    narrates: bool
+    """It tells what happens instead of speaking."""
+    asks: bool = False
+    """It ends in a question mark."""
+    in_story: bool = False
+    """It is said or done in character."""
+    standing: float = 1.0
+    """How far it counts as told, from 0 for mere context to 1 for the user's own words; see brain/taken_up."""
+    day: date | None = None
+    """When it was said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of a message that is all told or all spoken."""
+
+    text: str
+    narrates: bool
+
+
+def plain(text: str) -> str:
+    """The text without code, markup, links and characters nobody sees; asterisks of actions stay."""
+    text = text[:MOST_READ]
+    if text.isascii() and text.isprintable() and not _MARKED.search(text):
+        return text
+    text = _INVISIBLE.sub("", text.translate(_BREAKS))
+    return _MARKUP.sub(lambda found: "\n" if found[0].startswith("```") else "", _LINK.sub(r"\1", text))
+
+
+def name_of(line: Said) -> str:
+    """Whose line it is, in at most `LONGEST_NAME` characters."""
+    visible = " ".join(_INVISIBLE.sub("", line.name[: 4 * LONGEST_NAME].translate(_BREAKS)).split())
+    name = visible.replace('"', "")[:LONGEST_NAME].strip()
+    return name or ("User" if line.role is Role.USER else "Persona")
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Folded words, and pairs of characters where a script has no spaces."""
+    found: list[str] = []
+    for word in WORD.findall(text):
+        if word.isascii() or not SPACELESS.search(word):
+            found.append(_folded(word))
+        else:
+            found += _pairs(word)
+    return tuple(found)
+
+
+def parts(text: str) -> list[Part]:
+    """A plain text cut into actions between asterisks, and speech; one emphasised word is no action."""
+    if "*" not in text:
+        return [Part(text, is_prose(text))] if WORD.search(text) else []
+    found: list[Part] = []
+    cursor, spoken = 0, ""
+    for action in _ACTION.finditer(text):
+        spoken += text[cursor : action.start()]
+        cursor = action.end()
+        if len(action[1].split()) < 2 and not _stands_alone(text, action):
+            spoken += action[1]
+            continue
+        found += [Part(spoken, narrates=False), Part(action[1], narrates=True)]
+        spoken = ""
+    found.append(Part(spoken + text[cursor:], narrates=False))
+    visible = [Part(part.text.replace("*", ""), part.narrates) for part in found if WORD.search(part.text)]
+    return [Part(part.text, part.narrates or is_prose(part.text)) for part in visible]
+
+
+def is_prose(text: str) -> bool:
+    """Is it written as in a novel: quoted speech, and around it what somebody does?"""
+    if not any(mark in text for mark in '"“«'):
+        return False
+    around, speeches = _SPEECH.subn(" ", text)
+    if not speeches or len(WORD.findall(around)) < 3:
+        return False
+    return bool(_THIRD_QUOTABLE.search(around)) or (text.lstrip()[0] in '"“«' and bool(_FIRST.search(around)))
+
+
+def _stands_alone(text: str, action: re.Match[str]) -> bool:
+    """A single word such as *smiles* is an action at the edge of a sentence, emphasis within one."""
+    before, after = text[: action.start()].rstrip(" \t")[-1:], text[action.end() : action.end() + 20].lstrip(" \t")[:1]
+    if not text[: action.start()].strip() and _VERB.fullmatch(action[1]):
+        return True
+    return (not before or before in '\n.!?…"”') and (not after or after.isupper() or after in '\n"“*')
+
+
+def split_sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a text on one line each; an abbreviation does not end one."""
+    held = ""
+    for piece in (part for end in SENTENCE_END.split(text) for part in _SMALL_BEGINNING.split(end)):
+        held = " ".join(f"{held} {piece}".split())
+        if len(held) > LONGEST_NAME * 10 or not _ABBREVIATED.search(held[-8:]):
+            if held:
+                yield held
+            held = ""
+    if held:
+        yield held
+
+
+def _pairs(word: str) -> Iterator[str]:
+    if len(word) == 1:
+        yield word
+    for left, right in pairwise(word):
+        if not _HIRAGANA.match(left + right):
+            yield left + right
+
+
+_folded = lru_cache(20_000)(fold)

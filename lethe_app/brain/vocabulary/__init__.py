@@ -1,0 +1,1 @@
+"""English word lists, inflection and normalisation that the rules share."""

@@ -1,0 +1,224 @@
+"""Words for the people and pets of somebody's life: colloquial forms with their plain ones, whom “he” and “she” may mean."""
+
+from __future__ import annotations
+
+import re
+
+from lethe_app.brain.vocabulary.common_words import DULL, FEELINGS, GRAVE, KIN, VERBAL, WHEN
+from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
+from lethe_app.brain.vocabulary.verbs import BASE, is_adverb, is_past, third
+from lethe_app.retrieval.query_terms import MONTHS, STOP_WORDS, fold
+from lethe_app.retrieval.time_expressions import WEEKDAYS
+
+_COLLOQUIAL = {
+    "mother": "mam|mammy|mommy|mummy|momma|mumma|mama",
+    "father": "pops|pappy|daddy|papa",
+    "parents": "folks",
+    "wife": "missus|missis|wifey|old lady|better half|other half",
+    "husband": "hubby|hubs|old man",
+    "partner": "fella|feller|bloke|bae",
+    "boyfriend": "bf",
+    "girlfriend": "gf",
+    "fiancé": "fiance",
+    "best friend": "bff|bestie|best mate|best bud|bestest friend|best pal",
+    "friend": "mate|pal|buddy|bud|homie",
+    "brother": "bro|brudder",
+    "sister": "sis",
+    "son": "lad|boy|wee lad",
+    "sons": "lads|boys",
+    "daughter": "wee girl|little girl",
+    "daughters": "girls|wee girls|little girls",
+    "grandmother": "oma|nani|dadi|nonna|abuela|yaya|yiayia|babcia|ajji|halmoni|lola|grandmom|nanny|gran|nanna|gramma",
+    "grandfather": "opa|nana ji|dada|nonno|abuelo|ajja|dziadek|lolo|grampa|gramps|grandpop|granda",
+    "eldest child": "eldest|oldest",
+    "youngest child": "youngest",
+    "middle child": "middle one",
+    "baby": "wee one|newborn",
+    "mother-in-law": "mil",
+    "father-in-law": "fil",
+    "neighbour": "next-door neighbour|next door neighbour",
+    "dog": "doggo|pup|pooch|mutt",
+    "cat": "kitty|moggy|moggie",
+}
+_PLAIN = {word: plain for plain, words in _COLLOQUIAL.items() for word in words.split("|")}
+_ALWAYS = "missus|missis|wifey|hubby|hubs|mam|mammy|momma|mumma|bff|bestie|bf|gf|better half|other half|best mate|best bud"
+_SLANG = re.compile(
+    rf"\b(?P<whose>my|our|me|the|his|her) (?P<who>{_ALWAYS}|oma|nani|dadi|nonna|abuela|yiayia|babcia|ajji|halmoni|"
+    r"opa|nonno|abuelo|dziadek|pops|"
+    r"daddy|folks)(?P<of>'s|s)?(?![\w-])",
+    re.IGNORECASE,
+)
+_THE_WIFE = re.compile(
+    r"\b(?:the|me) (?P<who>wife|husband|mother|father|mum|dad|mother-in-law|in-laws)\b(?! of\b)", re.IGNORECASE
+)
+_BARE_KIN = re.compile(
+    r"(?:(?<=^)|(?<=[.!?] )|(?<=\n))(?P<who>(?:mum|mom|mam|dad|mother|father|wife|husband|missus|hubby|boss|sister|"
+    r"brother|sis|bro|gran|grandma|grandad|"
+    r"nan|mother-in-law|father-in-law|bf|gf|girlfriend|boyfriend|flatmate|roommate|landlord|landlady))(?= (?:is|has|was|"
+    r"works?|worked|lives?|lived|hates|"
+    r"loves|died|wants|made|cried|cooks|drives|teaches|turned|turns|passed|got|had|plays|runs|owns|and (?:dad|mum|"
+    r"mom) (?:are|live))\b)",
+    re.IGNORECASE,
+)
+"""“Mum works nights.”"""
+_MY = frozenset(("my", "our", "me", "the"))
+
+DOGS = (
+    r"(?:(?:border |golden |english |springer |cocker |king charles |black |yellow |chocolate |miniature )?(?:springer|"
+    r"spaniel|labrador|lab|beagle|dachshund|poodle|collie|terrier|retriever|corgi|greyhound|whippet|lurcher|husky|"
+    r"pug|bulldog|boxer|rottweiler|shih tzu|chihuahua|pitbull|pit bull|staffy|alsatian|german shepherd|shepherd|dalmatian|"
+    r"great dane|setter|pointer|mastiff|cockapoo|labradoodle|cavapoo|schnauzer|maltese|pomeranian|sheepdog|yorkie|westie|"
+    r"jack russell|cavalier|bichon|sausage dog|vizsla|malamute|samoyed|akita|basset|bloodhound|rescue mutt|mongrel))"
+)
+CATS = r"(?:tabby|tomcat|siamese|persian cat|maine coon|ragdoll|bengal cat|ginger tom|calico|british shorthair)"
+SNAKES = r"(?:ball python|python|corn snake|boa)"
+PETS = rf"(?:{DOGS}|{CATS}|{SNAKES}|{ANIMALS})"
+_OTHERS = (
+    r"(?:boss|landlady|landlord|coach|doctor|gp|therapist|dentist|vet|manager|supervisor|co-?worker|workmate|classmate|"
+    r"teammate|"
+    r"tutor|instructor|midwife|hairdresser|barber|priest|pastor|baby|partner in crime|bandmate|training partner|pen ?pal|"
+    r"carer|nanny|childminder|babysitter|professor|advisor|ex-(?:wife|husband))"
+)
+_WORDS = "|".join(sorted(map(re.escape, _PLAIN), key=len, reverse=True))
+ROLES = rf"(?:{_OTHERS}|(?:{RELATIVES})|{_WORDS}|{PETS})"
+AGED = (
+    r"(?:older|younger|big|little|lil|elder|twin|late|oldest|youngest|eldest|new|old|other|baby|kid|former|first|second|"
+    r"third|ex|"
+    r"good|dear|great|elderly|middle|half|closest|oldest|favou?rite|black|white|ginger|rescue|tabby|wee|crazy|beautiful|"
+    r"lovely)"
+)
+WHO = rf"(?:{AGED} ){{0,2}}?{ROLES}"
+
+_FEMALE = re.compile(
+    r"(?:mother|mum|mom|grandma|gran|granny|nan|nana|grandmother|sister|daughter|granddaughter|wife|girlfriend|fiancée|"
+    r"aunt|auntie|"
+    r"niece|landlady|midwife|girl)(?:-in-law)?\Z"
+)
+_MALE = re.compile(
+    r"(?:father|dad|grandpa|grandad|granddad|grandfather|brother|son|grandson|husband|boyfriend|uncle|nephew|landlord|boy)"
+    r"(?:-in-law)?\Z"
+)
+_NO_NAME = frozenset(
+    fold(word)
+    for word in (
+        *STOP_WORDS,
+        *DULL,
+        *FEELINGS,
+        *GRAVE,
+        *KIN,
+        *VERBAL,
+        *WHEN,
+        *BASE,
+        *map(third, BASE),
+        *WEEKDAYS,
+        *MONTHS,
+        *"""
+        i im ok okay yes yeah yep no nope nah so oh sorry thanks wow hey hi hello haha lol lmao god jesus christ well anyway
+        and n or but who whose that this it he she they we you my our me the a an is was are were will would can could does
+        did do has have had just also still then now never always too tho though btw from in on at of for with by to as like
+        about after before since when while until till cause because cos says said thinks thought went goes gone came comes
+        got gets took takes lives works plays loves hates likes wants needs made makes gave gives keeps kept left turned turns
+        moved passed died dead born called named married pregnant sick ill fine good bad old young new big little great nice
+        lovely sweet cute crazy amazing awesome cool happy sad mad angry tired busy home here there back away over out up down
+        off today tomorrow yesterday tonight yet again ever even only really very quite both all some any none one two three
+        four five six seven eight nine ten next last first second third not dont isnt aint wont cant her him his their them us
+        ours mine yours what where why how which than more most much many few lot bit kind sort thing things stuff way day
+        days week year years month months hour hours time times night nights morning evening school work job uni college house
+        kitchen dog dogs cat cats pet pets kid kids baby mum mom dad mother father sister brother son daughter wife husband
+        friend boss food name names birthday wedding party visit visiting visits calls calling text texts rings ringing phone
+        phoned texted told tell tells asked asks think know knows knew seems looks looked feels felt being been be am bought
+        buys brought brings eats ate cooks cooked sings snores snored barks barked ran runs stays stayed starts started
+        stopped stops helps helped walked walks single divorced engaged retired separated widowed vegan vegetarian english
+        irish scottish welsh british french german spanish polish american australian canadian indian chinese japanese italian
+        mr mrs ms miss dr prof sir lady king queen story place town city country person people man woman guy girl boy everyone
+        everybody someone somebody nobody something everything nothing anything christmas easter lord hell damn shit fuck
+        fucking bloody literally honestly basically actually apparently obviously probably maybe perhaps guess hope wish love
+        hate want need mind sure right true yay ugh hmm um er ah aw aww omg wtf tbh ngl idk rn irl imo plus minus per via aka
+        etc eg ie vs v w x xx xoxo brb afk gtg omw tmi smh imho ikr lmk nvm obvs def defo prob probs rly srsly ofc thx ty pls
+        plz soz dunno thats shes hes its theyre ive id youre dats dis dat em
+        """.split(),  # noqa: SIM905 - a list of quoted words cannot be read
+    )
+)
+_LIKE_WORDS = frozenset(
+    """
+    emily kelly holly sally billy molly polly lily milly willy carly shelly nelly ally elly kimberly beverly ted fred jared ed
+    ned reed zed mohammed ahmed drew rose hope joy
+    """.split()  # noqa: SIM905
+)
+"""Names that look like an adverb or a past form."""
+_ALSO_WORDS = frozenset(
+    """
+    will mark may grace faith dawn bill summer autumn april june august angel king hunter chase star miss art pearl precious
+    """.split()  # noqa: SIM905
+)
+"""Names that are an everyday word as well: with a capital, where nothing but a name can stand."""
+_BEFORE_NAME = frozenset(("big", "little", "wee", "old", "young", "baby", "lil"))
+_TITLE = r"(?:(?:mr|mrs|ms|miss|dr|prof|pastor|father|sister|auntie?|uncle|big|little|wee|old|young|baby|lil) )"
+NAME = rf"(?:{_TITLE}\.?)?[^\W\d_][^\W\d_'’-]+(?:-[^\W\d_]+)?"
+
+
+def plainly(text: str) -> str:
+    """Return the text with colloquial words for relatives as plain ones: “the missus” as “my wife”, “me mam” as “my mother”."""
+    found = _SLANG.sub(_as_plain, _BARE_KIN.sub(r"my \g<who>", text))
+    return _THE_WIFE.sub(r"my \g<who>", found)
+
+
+def _as_plain(found: re.Match[str]) -> str:
+    whose = found["whose"].lower()
+    mine = ("My" if found["whose"][0].isupper() else "my") if whose in _MY else found["whose"]
+    return f"{mine} {_PLAIN[found['who'].lower()]}{chr(39) + 's' if found['of'] else ''}"
+
+
+def plain_role(who: str) -> str:
+    """Return “best friend” for “bestie”, “dog” for “springer”; adjectives that tell two relatives apart stay before it."""
+    who = who.lower().strip()
+    for word in sorted(_PLAIN, key=len, reverse=True):
+        if re.search(rf"(?:^| ){re.escape(word)}\Z", who):
+            who = who.removesuffix(word) + _PLAIN[word]
+            break
+    for breeds, animal in ((DOGS, "dog"), (CATS, "cat"), (SNAKES, "snake")):
+        if re.search(rf"(?:^|\b){breeds}\Z", who):
+            return animal
+    who = re.sub(
+        r"\b(?:new|good|dear|great|crazy|beautiful|lovely|wee|other|old|black|white|elderly|favou?rite|ex) (?=\w)", "", who
+    )
+    return re.sub(r"\b(?:lil|baby|kid) (?=brother|sister)", "little ", who)
+
+
+def is_kin(who: str) -> bool:
+    """Return whether “a … called Tom” is somebody of the speaker's own: a brother or a cat, not a vet."""
+    return not re.search(rf"(?:^|\b){_OTHERS}\Z", who.lower())
+
+
+def breed_of(who: str) -> str:
+    """Return the breed that a word for a pet names, such as “springer”; empty for others."""
+    found = re.search(rf"(?:{DOGS}|{CATS}|{SNAKES})\Z", who.lower())
+    return found[0] if found and found[0] not in {"lab", "rescue mutt"} else ""
+
+
+def fits(who: str) -> frozenset[str]:
+    """Return which of “he” and “she” may mean such a one."""
+    last = who.rsplit(" ", 1)[-1]
+    if _FEMALE.match(last):
+        return frozenset(("she",))
+    return frozenset(("he",)) if _MALE.match(last) else frozenset(("she", "he"))
+
+
+def as_name(word: str, *, sure: bool = False) -> str:
+    """Return the word as a name, with its capitals; empty if it is likelier an everyday word.
+
+    Written small it is a name only where nothing else is known of it; `sure` says that its place leaves no other reading.
+    """
+    parts = word.strip(" '’").split()
+    if not parts:
+        return ""
+    parts = parts[1:] if len(parts) > 1 and parts[0].lower() in _BEFORE_NAME else parts
+    last = parts[-1]
+    plain = fold(last)
+    is_also_word = plain in _NO_NAME and plain not in _LIKE_WORDS
+    if len(last) < 2 or (is_also_word and not (sure and last[0].isupper() and plain in _ALSO_WORDS)):
+        return ""
+    is_word = plain not in _LIKE_WORDS and (is_adverb(plain) or is_past(plain) or plain.endswith(("ing", "ness", "tion")))
+    if is_word and not last[0].isupper():
+        return ""
+    return " ".join(part if part[0].isupper() else part.capitalize() for part in parts)

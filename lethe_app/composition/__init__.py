@@ -1,0 +1,1 @@
+"""Builds every service once and owns their life cycle."""

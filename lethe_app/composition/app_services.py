@@ -1,0 +1,149 @@
+"""What the user can do, gathered in one value: the window and the terminal are handed nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from lethe_app.llm.client import ModelClient
+from lethe_app.paths import Paths
+from lethe_app.services.background.dreams import Dreams
+from lethe_app.services.background.feedback import Feedbacks
+from lethe_app.services.background.mood_inference import MoodReader
+from lethe_app.services.background.runner import Away
+from lethe_app.services.chat.group import Group
+from lethe_app.services.chat.prefill import ReadingAhead
+from lethe_app.services.chat.prompt_inspector import Inspecting
+from lethe_app.services.chat.reply_actions import Reconsidering
+from lethe_app.services.chat.service import Chat
+from lethe_app.services.extraction.qualification import Trust
+from lethe_app.services.indexing.calibration import Calibration
+from lethe_app.services.indexing.embedder import Embedding
+from lethe_app.services.indexing.service import Indexing
+from lethe_app.services.library import Library
+from lethe_app.services.maintenance.doctor import Doctor
+from lethe_app.services.maintenance.trash import Trash
+from lethe_app.services.memory.facts import Knowing
+from lethe_app.services.memory.objections import Objecting
+from lethe_app.services.memory.service import Brain
+from lethe_app.services.models.downloads import Downloads
+from lethe_app.services.models.service import Models
+from lethe_app.services.models.trial import Trying
+from lethe_app.services.mood import Moods
+from lethe_app.services.notebooks.recall import Subjects
+from lethe_app.services.notebooks.service import Notebooks
+from lethe_app.services.notebooks.writer import Notekeeping
+from lethe_app.services.personas.bundles import Bundles
+from lethe_app.services.personas.draft_chat import Rehearsing
+from lethe_app.services.personas.goals import Wishes
+from lethe_app.services.personas.inner_life import InnerLife
+from lethe_app.services.personas.presets import Presets
+from lethe_app.services.personas.reminders import Reminders
+from lethe_app.services.personas.week import Week
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.prompting.cache_state import Warmth
+from lethe_app.services.scheduling.idle import Idleness
+from lethe_app.services.search.everything import Finding
+from lethe_app.services.search.memory_lists import Browsing
+from lethe_app.services.sessions.archive_queue import Archiving
+from lethe_app.services.sessions.editing import Chronicle
+from lethe_app.services.sessions.fact_extraction import FactExtraction
+from lethe_app.services.sessions.rolling_summary import Recapping
+from lethe_app.services.sessions.service import Sessions
+from lethe_app.services.sessions.timeout import SessionTimeout
+from lethe_app.services.tools.registry import Tooling
+from lethe_app.services.web.gate import Surfing
+from lethe_app.services.web.research import Researching
+from lethe_app.services.worlds.service import Worlds
+from lethe_app.storage.database import Database
+
+INDEX_AFTER, ARCHIVE_AFTER, AWAY_AFTER, PURGE_AFTER, REMIND_AFTER, TIMEOUT_AFTER = 2.0, 20.0, 10.0, 60.0, 5.0, 8.0
+"""Seconds: the start itself belongs to the user, and the first words do too."""
+
+
+@dataclass(frozen=True)
+class Mind:
+    """What goes on in a persona, in the user's hands."""
+
+    moods: Moods
+    reader: MoodReader
+    reminders: Reminders
+    week: Week
+    life: InnerLife
+    notebooks: Notebooks
+    notekeeping: Notekeeping
+    subjects: Subjects
+    wishes: Wishes
+
+
+@dataclass(frozen=True)
+class House:
+    """What the user can do; the window and the terminal are handed nothing else."""
+
+    paths: Paths
+    preferences: Preferences
+    library: Library
+    sessions: Sessions
+    timeout: SessionTimeout
+    chat: Chat
+    group: Group
+    chronicle: Chronicle
+    finding: Finding
+    trash: Trash
+    models: Models
+    doctor: Doctor
+    brain: Brain
+    browsing: Browsing
+    bundles: Bundles
+    knowing: Knowing
+    archiving: Archiving
+    indexing: Indexing
+    inspecting: Inspecting
+    embedding: Embedding
+    calibration: Calibration
+    recapping: Recapping
+    reconsidering: Reconsidering
+    objecting: Objecting
+    rehearsing: Rehearsing
+    trust: Trust
+    presets: Presets
+    downloads: Downloads
+    trying: Trying
+    worlds: Worlds
+    surfing: Surfing
+    tooling: Tooling
+    researching: Researching
+    away: Away
+    dreams: Dreams
+    feedback: Feedbacks
+    idleness: Idleness
+    mind: Mind
+    warmth: Warmth
+    _client: ModelClient
+    _embedder: ModelClient
+    _database: Database
+    _ahead: ReadingAhead
+    _closing: tuple[Callable[[], Awaitable[None]], ...]
+
+    @property
+    def fact_extraction(self) -> FactExtraction:
+        return FactExtraction(self.chronicle, self.archiving, self.knowing, self.preferences)
+
+    def wake(self) -> None:
+        """Begin to work in the background."""
+        self.indexing.start(INDEX_AFTER)
+        self.archiving.start(ARCHIVE_AFTER)
+        self.timeout.start(TIMEOUT_AFTER)
+        self.recapping.start()
+        self.trash.start(PURGE_AFTER)
+        self.away.start(AWAY_AFTER)
+        self.tooling.bench.start(ARCHIVE_AFTER)
+        self.mind.reader.start(ARCHIVE_AFTER)
+        self.mind.reminders.start(REMIND_AFTER)
+        self.mind.notekeeping.start(ARCHIVE_AFTER)
+        self.mind.subjects.start(INDEX_AFTER)
+
+    async def close(self) -> None:
+        """End the models' processes, finish what is being written, give the home back."""
+        for close in self._closing:
+            await close()

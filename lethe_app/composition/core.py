@@ -1,0 +1,291 @@
+"""Wires the rooms together: builds every service once and hands each its neighbours. Knows no window."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from lethe_app.domain.model import LoadedModel
+from lethe_app.llm.client import ModelClient
+from lethe_app.paths import Paths
+from lethe_app.prompt.task_prompts import Errands
+from lethe_app.retrieval.memory_index import Recall
+from lethe_app.services.chat.expected_prefix import Lasting
+from lethe_app.services.chat.group import Group
+from lethe_app.services.chat.prefill import ReadingAhead
+from lethe_app.services.chat.prompt_inspector import Inspecting
+from lethe_app.services.chat.recall_step import Remembering
+from lethe_app.services.chat.receipts import Accounts
+from lethe_app.services.chat.reply_actions import Reconsidering
+from lethe_app.services.chat.service import Chat
+from lethe_app.services.events import Listeners, ModelState, Ready
+from lethe_app.services.extraction.conversation import Minutes
+from lethe_app.services.extraction.qualification import Trust
+from lethe_app.services.extraction.structured_output import Clerk, Messenger
+from lethe_app.services.indexing.calibration import Calibration
+from lethe_app.services.indexing.embedder import Embedding
+from lethe_app.services.indexing.service import Indexing
+from lethe_app.services.library import Library
+from lethe_app.services.memory.cache import Holdings
+from lethe_app.services.memory.facts import Knowing
+from lethe_app.services.memory.lore import LoreKeeping
+from lethe_app.services.memory.objections import Objecting
+from lethe_app.services.memory.proactive import Guidance
+from lethe_app.services.memory.recall import Recollecting
+from lethe_app.services.memory.service import Brain
+from lethe_app.services.memory.time_search import TimeSearch
+from lethe_app.services.models.service import Models
+from lethe_app.services.mood import Moods, made_moods
+from lethe_app.services.notebooks.recall import Noting, Subjects
+from lethe_app.services.notebooks.service import Notebooks
+from lethe_app.services.participants import Casting
+from lethe_app.services.personas.bundles import Bundles
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.prompting.assembler import Prompting
+from lethe_app.services.prompting.cache_state import Warmth
+from lethe_app.services.prompting.stable_prefix import Frames
+from lethe_app.services.scheduling.priority import Quiet
+from lethe_app.services.search.everything import Finding
+from lethe_app.services.search.memory_lists import Browsing
+from lethe_app.services.sessions.archive_parts import Archivist
+from lethe_app.services.sessions.archive_queue import Archiving
+from lethe_app.services.sessions.editing import Chronicle
+from lethe_app.services.sessions.rolling_summary import Recapping
+from lethe_app.services.sessions.service import Sessions
+from lethe_app.services.sessions.timeout import SessionTimeout
+from lethe_app.services.token_counts import Counting
+from lethe_app.services.untrusted_memories import Foreign
+from lethe_app.services.worlds.purge import Withdrawing
+from lethe_app.services.worlds.service import Worlds
+from lethe_app.services.worlds.test_bench import WorldTrials
+from lethe_app.storage.chats.archive_jobs import Parts
+from lethe_app.storage.chats.receipts import Receipts
+from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.database import Database
+from lethe_app.storage.index.passages import Passages
+from lethe_app.storage.index.pending import Debts
+from lethe_app.storage.key_value import HouseState, SessionState, TokenCounts
+from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.memories import Memories
+from lethe_app.storage.memory.turn_memories import TurnMemories
+from lethe_app.storage.memory.world_usage import Awakenings
+
+
+class Wiring:
+    """One of each; everything is built when it is first asked for, with what it needs."""
+
+    def __init__(self, paths: Paths, engine: str, preferences: Preferences, database: Database, *, by_meaning: bool) -> None:
+        self.paths = paths
+        self.engine = engine
+        self.preferences = preferences
+        self.database = database
+        self.sessions_changed: Listeners[str] = Listeners()
+        self.quiet = Quiet()
+        self.chats = Chats(database)
+        self.facts = Facts(database)
+        self.memories = Memories(database)
+        self.passages = Passages(database)
+        self.receipts = Receipts(database)
+        self.house_state = HouseState(database)
+        self.state = SessionState(database)
+        self.client = ModelClient(engine)
+        self.warmth = Warmth(self.client, preferences, paths.states)
+        self.errands = Errands(paths.prompts, paths.own_prompts)
+        self.library = Library(paths, database)
+        self.recall = Recall(self.passages, folder=paths.index)
+        self.counting = Counting(self.client, TokenCounts(database))
+        self.models = Models(self.client, self.counting, preferences, paths)
+        self.casting = Casting(self.library, preferences)
+        noted = lambda *session: self.subjects.standing(*session)  # noqa: E731, PLW0108 - built when it is first asked
+        self.frames = Frames(self.chats, self.facts, self.state, preferences, self.counting, noted)
+        self.holdings = Holdings(self.memories)
+        self.embedding = Embedding(ModelClient("embed"), self.recall, preferences, paths, enabled=by_meaning)
+        self.calibration = Calibration(self.house_state, self.embedding, preferences, paths.calibration)
+        self.prompting = Prompting(self.chats, self.frames, self.library, preferences, self.counting)
+
+    @cached_property
+    def notebooks(self) -> Notebooks:
+        return Notebooks(self.paths, self.database, self.frames.renew)
+
+    @cached_property
+    def subjects(self) -> Subjects:
+        counted = (self.counting, self.embedding, self.calibration)
+        return Subjects(self.notebooks, self.state, self.preferences, *counted, self.quiet)
+
+    @cached_property
+    def indexing(self) -> Indexing:
+        return Indexing(
+            Debts(self.database),
+            self.chats,
+            self.memories,
+            self.facts,
+            self.house_state,
+            self.library,
+            self.recall,
+            self.embedding,
+            self.calibration,
+            self.quiet,
+        )
+
+    @cached_property
+    def knowing(self) -> Knowing:
+        return Knowing(self.facts, self.recall, self.indexing, self.calibration, self.frames)
+
+    @cached_property
+    def clerk(self) -> Clerk:
+        return Clerk(
+            self.client,
+            self.errands,
+            self.loaded,
+            self.prompting.form,
+            self.counting.count,
+            lambda: self.quiet.is_broken,
+        )
+
+    @cached_property
+    def trust(self) -> Trust:
+        return Trust(self.clerk, self.errands, self.house_state, self.paths.selftest)
+
+    @cached_property
+    def at_once(self) -> Messenger:
+        """Has errands done in the middle of a turn."""
+        clerk = Clerk(self.client, self.errands, self.loaded, self.prompting.form, self.counting.count, lambda: False)
+        return Messenger(clerk, lambda: self.client.count(["."]))
+
+    @cached_property
+    def archiving(self) -> Archiving:
+        archivist = Archivist(self.chats, Parts(self.database), self.knowing, Minutes(self.clerk), self.trust, self.preferences)
+        check = self.trust.check if self.engine != "echo" else None
+        return Archiving(self.chats, Parts(self.database), archivist, self.indexing, self.quiet, self.sessions_changed, check)
+
+    @cached_property
+    def recapping(self) -> Recapping:
+        return Recapping(self.frames, Minutes(self.clerk), self.trust, self.quiet)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        return Sessions(self.chats, self.casting, self.archiving, self.timeout, self.sessions_changed)
+
+    @cached_property
+    def timeout(self) -> SessionTimeout:
+        return SessionTimeout(self.chats, self.archiving, self.preferences, self.quiet)
+
+    @cached_property
+    def group(self) -> Group:
+        return Group(self.chats, self.library, self.casting, self.preferences, self.sessions_changed, self.at_once)
+
+    @cached_property
+    def chronicle(self) -> Chronicle:
+        home = (self.database, self.chats, self.casting, self.sessions, self.archiving)
+        return Chronicle(*home, self.frames, self.warmth)
+
+    @cached_property
+    def bundles(self) -> Bundles:
+        kept = (self.paths, self.database, self.library, self.house_state)
+        return Bundles(*kept, self.indexing, self.preferences, self.sessions_changed)
+
+    @cached_property
+    def finding(self) -> Finding:
+        kept = (self.database, self.chats, self.facts, self.memories)
+        return Finding(*kept, self.brain, self.indexing, self.chronicle, self.library)
+
+    @cached_property
+    def keeping(self) -> LoreKeeping:
+        return LoreKeeping(self.library, self.preferences, self.state)
+
+    @cached_property
+    def searching(self) -> TimeSearch:
+        return TimeSearch(self.recall, self.passages, self.chats, self.facts, self.preferences)
+
+    @cached_property
+    def moods(self) -> Moods:
+        return made_moods(self.house_state, self.preferences, self.paths)
+
+    @cached_property
+    def recollecting(self) -> Recollecting:
+        return Recollecting(
+            self.chats,
+            TurnMemories(self.database),
+            self.state,
+            self.holdings,
+            self.keeping,
+            Noting(self.subjects, self.keeping, self.searching, self.preferences, self.objecting),
+            Guidance(self.house_state, self.state, self.moods, self.foreign),
+            self.frames,
+            self.recall,
+            self.indexing,
+            self.calibration,
+            self.preferences,
+            self.foreign,
+        )
+
+    @cached_property
+    def foreign(self) -> Foreign:
+        return Foreign(self.library, self.paths.prompts)
+
+    @cached_property
+    def remembering(self) -> Remembering:
+        return Remembering(self.chats, TurnMemories(self.database), self.recollecting)
+
+    @cached_property
+    def ahead(self) -> ReadingAhead:
+        lasting = Lasting(self.chats, TurnMemories(self.database), self.keeping)
+        return ReadingAhead(
+            self.sessions, self.casting, self.models, self.client, self.prompting, lasting, self.warmth, self.preferences
+        )
+
+    @cached_property
+    def chat(self) -> Chat:
+        kept = (self.chats, self.casting, self.models, self.client, self.counting, self.prompting, self.remembering)
+        asked = (self.frames, self.sessions, self.ahead, self.warmth, self.quiet)
+        return Chat(*kept, *asked, Accounts(self.receipts, self.counting), self.group)
+
+    @cached_property
+    def inspecting(self) -> Inspecting:
+        return Inspecting(self.chats, self.receipts, self.library, self.preferences, self.counting, self.prompting, self.loaded)
+
+    @cached_property
+    def browsing(self) -> Browsing:
+        return Browsing(
+            self.database,
+            self.memories,
+            self.holdings,
+            self.chats,
+            self.facts,
+            self.recall,
+            self.indexing,
+            self.casting,
+            self.preferences,
+            self.counting,
+            self.loaded,
+        )
+
+    @cached_property
+    def withdrawing(self) -> Withdrawing:
+        return Withdrawing(Awakenings(self.database), self.receipts)
+
+    @cached_property
+    def worlds(self) -> Worlds:
+        keeping = LoreKeeping(self.library, self.preferences, self.state)
+        trials = WorldTrials(keeping, self.chats, self.casting, self.state, self.models, self.counting)
+        home = (self.paths, self.library, self.casting, self.preferences, self.state)
+        return Worlds(*home, self.counting, self.database, trials, self.withdrawing)
+
+    @cached_property
+    def brain(self) -> Brain:
+        kept = (self.memories, self.holdings, self.chats, self.casting, self.keeping)
+        ways = (self.recollecting, self.searching, self.recall, self.indexing)
+        return Brain(*kept, *ways, self.calibration, self.frames)
+
+    @cached_property
+    def objecting(self) -> Objecting:
+        return Objecting(self.house_state, TurnMemories(self.database), self.chats)
+
+    @cached_property
+    def reconsidering(self) -> Reconsidering:
+        chats, turns, hands = self.chats, TurnMemories(self.database), (self.brain, self.knowing, self.sessions, self.archiving)
+        return Reconsidering(chats, self.facts, self.memories, turns, self.state, *hands, self.objecting, self.frames)
+
+    def loaded(self) -> LoadedModel | None:
+        """The model that answers now."""
+        state: ModelState = self.models.state
+        return state.model if isinstance(state, Ready) else None

@@ -1,0 +1,1 @@
+"""Engines that run inside the worker process."""

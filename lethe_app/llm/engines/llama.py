@@ -1,0 +1,102 @@
+"""llama.cpp as our engine: one model with one conversation in its KV cache, and a second one while there is quiet work.
+
+Together with `llama_weights`, `llama_cache`, `llama_parking`, `llama_rack`, `llama_states`, `llama_sampling`, `llama_schema`
+and `llama_embedding` the only door to llama_cpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from lethe_app.domain.model import LoadOptions, NextWords, Usage
+from lethe_app.domain.passage import Meaning
+from lethe_app.errors import ModelError, ModelMissing
+from lethe_app.llm.engines.llama_context import LlamaLane
+from lethe_app.llm.engines.llama_sampling import grammar_of
+from lethe_app.llm.kv_cache.state_store import Shelf
+from lethe_app.llm.native.model import NativeFlag, Weights
+from lethe_app.llm.protocol import Facts, Forget, Generate, Keep, Lane, ReadAhead, Weigh
+
+QUIET_BATCH = 64
+"""Tokens read at once by quiet jobs: a large model takes seconds for a full batch, and one that makes way loses it."""
+
+
+class LlamaEngine:
+    """Generates with the low-level calls of llama.cpp, so that no token pays for copies it does not need."""
+
+    def __init__(self) -> None:
+        self.stop = NativeFlag()
+        self._weights: Weights | None = None
+        self._chat: LlamaLane | None = None
+        self._quiet: LlamaLane | None = None
+        self._shelf: Shelf | None = None
+
+    def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> Facts:
+        self.close()
+        self._weights = Weights(path, options, progress, self.stop)
+        facts = self._weights.facts()
+        self._shelf = Shelf(self._weights.identity)
+        self._chat = LlamaLane(
+            self._weights, self._weights.context, options.batch, self.stop, self._shelf, can_shift=facts.can_shift
+        )
+        return facts
+
+    def count(self, text: str) -> int:
+        return len(self._loaded()[0].tokenize(text))
+
+    def generate(self, job: Generate, reading: Callable[[int, int], None], say: Callable[[str], None]) -> Usage:
+        grammar = grammar_of(job.schema) if job.schema else job.grammar
+        return self._lane(job.lane).generate(job, grammar, reading, say)
+
+    def weigh(self, job: Weigh) -> NextWords:
+        return self._lane(Lane.QUIET).weigh(job)
+
+    def read_ahead(self, job: ReadAhead) -> Usage:
+        return self._lane(Lane.CHAT).read_ahead(job)
+
+    def settle(self) -> None:
+        if self._chat is not None:
+            self._chat.settle()
+
+    def keep(self, job: Keep) -> None:
+        if self._chat is not None and self._shelf is not None:
+            self._chat.put_away(job.least)
+            if job.parting:
+                self._shelf.wait(self.stop.is_set)
+
+    def forget(self, job: Forget) -> None:
+        if self._shelf is not None:
+            self._shelf.forget(job.folder, job.part, job.number)
+
+    def rest(self) -> None:
+        """Free the context of quiet jobs."""
+        if self._quiet is not None:
+            self._quiet.free()
+        self._quiet = None
+
+    def close(self) -> None:
+        self.rest()
+        if self._weights is not None:
+            self._weights.free()
+        self._weights = self._chat = None
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        raise ModelError("A chat model gives no vectors.")
+
+    def embed_tokens(self, texts: Sequence[str]) -> list[Meaning]:
+        raise ModelError("A chat model gives no vectors.")
+
+    def _lane(self, lane: Lane) -> LlamaLane:
+        """The one for quiet jobs is made when the first of them comes. Raises ModelOutOfMemory."""
+        weights, chat = self._loaded()
+        if lane is Lane.CHAT:
+            return chat
+        if self._quiet is None:
+            self._quiet = LlamaLane(weights, weights.new_quiet_context(), min(weights.batch, QUIET_BATCH), self.stop)
+        return self._quiet
+
+    def _loaded(self) -> tuple[Weights, LlamaLane]:
+        if self._weights is None or self._chat is None:
+            raise ModelMissing("No model is loaded.")
+        return self._weights, self._chat

@@ -1,0 +1,156 @@
+"""One lane of a loaded model: a context, what it holds, and speaking from it."""
+
+from __future__ import annotations
+
+import codecs
+import time
+from collections.abc import Callable
+from typing import Any
+
+from lethe_app.domain.model import NextWords, StopReason, Usage
+from lethe_app.errors import PromptTooLong
+from lethe_app.llm.engines.llama_sampling import Sampler, next_words
+from lethe_app.llm.engines.stop_strings import StopStrings
+from lethe_app.llm.kv_cache.cache import Cache
+from lethe_app.llm.kv_cache.reuse import PLAIN, Wishes
+from lethe_app.llm.kv_cache.session_switch import Resuming
+from lethe_app.llm.kv_cache.state_store import Shelf
+from lethe_app.llm.native.model import NativeFlag, Weights
+from lethe_app.llm.protocol import Generate, KeptAt, ReadAhead, Weigh
+from lethe_app.llm.tokenizer.incremental import Retokenizer
+
+
+class LlamaLane:
+    """One conversation in one KV cache; lanes share the weights and know nothing of each other."""
+
+    def __init__(
+        self,
+        weights: Weights,
+        context: Any,  # noqa: ANN401 - a pointer of llama.cpp
+        batch: int,
+        stop: NativeFlag,
+        shelf: Shelf | None = None,
+        *,
+        can_shift: bool = False,
+    ) -> None:
+        """On an empty context of those weights; it reads `batch` tokens at once, and whole batches stay read after a stop.
+
+        Where it `can_shift`, stretches of the prompt before are kept behind cuts. With a `shelf`, conversations are put away
+        and taken up again.
+        """
+        self._weights = weights
+        self._stop = stop
+        self._cache = Cache(context, batch, stop, can_shift=can_shift)
+        self._resuming = Resuming(shelf, self._cache) if shelf is not None else None
+        self._prompt = Retokenizer(weights.tokenize, weights.cutting_tokens())
+        self._ending: int | None = None
+
+    def generate(self, job: Generate, grammar: str, reading: Callable[[int, int], None], say: Callable[[str], None]) -> Usage:
+        """Evaluate the prompt, then say pieces until the end or a stop. Raises PromptTooLong."""
+        cache = self._cache
+        self._ending = None
+        tokens = self._prompt.tokens(job.prompt)
+        if len(tokens) >= cache.room:
+            raise PromptTooLong(f"The prompt has {len(tokens)} tokens, the model's context holds {cache.room}.")
+        started = time.perf_counter()
+        evaluated = self._read(tokens, reading, Wishes(job.surgery, job.shortest), job.kept_at)
+        read = time.perf_counter()
+        if self._stop.is_set():
+            return Usage(len(tokens), evaluated, 0, read - started, 0.0, StopReason.STOPPED, cache.drift)
+        with Sampler(self._weights, cache.context, job.sampler, grammar, tokens) as sampler:
+            count, reason = self._speak(job, sampler, say)
+        return Usage(len(tokens), evaluated, count, read - started, time.perf_counter() - read, reason, cache.drift)
+
+    def weigh(self, job: Weigh) -> NextWords:
+        """What could follow a prompt. Raises PromptTooLong."""
+        tokens, cache = self._prompt.tokens(job.prompt), self._cache
+        if len(tokens) >= cache.room:
+            raise PromptTooLong(f"The prompt has {len(tokens)} tokens, the model's context holds {cache.room}.")
+        self._ending = None
+        self._read(tokens, lambda _done, _total: None, PLAIN, None)
+        return NextWords(()) if self._stop.is_set() or not tokens else next_words(self._weights, cache.context, job.most)
+
+    def read_ahead(self, job: ReadAhead) -> Usage:
+        """Evaluate a prompt that nobody waits for yet."""
+        tokens, cache = self._prompt.tokens(job.prompt), self._cache
+        if not tokens or len(tokens) >= cache.room:
+            return Usage(drift=cache.drift)
+        self._ending = None
+        started = time.perf_counter()
+        wishes = Wishes(job.surgery, job.shortest, job.exact)
+        evaluated = self._read(tokens, lambda _done, _total: None, wishes, job.kept_at)
+        reason = StopReason.STOPPED if cache.length < len(tokens) else StopReason.END
+        return Usage(len(tokens), evaluated, 0, time.perf_counter() - started, 0.0, reason, cache.drift)
+
+    def settle(self) -> None:
+        """Evaluate the token with which the model ended its reply: the next prompt has it at just that place."""
+        if self._ending is not None and not self._stop.is_set():
+            self._cache.append(self._ending)
+        self._ending = None
+
+    def put_away(self, least: int) -> None:
+        """Have it written where this conversation is kept, if at least so many tokens are new."""
+        if self._resuming is not None:
+            self._resuming.put_away(least)
+
+    def free(self) -> None:
+        """Give the context back. That of the chat goes with the weights instead."""
+        self._cache.free()
+
+    def _read(self, tokens: list[int], reading: Callable[[int, int], None], wishes: Wishes, kept_at: KeptAt | None) -> int:
+        """Have the cache hold them; returns how many were computed."""
+        if self._resuming is None:
+            return self._cache.evaluate(tokens, reading, wishes)
+        self._resuming.take_up(kept_at, tokens, lambda held, joints: self._cache.reusable(held, joints, tokens, wishes))
+        evaluated = self._cache.evaluate(tokens, reading, wishes)
+        self._resuming.has_read()
+        return evaluated
+
+    def _speak(self, job: Generate, sampler: Sampler, say: Callable[[str], None]) -> tuple[int, StopReason]:
+        """Draw tokens until the model, a stop string, the length, the context or the user ends it."""
+        weights, cache = self._weights, self._cache
+        decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        stops, out = StopStrings(job.stop), Outlet(say)
+        room = min(job.max_tokens, cache.room - cache.length)
+        reason = StopReason.LENGTH
+        count = 0
+        while count < room:
+            token = sampler.draw()
+            if weights.is_end(token):
+                reason, self._ending = StopReason.END, token
+                break
+            count += 1
+            out.pour(stops.feed(decode(weights.piece(token))))
+            if stops.hit:
+                reason = StopReason.END
+                break
+            if not cache.append(token):
+                reason = StopReason.STOPPED
+                break
+        out.pour(stops.feed(decode(b"", True)) + stops.rest())
+        out.empty()
+        return count, reason
+
+
+class Outlet:
+    """Hands text on at most once per frame of a screen: a fast model would keep the program busy with single tokens."""
+
+    FRAME = 1 / 60
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._held = ""
+        self._next = 0.0
+
+    def pour(self, text: str) -> None:
+        """The first piece goes out at once, later ones when their frame has come."""
+        self._held += text
+        if self._held and time.perf_counter() >= self._next:
+            self.empty()
+
+    def empty(self) -> None:
+        """Say what is held."""
+        if self._held:
+            self._say(self._held)
+            self._held = ""
+            self._next = time.perf_counter() + self.FRAME

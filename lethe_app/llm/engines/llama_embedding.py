@@ -1,0 +1,169 @@
+"""llama.cpp as an embedder: texts in, unit vectors out, many texts in one batch, and a vector per token where wanted."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import llama_cpp
+
+from lethe_app.domain.model import LoadOptions, Usage
+from lethe_app.domain.passage import Meaning
+from lethe_app.errors import ModelError, ModelMissing, ModelOutOfMemory
+from lethe_app.llm.native.model import SEQUENCES, NativeFlag, Weights, flash_attention
+from lethe_app.llm.protocol import Facts, Generate, ReadAhead
+
+
+class EmbeddingEngine:
+    """One embedding model. Texts longer than its window are cut at the window's end; whoever calls splits them before."""
+
+    def __init__(self) -> None:
+        self.stop = NativeFlag()
+        self._weights: Weights | None = None
+        self._options = LoadOptions()
+        self._token_context: Any = None
+        """Made when it is first needed: one context of llama.cpp either pools or does not."""
+
+    def load(self, path: Path, options: LoadOptions, progress: Callable[[float], None]) -> Facts:
+        self.close()
+        self._options = replace(options, embedding=True)
+        self._weights = Weights(path, self._options, progress, self.stop)
+        return self._weights.facts()
+
+    def count(self, text: str) -> int:
+        return len(self._loaded().tokenize(text))
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """One unit vector of float32 in native order per text; ends early with an error when stopped."""
+        weights = self._loaded()
+        found: list[bytes] = []
+        for batch in batches(weights, texts):
+            self._encode(weights.context, batch)
+            found += [pooled(weights, number) for number in range(len(batch))]
+        return found
+
+    def embed_tokens(self, texts: Sequence[str]) -> list[Meaning]:
+        """One pass that does not pool; what the model would have pooled follows from it."""
+        weights = self._loaded()
+        if self._token_context is None:
+            self._token_context = unpooled_context(weights, self._options, self.stop)
+        found: list[Meaning] = []
+        for batch in batches(weights, texts):
+            self._encode(self._token_context, batch)
+            found += meanings(weights, self._token_context, batch)
+        return found
+
+    def generate(self, job: Generate, reading: Callable[[int, int], None], say: Callable[[str], None]) -> Usage:
+        raise ModelError("An embedding model does not speak.")
+
+    def read_ahead(self, job: ReadAhead) -> Usage:
+        raise ModelError("An embedding model does not read ahead.")
+
+    def settle(self) -> None:
+        """There is nothing to prepare."""
+
+    def close(self) -> None:
+        if self._token_context is not None:
+            llama_cpp.llama_free(self._token_context)
+        if self._weights is not None:
+            self._weights.free()
+        self._weights = self._token_context = None
+
+    def _loaded(self) -> Weights:
+        if self._weights is None:
+            raise ModelMissing("No embedding model is loaded.")
+        return self._weights
+
+    def _encode(self, context: Any, texts: list[list[int]]) -> None:  # noqa: ANN401 - a pointer of llama.cpp
+        """Every text is a sequence of its own."""
+        batch = llama_cpp.llama_batch_init(sum(map(len, texts)), 0, 1)
+        try:
+            fill(batch, texts)
+            code = llama_cpp.llama_encode(context, batch)
+        finally:
+            llama_cpp.llama_batch_free(batch)
+        if code != 0:
+            raise ModelError("The embedding was stopped." if self.stop.is_set() else f"The embedder failed (code {code}).")
+
+
+def batches(weights: Weights, texts: Sequence[str]) -> Iterator[list[list[int]]]:
+    """The tokens of the texts, as many texts together as the window holds."""
+    window = weights.context_length
+    waiting: list[list[int]] = []
+    for text in texts:
+        tokens = weights.tokenize(text)[:window] or [0]
+        if len(waiting) == SEQUENCES or sum(map(len, waiting)) + len(tokens) > window:
+            yield waiting
+            waiting = []
+        waiting.append(tokens)
+    if waiting:
+        yield waiting
+
+
+def unpooled_context(weights: Weights, options: LoadOptions, stop: NativeFlag) -> Any:  # noqa: ANN401 - a pointer of llama.cpp
+    """A second context on the same weights that gives a vector per token."""
+    params = llama_cpp.llama_context_default_params()
+    params.n_ctx = params.n_batch = params.n_ubatch = weights.context_length
+    params.embeddings = params.kv_unified = True
+    params.n_seq_max = SEQUENCES
+    params.pooling_type = llama_cpp.LLAMA_POOLING_TYPE_NONE
+    params.n_threads = params.n_threads_batch = weights.threads
+    params.flash_attn_type = flash_attention(options)  # as in the first one: the vectors must be the same
+    params.abort_callback = stop.callback
+    params.abort_callback_data = ctypes.cast(stop.buffer, ctypes.c_void_p)
+    context = llama_cpp.llama_init_from_model(weights.model, params)
+    if not context:
+        raise ModelOutOfMemory("There is not enough memory for vectors of single words.", "Close other programs.")
+    return context
+
+
+def pooled(weights: Weights, number: int) -> bytes:
+    """The vector into which the model itself pooled text `number` of the batch."""
+    size = int(llama_cpp.llama_model_n_embd(weights.model))
+    return unit(llama_cpp.llama_get_embeddings_seq(weights.context, number)[:size])
+
+
+def meanings(weights: Weights, context: Any, texts: list[list[int]]) -> Iterator[Meaning]:  # noqa: ANN401 - a pointer of llama.cpp
+    """What the batch left behind, text by text."""
+    size = int(llama_cpp.llama_model_n_embd(weights.model))
+    place = ctypes.addressof(llama_cpp.llama_get_embeddings(context).contents)
+    pooling = llama_cpp.llama_pooling_type(weights.context)
+    for tokens in texts:
+        length = len(tokens) * size * ctypes.sizeof(ctypes.c_float)
+        raw = ctypes.string_at(place, length)
+        place += length
+        yield Meaning(unit(pool(array("f", raw), size, pooling)), raw, tuple(map(weights.spelling, tokens)))
+
+
+def pool(rows: array[float], size: int, pooling: int) -> Sequence[float]:
+    """One vector from those of the tokens, as llama.cpp does it for this kind of pooling."""
+    if pooling == llama_cpp.LLAMA_POOLING_TYPE_CLS:
+        return rows[:size]
+    if pooling == llama_cpp.LLAMA_POOLING_TYPE_LAST:
+        return rows[-size:]
+    return [sum(rows[column::size]) for column in range(size)]  # the length does not matter: it becomes one
+
+
+def fill(batch: llama_cpp.llama_batch, texts: list[list[int]]) -> None:
+    """Lay the tokens of all texts one after the other, each knowing its place and its text."""
+    at = 0
+    for number, tokens in enumerate(texts):
+        for place, token in enumerate(tokens):
+            batch.token[at] = token
+            batch.pos[at] = place  # type: ignore[call-overload]  # the binding calls an array of numbers one of arrays
+            batch.n_seq_id[at] = 1
+            batch.seq_id[at][0] = number
+            batch.logits[at] = 1
+            at += 1
+    batch.n_tokens = at
+
+
+def unit(vector: Sequence[float]) -> bytes:
+    """The vector with length one, as float32."""
+    length = math.sqrt(math.fsum(x * x for x in vector))
+    return array("f", [x / length for x in vector] if length > 0 else vector).tobytes()

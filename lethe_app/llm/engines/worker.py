@@ -1,0 +1,167 @@
+"""The child process that holds one model: a thread reads requests and raises the stop flag, the main thread computes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+from dataclasses import replace
+from multiprocessing.connection import Connection
+
+from lethe_app.domain.model import StopReason, Usage
+from lethe_app.errors import LetheError, ModelError, ModelOutOfMemory
+from lethe_app.llm.engines.engine import Engine, HasQuietLane, KeepsConversations, WeighsWords
+from lethe_app.llm.engines.request_queue import Turnstile, lane_of
+from lethe_app.llm.protocol import (
+    Chunk,
+    Counted,
+    Done,
+    Embed,
+    Embedded,
+    EmbedTokens,
+    Forget,
+    Generate,
+    Keep,
+    Lane,
+    Load,
+    Loaded,
+    LoadProgress,
+    ReadAhead,
+    Reading,
+    Refused,
+    Report,
+    Request,
+    Rest,
+    Stop,
+    Tokenize,
+    TokensEmbedded,
+    Weigh,
+    Weighed,
+)
+
+SMALLER = "Choose a smaller model or context."
+
+
+def run(pipe: Connection, kind: str) -> None:
+    """Serve requests until the pipe ends, which also happens when the program that started us is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is meant for the program, which then closes the pipe
+    worker = Worker(pipe, make_engine(kind))
+    threading.Thread(target=worker.listen, daemon=True, name="requests").start()
+    worker.serve()
+
+
+def make_engine(kind: str) -> Engine:
+    """`llama` speaks, `embed` gives vectors, `echo` plays a script; each is imported only where it is used."""
+    if kind == "echo":
+        from lethe_app.llm.engines.scripted import EchoEngine  # noqa: PLC0415
+
+        return EchoEngine()
+    if kind == "embed":
+        from lethe_app.llm.engines.llama_embedding import EmbeddingEngine  # noqa: PLC0415
+
+        return EmbeddingEngine()
+    from lethe_app.llm.engines.llama import LlamaEngine  # noqa: PLC0415
+
+    return LlamaEngine()
+
+
+class Worker:
+    """Takes one request after the other, those of the chat before the quiet ones; a `Stop` overtakes them all."""
+
+    def __init__(self, pipe: Connection, engine: Engine) -> None:
+        self._pipe = pipe
+        self._engine = engine
+        self._turnstile = Turnstile(engine.stop)
+        self._sending = threading.Lock()
+
+    def listen(self) -> None:
+        """Thread: read the pipe. A stop for the running job raises the flag, a job that still waits is ended here."""
+        while True:
+            try:
+                request = self._pipe.recv()
+            except (EOFError, OSError):
+                self._engine.stop.set()
+                os._exit(0)  # nobody is left to answer; the computing thread may be deep in native code
+            match request:
+                case Stop(job=job):
+                    if self._turnstile.stop(job):
+                        self._send(Done(job, Usage(reason=StopReason.STOPPED)))
+                case Forget():  # what is being written must not come to lie on the disk while a long reply is spoken
+                    self._answer(request)
+                case _:
+                    self._turnstile.put(request)
+
+    def serve(self) -> None:
+        while True:
+            request = self._turnstile.take()
+            self._answer(request)
+            if isinstance(request, Generate) and lane_of(request) is Lane.CHAT:
+                self._engine.settle()
+            self._turnstile.leave()
+
+    def _answer(self, request: Request) -> None:
+        job = request.job
+        try:
+            self._send(self._carry_out(request))
+        except LetheError as error:
+            self._send(Refused(job, type(error).__name__, error.message, error.remedy))
+        except MemoryError:
+            self._send(Refused(job, ModelOutOfMemory.__name__, "There is not enough memory for this model.", SMALLER))
+        except Exception as error:  # the program must hear of any failure in here, as one of its own errors
+            self._send(Refused(job, ModelError.__name__, f"The engine failed: {type(error).__name__}: {error}"))
+
+    def _carry_out(self, request: Request) -> Report:
+        job = request.job
+        match request:
+            case Load(path=path, options=options):
+                return Loaded(job, self._engine.load(path, options, lambda part: self._send(LoadProgress(job, part))))
+            case Generate():
+                return Done(job, self._generate(request))
+            case ReadAhead():
+                return Done(job, self._engine.read_ahead(request))
+            case Tokenize(texts=texts):
+                return Counted(job, tuple(self._engine.count(text) for text in texts))
+            case Weigh() | Embed() | EmbedTokens():
+                return self._measure(request)
+            case Rest() | Keep() | Forget():
+                return self._tidy(request)
+            case Stop():
+                raise AssertionError("stops never reach the queue")
+
+    def _generate(self, request: Generate) -> Usage:
+        job = request.job
+        usage = self._engine.generate(
+            request,
+            reading=lambda done, total: self._send(Reading(job, done, total)),
+            say=lambda text: self._send(Chunk(job, text)),
+        )
+        if usage.reason is StopReason.STOPPED and self._turnstile.made_way:
+            return replace(usage, reason=StopReason.PREEMPTED)
+        return usage
+
+    def _tidy(self, request: Rest | Keep | Forget) -> Report:
+        """What only some engines have to do; for the others it is done."""
+        engine = self._engine
+        if isinstance(request, Rest) and isinstance(engine, HasQuietLane):
+            engine.rest()
+        elif isinstance(request, Keep) and isinstance(engine, KeepsConversations):
+            engine.keep(request)
+        elif isinstance(request, Forget) and isinstance(engine, KeepsConversations):
+            engine.forget(request)
+        return Done(request.job, Usage())
+
+    def _measure(self, request: Weigh | Embed | EmbedTokens) -> Report:
+        """What a model tells in numbers."""
+        if isinstance(request, Weigh):
+            if not isinstance(self._engine, WeighsWords):
+                raise ModelError("This model says no words.")
+            return Weighed(request.job, self._engine.weigh(request))
+        if isinstance(request, Embed):
+            return Embedded(request.job, tuple(self._engine.embed(request.texts)))
+        return TokensEmbedded(request.job, tuple(self._engine.embed_tokens(request.texts)))
+
+    def _send(self, report: Report) -> None:
+        """From either thread. If the pipe is broken, the listening thread notices and ends the process."""
+        with contextlib.suppress(BrokenPipeError, OSError), self._sending:
+            self._pipe.send(report)

@@ -1,0 +1,1 @@
+"""Reuse, editing and saving of the KV cache."""

@@ -1,0 +1,126 @@
+"""How far a model has read in a conversation, as a file: of its tokens, cuts and cache not a byte is believed unchecked."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import struct
+import zlib
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from lethe_app.llm.kv_cache.edits import Joint
+
+MAGIC = b"LETHEKV1"
+PIECE = 8 << 20
+"""Bytes between two looks at whether to go on."""
+LONGEST_DESCRIPTION = 1 << 20
+MOST_TOKENS = 1 << 24
+_START = struct.Struct("<8sIIQ")
+"""Magic, bytes of the description, number of tokens, bytes of the cache."""
+_SUM = struct.Struct("<I")
+
+
+@dataclass(frozen=True)
+class Head:
+    """What was read."""
+
+    tokens: list[int]
+    joints: tuple[Joint, ...] = ()
+    """Where it was cut and mended; a cache that is put back is not more exact than the one that was kept."""
+
+
+@dataclass(frozen=True)
+class Bookmark(Head):
+    """What was read, and what the model made of it."""
+
+    data: bytes | bytearray = b""
+    """The engine's own; of no use to any other model, build or kind of cache."""
+
+    @property
+    def size(self) -> int:
+        """Bytes it takes on disk, to within a few."""
+        return len(self.data) + 4 * len(self.tokens) + 1024
+
+
+def write(file: BinaryIO, mark: Bookmark, identity: str, go_on: Callable[[], bool]) -> bool:
+    """Write the whole of it; False if it was not to go on to the end."""
+    joints = [[joint.place, joint.changed] for joint in mark.joints]
+    description = json.dumps({"identity": identity, "joints": joints}).encode()
+    tokens = array("i", mark.tokens).tobytes()
+    start = _START.pack(MAGIC, len(description), len(mark.tokens), len(mark.data)) + description + tokens
+    file.write(start + _SUM.pack(zlib.crc32(start)))
+    whole, total = memoryview(mark.data), 0
+    for place in range(0, len(whole), PIECE):
+        if not go_on():
+            return False
+        piece = whole[place : place + PIECE]
+        total = zlib.crc32(piece, total)
+        file.write(piece)
+    file.write(_SUM.pack(total))
+    return go_on()
+
+
+def read_head(file: BinaryIO, identity: str) -> Head | None:
+    """What was read, without what was made of it; None if the file is damaged or of another model, build or kind of cache."""
+    found = _start(file, identity)
+    return found[0] if found else None
+
+
+def read(file: BinaryIO, identity: str) -> Bookmark | None:
+    """All of it; None if the file is damaged or of another model, build or kind of cache."""
+    found = _start(file, identity)
+    if found is None:
+        return None
+    head, length = found
+    data = bytearray(length)
+    if _fill(file, data) and file.read(_SUM.size + 1) == _SUM.pack(zlib.crc32(data)):
+        return Bookmark(head.tokens, head.joints, data)
+    return None
+
+
+def _start(file: BinaryIO, identity: str) -> tuple[Head, int] | None:
+    """The head, and how many bytes of cache follow it."""
+    raw = file.read(_START.size)
+    if len(raw) < _START.size:
+        return None
+    magic, description_length, count, data_length = _START.unpack(raw)
+    if magic != MAGIC or description_length > LONGEST_DESCRIPTION or not 0 < count <= MOST_TOKENS:
+        return None
+    rest_length = description_length + 4 * count
+    here = file.tell()
+    if file.seek(0, io.SEEK_END) != here + rest_length + data_length + 2 * _SUM.size:
+        return None  # the lengths contradict the file's own, so nothing is made room for
+    file.seek(here)
+    rest = file.read(rest_length)
+    if file.read(_SUM.size) != _SUM.pack(zlib.crc32(raw + rest)):
+        return None
+    tokens = array("i")
+    tokens.frombytes(rest[description_length:])
+    try:
+        description = json.loads(rest[:description_length])
+        joints = tuple(Joint(int(place), int(changed)) for place, changed in description["joints"])
+        is_ours = description["identity"] == identity and all(0 < joint.place < count for joint in joints)
+    except (ValueError, KeyError, TypeError):
+        return None
+    return (Head(tokens.tolist(), joints), data_length) if is_ours else None
+
+
+def _fill(file: BinaryIO, data: bytearray) -> bool:
+    """Read as many bytes as there is room for."""
+    whole, place = memoryview(data), 0
+    while place < len(whole):
+        count = file.readinto(whole[place:])  # type: ignore[attr-defined]
+        if not count:
+            return False
+        place += count
+    return True
+
+
+def open_private(path: str | os.PathLike[str]) -> BinaryIO:
+    """A new file, or an empty one in the place of that which was there, for this user's eyes only."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
+    return os.fdopen(os.open(path, flags, 0o600), "wb")

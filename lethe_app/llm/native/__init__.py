@@ -1,0 +1,1 @@
+"""The only handles on llama.cpp that are used through ctypes."""

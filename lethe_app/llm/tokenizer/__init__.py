@@ -1,0 +1,1 @@
+"""Token counts in the main process."""

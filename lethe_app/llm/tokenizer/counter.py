@@ -1,0 +1,242 @@
+"""Counts a model's tokens exactly without asking the engine, for the vocabularies where that can be proved."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import tiktoken
+
+from lethe_app.llm.models.gguf_header import read_header
+from lethe_app.llm.tokenizer.byte_alphabet import SIGNS, Inseparable, Merges, all_raw_bytes, raw_bytes
+from lethe_app.llm.tokenizer.pretokenizers import KNOWN, PreTokenizer
+
+_TOKENS, _MERGES, _TYPES = "tokenizer.ggml.tokens", "tokenizer.ggml.merges", "tokenizer.ggml.token_type"
+_UNKNOWN, _CONTROL, _USER_DEFINED = 2, 3, 4
+
+# The engine takes these spellings for control tokens whatever type the file gives them.
+_ALWAYS_SPECIAL = frozenset({
+    b"<|eot_id|>", b"<|im_end|>", b"<|end|>", b"<|return|>", b"<|call|>", b"<|flush|>", b"<|calls|>", b"<end_of_turn>",
+    b"<|endoftext|>", b"</s>", b"<|eom_id|>", b"<EOT>", b"_<EOT>", b"[EOT]", b"[EOS]", b"<|end_of_text|>",
+    b"<end_of_utterance>", b"<eos>", b"<turn|>", b"<|tool_response>", "<｜end▁of▁sentence｜>".encode(), b"[e~[",
+    b"<|channel|>", b"<|message|>", b"<|start|>", b"<|constrain|>",
+})  # fmt: skip
+# Of these it takes one of each kind, whichever it happens to meet first; where one is not special already, we cannot know.
+_PERHAPS_SPECIAL = frozenset({
+    b"<|fim_prefix|>", b"<fim-prefix>", b"<fim_prefix>", "<｜fim▁begin｜>".encode(), b"<PRE>", b"<|code_prefix|>",
+    b"<|fim_suffix|>", b"<fim-suffix>", b"<fim_suffix>", "<｜fim▁hole｜>".encode(), b"<SUF>", b"<|code_suffix|>",
+    b"<|fim_middle|>", b"<fim-middle>", b"<fim_middle>", "<｜fim▁end｜>".encode(), b"<MID>", b"<|code_middle|>",
+    b"<|prefix|>", b"<|suffix|>", b"<|middle|>",
+    b"<|fim_pad|>", b"<fim-pad>", b"<fim_pad>", b"<PAD>", b"[PAD]", b"<|fim_repo|>", b"<|repo_name|>", b"<fim-repo>",
+    b"<REPO>", b"<reponame>", b"<|file_sep|>",
+})  # fmt: skip
+# Models for which the engine also eats the white space around control tokens.
+_STRIPPING_NAMES = ("phi-3", "phi3", "modern-bert")
+
+REMEMBERED = 4096
+"""Pieces of text whose count is kept."""
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """A tokenizer as a GGUF describes it."""
+
+    model: str
+    """Kind of tokenizer: "gpt2" is byte-level BPE."""
+    pre: str
+    tokens: Sequence[bytes]
+    """Spellings in UTF-8 by number; byte-level ones in the byte alphabet."""
+    merges: Sequence[bytes]
+    types: Sequence[int]
+    name: str = ""
+    """Name of the language model."""
+
+    @classmethod
+    def of(cls, path: Path) -> Vocabulary:
+        """Read from the GGUF at `path`. Raises ModelMissing or ModelUnreadable."""
+        header = read_header(path, arrays={_TOKENS, _MERGES, _TYPES}, tensors=False)
+        spelled = header.strings(_TOKENS)
+        tokens = [token or f"[EMPTY_{number}]".encode() for number, token in enumerate(spelled)]
+        return cls(
+            model=header.text("tokenizer.ggml.model"),
+            pre=header.text("tokenizer.ggml.pre"),
+            tokens=tokens,
+            merges=header.strings(_MERGES),
+            types=header.integers(_TYPES),
+            name=header.text("general.name"),
+        )
+
+    @cached_property
+    def numbers(self) -> dict[bytes, int]:
+        return {token: number for number, token in enumerate(self.tokens)}
+
+    @cached_property
+    def special(self) -> dict[bytes, int]:
+        """Tokens that the engine finds in a text before anything else, by their spelling."""
+        found = {
+            self.tokens[number]: number
+            for number, kind in enumerate(self.types[: len(self.tokens)])
+            if kind in (_UNKNOWN, _CONTROL, _USER_DEFINED)
+        }
+        return found | {token: self.numbers[token] for token in _ALWAYS_SPECIAL if token in self.numbers}
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """A tiktoken encoding together with what its ranks mean in the model."""
+
+    tiktoken: tiktoken.Encoding
+    """Knows no special tokens; its ranks follow the merges and are not the model's numbers."""
+    numbers: list[int]
+    """The model's token number by rank; -1 for a byte that the vocabulary lacks, which the engine leaves out."""
+    has_gaps: bool
+
+
+def build_encoding(vocabulary: Vocabulary) -> Encoding | None:
+    """An encoding of plain text that gives exactly the engine's tokens, or nothing where that cannot be shown.
+
+    Works from memory alone: tiktoken never looks for files or reaches the network.
+    """
+    rules = KNOWN.get(vocabulary.pre)
+    if vocabulary.model != "gpt2" or rules is None or not vocabulary.merges or not _can_find_special(vocabulary):
+        return None
+    try:
+        merges = Merges(vocabulary.merges)
+    except Inseparable:
+        return None
+    made = merges.made()
+    numbers = [vocabulary.numbers.get(sign, -1) for sign in SIGNS]
+    known = vocabulary.numbers
+    made_numbers = [known.get(token, -1) for token in made]
+    if -1 in made_numbers:
+        return None  # the engine would spell such a token in bytes again
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    ranks.update(zip(all_raw_bytes(made), range(256, 256 + len(made)), strict=True))
+    numbers += made_numbers
+    if rules.ignores_merges and not _add_unmade(vocabulary, merges, ranks, numbers):
+        return None
+    return Encoding(_tiktoken_encoding(rules, ranks), numbers, has_gaps=-1 in numbers)
+
+
+def _tiktoken_encoding(rules: PreTokenizer, ranks: dict[bytes, int]) -> tiktoken.Encoding:
+    return tiktoken.Encoding("gguf", pat_str=rules.pattern, mergeable_ranks=ranks, special_tokens={})
+
+
+def _add_unmade(vocabulary: Vocabulary, merges: Merges, ranks: dict[bytes, int], numbers: list[int]) -> bool:
+    """Add the tokens that merging cannot make, for words that are such a token as a whole; False where merging would differ."""
+    for number, token in enumerate(vocabulary.tokens):
+        if token in merges.rank or token in vocabulary.special:
+            continue
+        raw = raw_bytes(token)
+        if raw is None:
+            continue  # no text has this spelling
+        if not merges.never_meet(token):
+            return False
+        ranks[raw] = len(numbers)
+        numbers.append(number)
+    return True
+
+
+def _can_find_special(vocabulary: Vocabulary) -> bool:
+    """Are special tokens found in a text in one way only?"""
+    name = vocabulary.name.lower()
+    if any(part in name for part in _STRIPPING_NAMES):
+        return False
+    if len(vocabulary.numbers) != len(vocabulary.tokens):
+        return False  # the engine refuses vocabularies with doubles
+    if any(token in vocabulary.numbers and token not in vocabulary.special for token in _PERHAPS_SPECIAL):
+        return False
+    if any("\ufffd" in token.decode("utf-8", "replace") for token in vocabulary.special):
+        return False  # spelled in no text, yet found by the engine among the bytes of one
+    # The engine looks for longer spellings first; between two of one length that overlap its order is open.
+    heads = {(len(token), token[:cut]): token for token in vocabulary.special for cut in range(1, len(token))}
+    return not any(
+        heads.get((len(token), token[cut:]), token) != token for token in vocabulary.special for cut in range(1, len(token))
+    )
+
+
+class TokenCounter:
+    """Counts and lists tokens as the engine would when it parses special tokens and adds none of its own."""
+
+    def __init__(self, vocabulary: Vocabulary, encoding: Encoding) -> None:
+        self._encoding = encoding
+        # Longest in bytes first, as the engine goes; of equal ones the order does not matter.
+        special = sorted(vocabulary.special.items(), key=lambda item: -len(item[0]))
+        self._special = [(spelling.decode("utf-8"), number) for spelling, number in special]
+        self._count_plain = lru_cache(REMEMBERED)(lambda text: len(self._encode_plain(text)))
+
+    @classmethod
+    def for_model(cls, path: Path) -> TokenCounter | None:
+        """A counter for the GGUF at `path`, or nothing where only the engine itself can count."""
+        vocabulary = Vocabulary.of(path)
+        encoding = build_encoding(vocabulary)
+        return None if encoding is None else cls(vocabulary, encoding)
+
+    @cached_property
+    def _any_special(self) -> re.Pattern[str]:
+        return re.compile("|".join(re.escape(spelling) for spelling, _ in self._special) or r"(?!)")
+
+    def encode(self, text: str) -> list[int]:
+        """The model's token numbers, with special tokens where they are spelled."""
+        found: list[int] = []
+        for part in self._parts(text):
+            found += [part] if isinstance(part, int) else self._encode_plain(part)
+        return found
+
+    def count(self, text: str) -> int:
+        """A conversation is counted for the price of what is new in it: pieces between special tokens are remembered."""
+        return sum(1 if isinstance(part, int) else self._count_plain(part) for part in self._parts(text))
+
+    def _encode_plain(self, text: str) -> list[int]:
+        numbers = self._encoding.numbers
+        found = [numbers[rank] for rank in self._encoding.tiktoken.encode_ordinary(text)]
+        return [number for number in found if number >= 0] if self._encoding.has_gaps else found
+
+    def _parts(self, text: str) -> Iterator[str | int]:
+        """The text cut at special tokens: numbers for those, and what lies between."""
+        if not self._any_special.search(text):
+            return iter([text] if text else [])
+        parts: list[str | int] = [text]
+        for spelling, number in self._special:
+            if spelling in text:
+                parts = [piece for part in parts for piece in _cut(part, spelling, number)]
+        return iter(parts)
+
+
+def _cut(part: str | int, spelling: str, number: int) -> Iterator[str | int]:
+    if isinstance(part, int):
+        yield part
+        return
+    between = part.split(spelling)
+    for index, text in enumerate(between):
+        if index:
+            yield number
+        if text:
+            yield text
+
+
+# What costs tokens: words of ASCII letters by length, and every other sign by how rare its script is in vocabularies.
+_COSTLY = re.compile(r"[A-Za-z]+|\n+|[^\S\n]{2,}|[^\sA-Za-z]")
+_LETTERS_PER_TOKEN = 6
+_COST_BY_BYTES = {1: 1.0, 2: 1.0, 3: 1.6, 4: 3.0}
+
+
+def estimate(text: str) -> int:
+    """Roughly how many tokens a text costs; for when no model is there to ask.
+
+    Against the starter model's vocabulary, over passages in thirty languages and notations, the sum is within 15 % and a
+    single passage of prose within a half and one and a half times the truth; vocabularies made for more languages need
+    fewer tokens for those. Text full of control tokens, which count as words here, is overestimated.
+    """
+    cost = 0.0
+    for match in _COSTLY.finditer(text):
+        piece = match[0]
+        if piece[0].isalpha() and piece[0].isascii():
+            cost += 1 + (len(piece) - 1) // _LETTERS_PER_TOKEN
+        else:
+            cost += _COST_BY_BYTES[len(piece[0].encode("utf-8", "replace"))]
+    return math.ceil(cost)

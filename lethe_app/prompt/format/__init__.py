@@ -1,0 +1,1 @@
+"""Chat templates, instruct presets, and parsing of replies."""

@@ -1,0 +1,195 @@
+"""Spells conversations with an instruct preset, and chooses between a model's own template and the presets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from lethe_app.domain.model import LoadedModel
+from lethe_app.domain.presets import InstructPreset
+from lethe_app.domain.prompt import Turn
+from lethe_app.errors import TemplateUnusable
+from lethe_app.prompt.format.chat_template import ChatTemplate
+from lethe_app.prompt.format.constraints import Manners, fit
+from lethe_app.prompt.format.renderer import Renderer
+from lethe_app.prompt.format.thinking import Markers
+
+GUESS = "ChatML"
+_MARKS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("Phi-4", ("<|im_start|>", "<|im_sep|>")),
+    ("GPT-OSS", ("<|channel|>", "<|message|>")),
+    ("Gemma 4", ("<|turn>", "<turn|>")),
+    ("Llama 4", ("<|header_start|>", "<|header_end|>")),
+    ("Llama 3", ("<|start_header_id|>", "<|end_header_id|>")),
+    ("Gemma 2 and 3", ("<start_of_turn>", "<end_of_turn>")),
+    ("Command R", ("<|START_OF_TURN_TOKEN|>", "<|USER_TOKEN|>")),
+    ("Granite", ("<|start_of_role|>", "<|end_of_role|>")),
+    ("GLM-4", ("[gMASK]",)),
+    ("DeepSeek R1", ("<｜Assistant｜>", "<think>")),
+    ("DeepSeek V3", ("<｜Assistant｜>",)),
+    ("DeepSeek V2", ("'Assistant: '", "User: ")),
+    ("Mistral V7 Tekken", ("[SYSTEM_PROMPT]", "[INST]")),
+    ("Llama 2", ("<<SYS>>",)),
+    ("Mistral V1", (" [INST]",)),
+    ("Mistral V3 Tekken", ('"[INST]"', "[AVAILABLE_TOOLS]")),
+    ("Mistral V3", ("[INST]", "[AVAILABLE_TOOLS]")),
+    ("Llama 2", ("[INST]",)),
+    ("ChatML Thinking", ("<|im_start|>", "<think>")),
+    ("ChatML", ("<|im_start|>",)),
+    ("Phi-3", ("<|assistant|>", "<|end|>")),
+    ("Falcon 3", ("<|assistant|>", "<|user|>", "<|endoftext|>")),
+    ("Zephyr", ("<|assistant|>", "<|user|>")),
+    ("Metharme", ("<|model|>", "<|user|>")),
+    ("Vicuna", ("USER: ", "ASSISTANT: ")),
+    ("Alpaca", ("### Instruction:", "### Response:")),
+)
+"""Preset and the spellings that give it away, in a template or among control tokens; the more particular come first."""
+_ARCHITECTURES = {
+    "chatglm": "GLM-4",
+    "cohere2": "Command R",
+    "command-r": "Command R",
+    "deepseek2": "DeepSeek V3",
+    "gemma": "Gemma 2 and 3",
+    "gemma2": "Gemma 2 and 3",
+    "gemma3": "Gemma 2 and 3",
+    "gemma3n": "Gemma 2 and 3",
+    "gemma4": "Gemma 4",
+    "glm4": "GLM-4",
+    "gpt-oss": "GPT-OSS",
+    "granite": "Granite",
+    "granitehybrid": "Granite",
+    "granitemoe": "Granite",
+    "llama4": "Llama 4",
+    "mistral3": "Mistral V7 Tekken",
+    "phi3": "Phi-3",
+    "qwen2": "ChatML",
+    "qwen2moe": "ChatML",
+    "qwen3": "ChatML Thinking",
+    "qwen3moe": "ChatML Thinking",
+}
+"""Last resort where neither template nor tokens say anything."""
+
+
+class InstructRenderer:
+    """Renders conversations with the token strings of a preset."""
+
+    def __init__(
+        self, preset: InstructPreset, *, bos: str = "", adds_bos: bool = False, thinking: Markers | None = None
+    ) -> None:
+        """`bos` and `adds_bos` are the model's: a preset does not repeat what the tokenizer adds.
+
+        `thinking` replaces what encloses thoughts; a preset that opens none does not begin to.
+        """
+        own = preset
+        if thinking is not None:
+            own = preset.model_copy(update={"thinking_start": thinking.start, "thinking_end": thinking.end})
+        self._preset = own if preset.thinking_start else preset
+        self._bos = "" if adds_bos and preset.bos == bos else preset.bos
+        lenient = preset.system_role
+        self._manners = Manners(
+            system=lenient,
+            mid_system=lenient,
+            assistant_first=lenient,
+            consecutive=lenient,
+            system_start=preset.system_start,
+            system_end=preset.system_end,
+        )
+        self.thinking_start = own.thinking_start
+        self.thinking_end = own.thinking_end
+        self.add_names = preset.add_names
+        self.stop_strings = _stop_strings(own)
+
+    def render(self, turns: Sequence[Turn], *, continue_last: bool = False, thinking: bool = True) -> str:
+        """The prompt up to the opening of the reply; see `Renderer`."""
+        assert not continue_last or turns[-1].role == "assistant", "only a reply can be continued"
+        fitted = fit(turns, self._manners, continue_last=continue_last)
+        closed = fitted[:-1] if continue_last else fitted
+        text = self._bos + "".join(map(self._spell, closed))
+        if continue_last:
+            return text + self._preset.bot_start + fitted[-1].content
+        return text + self._opening(thinking=thinking)
+
+    def _spell(self, turn: Turn) -> str:
+        preset = self._preset
+        if turn.role == "assistant":
+            return preset.bot_start + turn.content + preset.bot_end
+        if turn.role == "system":
+            return preset.system_start + turn.content + preset.system_end
+        return preset.user_start + turn.content + preset.user_end
+
+    def _opening(self, *, thinking: bool) -> str:
+        """The header of the reply. A blank at its end is left to the model, whose words begin with one."""
+        preset = self._preset
+        if thinking and preset.reply_start:
+            return preset.reply_start
+        if thinking and preset.thinking_start:
+            return preset.bot_start + preset.thinking_start
+        if preset.thinking_start and preset.empty_thinking_when_off:
+            return preset.bot_start + preset.thinking_start + preset.thinking_end
+        return preset.bot_start.rstrip(" ")
+
+
+def _stop_strings(preset: InstructPreset) -> tuple[str, ...]:
+    """The end of a reply (unless a thought ends the same way), the user's header, and what the preset names."""
+    end = preset.bot_end.strip()
+    ends = [] if preset.thinking_end and preset.thinking_end.strip().startswith(end) else [end]
+    return tuple(dict.fromkeys(text for text in (*ends, preset.user_start.strip(), *preset.stop_strings) if text))
+
+
+def recognise(template: str, architecture: str, control_tokens: Iterable[str]) -> str | None:
+    """The name of the preset that fits a model whose own template cannot be used, or None."""
+    spellings = "\n".join(control_tokens)
+    for text in (template, spellings):
+        for name, marks in _MARKS:
+            if text and all(mark in text for mark in marks):
+                return name
+    return _ARCHITECTURES.get(architecture)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The renderer for a model and where it comes from."""
+
+    renderer: Renderer
+    template_source: str
+    """As the Receipt shows it."""
+    problem: str = ""
+    """Why the model's own template is not used, where that is not what the user chose."""
+
+
+def choose_renderer(
+    model: LoadedModel,
+    presets: Sequence[InstructPreset],
+    chosen: str,
+    moment: datetime,
+    thinking: Markers | None = None,
+) -> Choice:
+    """The preset called `chosen` if there is one; else the model's own template; else the preset that suits it best.
+
+    `presets` must hold the shipped ones. `moment` is today, for templates that print it. Takes up to two seconds with a hostile
+    template, so call it in a thread. `thinking` is what the user says encloses this model's thoughts.
+    """
+    by_name = {preset.name: preset for preset in presets}
+    if chosen in by_name:
+        return Choice(_instruct(by_name[chosen], model, thinking), f"chosen: {chosen}")
+    problem = f"There is no instruct format called “{chosen}”." if chosen else ""
+    if model.template:
+        try:
+            return Choice(_template(model, moment, thinking), "model", problem)
+        except TemplateUnusable as unusable:
+            problem = unusable.message
+    else:
+        problem = problem or "The model has no chat template."
+    name = recognise(model.template, model.file.architecture, model.control_tokens)
+    if name in by_name:
+        return Choice(_instruct(by_name[name], model, thinking), f"recognised: {name}", problem)
+    return Choice(_instruct(by_name[GUESS], model, thinking), f"guessed: {GUESS}", problem)
+
+
+def _template(model: LoadedModel, moment: datetime, thinking: Markers | None) -> ChatTemplate:
+    return ChatTemplate(model.template, moment=moment, bos=model.bos, eos=model.eos, adds_bos=model.adds_bos, thinking=thinking)
+
+
+def _instruct(preset: InstructPreset, model: LoadedModel, thinking: Markers | None) -> InstructRenderer:
+    return InstructRenderer(preset, bos=model.bos, adds_bos=model.adds_bos, thinking=thinking)

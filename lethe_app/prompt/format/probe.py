@@ -1,0 +1,183 @@
+"""Finds out what a model's chat template accepts by rendering small conversations, once when the model is loaded."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from lethe_app.domain.prompt import Turn
+from lethe_app.errors import TemplateUnusable
+from lethe_app.prompt.format.constraints import Manners, fit
+
+SYSTEM = Turn("system", "Qsystemq")
+USER = Turn("user", "Qaskingq")
+REPLY = Turn("assistant", "Qanswerq")
+USER_2 = Turn("user", "Qaskagainq")
+REPLY_2 = Turn("assistant", "Qansweragainq")
+NOTE = Turn("system", "Qnoteq")
+_MORE = [REPLY_2, Turn("user", "Qaskoncemoreq")]
+REMEDY = "Choose an instruct format in the settings."
+_WORDS = re.compile(r"(?<![<|\w])[A-Za-z]{2,}(?![|>\w])")
+
+
+class Try(Protocol):
+    """Renders turns as they are; None where the template refuses them."""
+
+    def __call__(self, turns: Sequence[Turn], *, opening: bool, thinking: bool, parts: bool) -> str | None: ...
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What was found out about a template."""
+
+    manners: Manners
+    content_in_parts: bool = False
+    """It wants contents as lists of typed parts instead of plain text."""
+    end_of_turn: str = ""
+    """What it writes after a reply, without white space."""
+    stop_strings: tuple[str, ...] = ()
+    default_system: str = ""
+    """The system text it invents when none is given."""
+    strips_thinking: bool = False
+    """It cuts earlier thinking out of replies."""
+    strict_alternation: bool = False
+    prefix_stable: bool = True
+    """What it wrote for some turns stays the same when more turns come."""
+    can_think: bool = False
+    """It writes something else when thinking is switched off."""
+
+
+class _Trial:
+    """One template under test."""
+
+    def __init__(self, attempt: Try, *, parts: bool) -> None:
+        self._attempt = attempt
+        self.parts = parts
+
+    def text(self, *turns: Turn, opening: bool = False, thinking: bool = True) -> str | None:
+        return self._attempt(turns, opening=opening, thinking=thinking, parts=self.parts)
+
+    def shows(self, *turns: Turn, opening: bool = False) -> bool:
+        """Does it accept these turns, and are all their contents there once and in order?"""
+        text = self.text(*turns, opening=opening)
+        if text is None:
+            return False
+        places = [text.find(turn.content) for turn in turns]
+        return min(places) >= 0 and places == sorted(places) and all(text.count(turn.content) == 1 for turn in turns)
+
+    def keeps(self, *turns: Turn, more: Sequence[Turn]) -> bool:
+        """Is what it wrote for `turns`, up to the last content, still there byte for byte when `more` follow?"""
+        before, after = self.text(*turns), self.text(*turns, *more)
+        if before is None or after is None:
+            return False
+        words, found, _ = before.rpartition(turns[-1].content)
+        return after.startswith(words + found)
+
+
+def probe(attempt: Try) -> Probed:
+    """Try a template out. Raises TemplateUnusable when it refuses even one question, or shows none of it."""
+    trial = next((trial for parts in (False, True) if (trial := _Trial(attempt, parts=parts)).shows(USER)), None)
+    if trial is None:
+        raise TemplateUnusable("The model's chat template refuses every conversation.", REMEDY)
+    if not trial.shows(USER, REPLY, USER_2):
+        raise TemplateUnusable("The model's chat template refuses a second turn.", REMEDY)
+    default = _default_system(trial)
+    manners = _manners(trial, default)
+    end = _after(trial.text(USER, REPLY), REPLY.content)
+    thought = Turn("assistant", f"<think>\nQthoughtq\n</think>\n\n{REPLY.content}")
+    return Probed(
+        manners=manners,
+        content_in_parts=trial.parts,
+        end_of_turn=end.strip(),
+        stop_strings=_stop_strings(trial, end),
+        default_system=default,
+        strips_thinking="Qthoughtq" not in (trial.text(USER, thought, USER_2) or ""),
+        strict_alternation=not manners.consecutive,
+        prefix_stable=_is_stable(trial, manners),
+        can_think=trial.text(USER, opening=True) != trial.text(USER, opening=True, thinking=False),
+    )
+
+
+def _manners(trial: _Trial, default_system: str) -> Manners:
+    system = trial.shows(SYSTEM, USER, REPLY, USER_2) and trial.keeps(SYSTEM, USER, REPLY, USER_2, more=_MORE)
+    head = [SYSTEM] if system else []
+    opening = trial.text(USER, opening=True) or ""
+    opens_reply = len(opening) > len(trial.text(USER) or "")
+    return Manners(
+        system=system,
+        mid_system=trial.shows(*head, USER, REPLY, NOTE, USER_2) and trial.shows(*head, USER, REPLY, NOTE, opening=True),
+        assistant_first=trial.shows(*head, REPLY, USER) and trial.keeps(*head, REPLY, USER, more=_MORE),
+        consecutive=opens_reply
+        and trial.shows(*head, USER, USER_2)
+        and trial.shows(*head, USER, REPLY, REPLY_2, USER_2)
+        and trial.shows(*head, USER, REPLY, opening=True),
+        needs_user=not trial.shows(*head, REPLY, opening=True),
+        empty_system=bool(system and default_system and _silences(trial, default_system)),
+    )
+
+
+def _silences(trial: _Trial, default_system: str) -> bool:
+    text = trial.text(Turn("system", ""), USER)
+    return text is not None and default_system not in text
+
+
+def _default_system(trial: _Trial) -> str:
+    """The words before a lone question that are not the header which every question has."""
+    lone = (trial.text(USER) or "").partition(USER.content)[0]
+    between = _after(trial.text(USER, REPLY, USER_2), REPLY.content).partition(USER_2.content)[0]
+    common = 0
+    while common < min(len(lone), len(between)) and lone[-1 - common] == between[-1 - common]:
+        common += 1
+    extra = lone[: len(lone) - common].strip()
+    return extra if len(_WORDS.findall(extra)) > 3 else ""
+
+
+def _after(text: str | None, content: str) -> str:
+    return (text or "").partition(content)[2]
+
+
+def _stop_strings(trial: _Trial, end: str) -> tuple[str, ...]:
+    """The end of a reply, and the header of the user's turn that would follow it."""
+    following = _after(trial.text(USER, REPLY, USER_2), REPLY.content).partition(USER_2.content)[0]
+    header = following.removeprefix(end) if end else following
+    return tuple(dict.fromkeys(text for text in (end.strip(), header.strip()) if len(text) > 1))
+
+
+def _is_stable(trial: _Trial, manners: Manners) -> bool:
+    fitted = fit([SYSTEM, USER, REPLY, USER_2], manners)
+    return trial.keeps(*fitted, more=_MORE)
+
+
+RESULT = Turn("tool", "Qresultq", "a1b2c3d4e qtool")
+
+
+def takes_tools(plain: Try, equipped: Try, probed: Probed, names: Sequence[str]) -> bool:
+    """Is every name there, are calls and results shown, and is a longer conversation the shorter one with more behind it?
+
+    Some put the tools in front of the newest question: then a model would read most of the conversation again every turn.
+    """
+    calls = [{"id": "a1b2c3d4e", "function": {"name": names[0], "arguments": {"qkey": "Qvalueq"}}}]
+    call = Turn("calls", json.dumps(calls))
+    head = [SYSTEM] if probed.manners.system else []
+    question = [*head, USER]
+    used = [*question, call, RESULT]
+
+    def text(attempt: Try, turns: Sequence[Turn], *, opening: bool = False) -> str | None:
+        return attempt(turns, opening=opening, thinking=True, parts=probed.content_in_parts)
+
+    before, after = text(equipped, question), text(equipped, [*question, REPLY, USER_2])
+    told, then = text(equipped, used), text(equipped, [*used, REPLY_2, USER_2])
+    if before is None or after is None or told is None or then is None or text(equipped, used, opening=True) is None:
+        return False
+    shown = all(name in before for name in names) and not all(name in (text(plain, question) or "") for name in names)
+    spelled = all(word in told for word in (names[0], "qkey", "Qvalueq", RESULT.content))
+    return shown and spelled and _begins(after, before, USER.content) and _begins(then, told, RESULT.content)
+
+
+def _begins(longer: str, shorter: str, last: str) -> bool:
+    """Is the shorter one, up to its last content, still there byte for byte?"""
+    words, found, _ = shorter.rpartition(last)
+    return longer.startswith(words + found)

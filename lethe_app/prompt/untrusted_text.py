@@ -1,0 +1,143 @@
+"""Hands words of strangers to a model as what they are: quoted, fenced in, named by their source, and unable to give orders.
+
+The fence carries a number drawn for this one use, so that no text can know it; every line of the quote begins with a mark, so
+that no line can begin anything else; and the spellings by which any format of ours opens a role are broken up invisibly.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from lethe_app.domain.presets import InstructPreset
+from lethe_app.domain.sanitize import cleaned
+from lethe_app.domain.web import PageText
+from lethe_app.errors import FileError
+from lethe_app.prompt.control_tokens import JOINER, Disarmer
+
+QUOTED = "> "
+LONGEST_SITE, LONGEST_TITLE, LONGEST_ADDRESS = 80, 200, 300
+_GAP = re.compile(r"\{(site|mark|quote)\}")
+_TOKEN = re.compile(r"<<?/?[^<>\s]{1,60}>>?|\[/?\w{1,40}\]")
+"""How control tokens of all formats look."""
+_FENCE = re.compile(r"^\[quote ([0-9a-f]+)\]\n", re.MULTILINE)
+_HEADERS = ("system", "user", "human", "assistant", "model", "developer", "tool", "instruction", "response", "input", "ai")
+"""Who or what is announced by formats that have no control tokens."""
+_NO_SITE = "an unknown page"
+_OURS = ("{{", "}}", "<SystemEvent")
+"""What would be filled in, or would look like a line of ours, where a quotation is told in a conversation."""
+MOST_SITES = 3
+MOST_ADDRESSES = 5
+"""Of what was taken from several pages, as many are named."""
+
+
+class Quoter:
+    """Made once, out of the frame in `resources/prompts/quoted.md` and all formats there are."""
+
+    def __init__(self, frame: Path, formats: Iterable[InstructPreset], draw: Callable[[], str] | None = None) -> None:
+        """`draw` makes the number of a fence. Raises FileError."""
+        try:
+            self._frame = frame.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise FileError(frame, f"it cannot be read: {error}") from error
+        if set(_GAP.findall(self._frame)) != {"site", "mark", "quote"}:
+            raise FileError(frame, "{site}, {mark} and {quote} must all occur in it")
+        self._disarm = Disarmer({*spellings(formats), *_OURS})
+        self._draw = draw or (lambda: secrets.token_hex(4))
+
+    def quoted(self, page: PageText) -> str:
+        """The page between its fences, with its source. Works on a snippet of a search engine just as well."""
+        title, address = _one_line(page.title, LONGEST_TITLE), _one_line(page.address, LONGEST_ADDRESS)
+        body = cleaned(page.text) + ("\n…" if page.is_cut else "")
+        quote = self._lines([f"Title: {title}", f"Address: {address}", *body.split("\n")])
+        return self._framed(site_of(page.address), self._unused(quote), quote)
+
+    def kept(self, text: str, addresses: Sequence[str], key: str) -> str:
+        """What was read there and kept, as it is brought up again: between fences that stay the same as long as the words do.
+
+        A number drawn anew would change the beginning of prompts from turn to turn. So it is made of the words and of `key`,
+        which is to be something that was drawn after the pages were written, such as the id of the memory.
+        """
+        named = list(dict.fromkeys(_one_line(one, LONGEST_ADDRESS) for one in addresses))
+        quote = self._lines([*(f"Address: {one}" for one in named[:MOST_ADDRESSES]), *cleaned(text).split("\n")])
+        return self._framed(sites_of(addresses), _lasting_mark(quote, key), quote)
+
+    def _lines(self, lines: Iterable[str]) -> str:
+        return "\n".join(f"{QUOTED}{self._disarm(line)}".rstrip() for line in lines)
+
+    def _framed(self, site: str, mark: str, quote: str) -> str:
+        gaps = {"site": site, "mark": mark, "quote": quote}
+        return _GAP.sub(lambda gap: gaps[gap[1]], self._frame)
+
+    def quoted_all(self, pages: Iterable[PageText]) -> str:
+        """One after the other, each within fences of its own."""
+        return "\n\n".join(map(self.quoted, pages))
+
+    def _unused(self, quote: str) -> str:
+        """A number that does not occur in it."""
+        mark = self._draw()
+        while mark in quote:
+            mark = self._draw()
+        return mark
+
+
+def site_of(address: str) -> str:
+    """The name of the site, of which a stranger can choose no more than letters, digits, dots and hyphens."""
+    try:
+        host = urlsplit(address).hostname or ""
+    except ValueError:
+        return _NO_SITE
+    return host[:LONGEST_SITE] if re.fullmatch(r"[a-z0-9.:-]+", host) else _NO_SITE
+
+
+def sites_of(addresses: Iterable[str]) -> str:
+    """The names of several sites, each once."""
+    names = list(dict.fromkeys(site_of(one) for one in addresses)) or [_NO_SITE]
+    if len(names) > MOST_SITES:
+        names = [*names[:MOST_SITES], "other sites"]
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def is_quoted(text: str) -> bool:
+    """Does it stand between fences?"""
+    return _FENCE.search(text) is not None
+
+
+def unquoted(text: str) -> str:
+    """The words of a quotation alone, for the eyes of the user; what is none comes back as it is."""
+    begin = _FENCE.search(text)
+    if begin is None:
+        return text
+    inside = text[begin.end() :].partition(f"\n[end of quote {begin[1]}]")
+    told = [line.removeprefix(QUOTED.strip()).strip() for line in inside[0].split("\n")]
+    words = "\n".join(line for line in told if not line.startswith("Address: ")).strip()
+    return words.replace(JOINER, "")
+
+
+def spellings(formats: Iterable[InstructPreset]) -> set[str]:
+    """Everything by which a format opens or closes what somebody says."""
+    found = {f"{written}:" for header in _HEADERS for written in (header, header.upper(), header.title())}
+    for preset in formats:
+        opening = (preset.system_start, preset.user_start, preset.bot_start, preset.reply_start)
+        closing = (preset.system_end, preset.user_end, preset.bot_end, preset.thinking_start, preset.thinking_end)
+        for text in (preset.bos, *opening, *closing, *preset.stop_strings):
+            found.update(_TOKEN.findall(text))
+        found.update(line.strip() for text in (*opening, *preset.stop_strings) for line in text.splitlines())
+    return {spelling for spelling in found if len(spelling) > 2}
+
+
+def _lasting_mark(quote: str, key: str) -> str:
+    """A number that does not occur in it, and is the same for the same words."""
+    mark = ""
+    while not mark or mark in quote:
+        mark = hashlib.blake2b(f"{mark}\n{key}\n{quote}".encode(errors="surrogatepass"), digest_size=4).hexdigest()
+    return mark
+
+
+def _one_line(text: str, most: int) -> str:
+    line = " ".join(cleaned(text).split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -1,0 +1,100 @@
+"""Brings the cosines of any embedder to one scale, so that limits and weights hold for all of them.
+
+Embedders differ in how near they put unrelated texts: all-MiniLM-L6-v2 near 0.1, e5 and bge between 0.4 and 0.8. A few
+questions are compared with a few texts about something else; the mean of these cosines is the embedder's background. A cosine
+is read as the share of the way from the background to 1, and told in the units of the starter embedder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lethe_app.domain.passage import Meaning
+from lethe_app.errors import LetheError
+from lethe_app.retrieval import late_interaction
+
+Floats = NDArray[np.float32]
+Embed = Callable[[Sequence[str]], Awaitable[list[Meaning]]]
+
+QUESTIONS = (
+    "Where did I leave the spare key?",
+    "What did the doctor say about my knee?",
+    "I finally booked the train to Vienna for the concert.",
+    "Do you remember the name of my first teacher?",
+    "My brother is thinking of selling his motorbike.",
+    "Which soup did we cook when it was snowing?",
+    "I can't sleep because of the neighbour's television.",
+    "We planted three apple trees behind the shed.",
+)
+PASSAGES = (
+    '(4 March, 2021) Ana said, "The printer at work is broken again and nobody wants to order a new one."',
+    '(19 July, 2022) Tom said, "I passed the driving test on the second try!"',
+    "(2 May, 2023) Ana is allergic to peanuts.",
+    '(30 October, 2020) Tom said, "Our cat caught a mouse and put it on the carpet."',
+    '(11 January, 2024) Ana said, "The museum was closed, so we walked along the river instead."',
+    "(23 June, 2021) Tom plays chess every Thursday.",
+    '(8 August, 2022) Ana said, "My phone fell into the sink, the screen is gone."',
+    '(15 December, 2023) Tom said, "The bakery on the corner makes the best rye bread."',
+    "(6 April, 2020) Ana wants to learn Portuguese.",
+    '(27 September, 2021) Tom said, "They are building a huge tower in front of our office window."',
+    '(14 February, 2022) Ana said, "I am halfway through a novel about pirates."',
+    "(3 November, 2024) Tom lost his umbrella on the bus.",
+)
+"""Everyday sentences, each about something else than all the questions."""
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """The background of one embedder."""
+
+    texts: float
+    """Mean cosine of a question and an unrelated passage."""
+    tokens: float
+    """Mean cosine of a word of a question and the nearest word of an unrelated passage."""
+
+    def scaled(self, cosines: Floats) -> Floats:
+        """Return cosines of whole texts as the starter embedder would tell them."""
+        return _scaled(cosines, self.texts, STARTER.texts)
+
+    def scaled_tokens(self, cosines: Floats) -> Floats:
+        """Return cosines of words likewise."""
+        return _scaled(cosines, self.tokens, STARTER.tokens)
+
+
+def _scaled(cosines: Floats, background: float, wanted: float) -> Floats:
+    """Move the background to the wanted one; the cosine of a text and itself stays 1."""
+    scaled: Floats = 1 - (1 - cosines) * np.float32((1 - wanted) / (1 - background))
+    return scaled
+
+
+STARTER = Geometry(texts=0.067, tokens=0.139)
+"""Of all-MiniLM-L6-v2, which comes with the program; measured by `measured`."""
+HIGHEST = 0.98
+"""An embedder whose unrelated texts are all nearer than this tells nothing; its cosines are not stretched without end."""
+
+
+async def measured(ask: Embed, embed: Embed) -> Geometry:
+    """Return the background of an embedder; that of the starter embedder if it fails.
+
+    `ask` embeds questions and `embed` passages. About twenty short texts are embedded.
+    """
+    try:
+        asked, known = await ask(QUESTIONS), await embed(PASSAGES)
+    except LetheError:
+        return STARTER
+    cosines = _matrix(asked) @ _matrix(known).T
+    blobs = [late_interaction.packed(meaning) for meaning in known]
+    every = [
+        late_interaction.asked(meaning, dict.fromkeys(late_interaction.words_of(meaning.pieces), 1.0))[0] for meaning in asked
+    ]
+    nearest = np.concatenate([late_interaction.nearest(rows, blobs).ravel() for rows in every])
+    tokens = float(nearest.mean()) if len(nearest) else STARTER.tokens
+    return Geometry(min(float(cosines.mean()), HIGHEST), min(tokens, HIGHEST))
+
+
+def _matrix(meanings: Sequence[Meaning]) -> Floats:
+    return np.stack([np.frombuffer(meaning.vector, np.float32) for meaning in meanings])

@@ -1,0 +1,178 @@
+"""Puts sources in order, decides which of them are brought up, and says of each why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import cached_property
+from uuid import UUID
+
+import numpy as np
+
+from lethe_app.retrieval.assertions import is_request, read_line
+from lethe_app.retrieval.features import Evidence, Flags, Floats, standard
+from lethe_app.retrieval.query_terms import Question
+from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS, likelihood, telling
+from lethe_app.retrieval.signals import SIGNALS, Weighed
+from lethe_app.retrieval.time_expressions import Moment
+from lethe_app.retrieval.vectors.columns import LINES, Columns, Rows
+from lethe_app.retrieval.vectors.top_k import highest_first
+
+MOST_LINES = 50
+"""Messages named for one question."""
+LEADS = 3
+"""Passages named as the reason for one source."""
+
+
+@dataclass(frozen=True)
+class Lead:
+    """One passage that led to a source."""
+
+    passage: int
+    """Its number."""
+    words: tuple[str, ...]
+    """Words of the question that stand in it, in any form."""
+    cosine: float
+    """Nearness of meaning as a whole; 0 where it was not measured."""
+    nearness: float
+    """Nearness word by word, 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One sign that spoke for a source more than for the others."""
+
+    name: str
+    meaning: str
+    value: float
+    """As measured."""
+    part: float
+    """What it added to the score."""
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A session, memory or world entry that a question leads to."""
+
+    source: UUID
+    score: float
+    """Comparable only with the other hits of the same question."""
+    likelihood: float
+    """That it is really meant, 0 to 1."""
+    is_sure: bool
+    """Likely enough to be brought up unasked."""
+    leads: tuple[Lead, ...]
+    """Best first."""
+    reasons: tuple[Reason, ...]
+    """Strongest first."""
+    time_words: str = ""
+    """The words of the question that name its time."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Everything a question leads to, best first."""
+
+    hits: tuple[Hit, ...] = ()
+    lines: tuple[int, ...] = ()
+    """Numbers of the messages that say it, best first."""
+    by_meaning: bool = False
+    """Was meaning compared too? Without an embedder, or before its vectors are there, words alone find."""
+
+    def with_others(self, others: Sequence[Found], limit: int) -> Found:
+        """Return this with what other parts of the same message surely lead to, behind what this surely leads to."""
+        sure = sorted((hit for found in others for hit in found.hits if hit.is_sure), key=lambda hit: -hit.likelihood)
+        hits: dict[UUID, Hit] = {}
+        for hit in (*(hit for hit in self.hits if hit.is_sure), *sure, *self.hits):
+            hits.setdefault(hit.source, hit)
+        return replace(self, hits=tuple(hits.values())[:limit])
+
+    def brought_up(self, slots: int) -> tuple[Hit, ...]:
+        """What would be inserted: the best, as far as they are sure."""
+        return tuple(hit for hit in self.hits[:slots] if hit.is_sure)
+
+
+@dataclass(frozen=True)
+class Weighing:
+    """All that is known about one question once everything is weighed."""
+
+    question: Question
+    moment: Moment
+    columns: Columns
+    evidence: Evidence
+    compared: Rows
+    weighed: Weighed
+    by_meaning: bool
+    """Were there vectors to compare with that of the question?"""
+
+    @cached_property
+    def nearness(self) -> Floats:
+        """Word by word, of every weighed passage; 0 where it was not compared so."""
+        late = np.zeros(len(self.evidence.rows), np.float32)
+        late[self.compared] = self.weighed.late
+        return late
+
+    def found(self, limit: int) -> Found:
+        """The best sources and lines."""
+        order = highest_first(self.weighed.score, limit)
+        gate = BY_MEANING if self.by_meaning else BY_WORDS
+        tells = telling(self.question.words, self.evidence.rarity_in_passages)
+        likely = likelihood(self.weighed.values, len(tells), tells, self.evidence.stands, gate)
+        if read_line(self.question.text).asks_of_itself:
+            likely = np.where(self._says_all(tells), np.maximum(likely, np.float32(gate.asking.first)), likely)
+        sure = gate.passed(likely, asking=is_request(self.question.text))
+        strength = self._strength()
+        hits = tuple(self._hit(place, float(likely[place]), strength, is_sure=bool(sure[place])) for place in order.tolist())
+        return Found(hits, self._lines(strength), self.by_meaning)
+
+    def _says_all(self, tells: Sequence[bool]) -> Flags:
+        """Return which sources have a passage with every telling word of the question: “What do I do on Thursdays?”."""
+        said = np.zeros(len(self.evidence.sources), bool)
+        if any(tells):
+            says = self.evidence.shares[np.asarray(tells, bool)].all(axis=0) & ~self.evidence.silent
+            said[self.evidence.source[says]] = True
+        return said
+
+    def _hit(self, place: int, likely: float, strength: Floats, *, is_sure: bool) -> Hit:
+        source = self.columns.sources[int(self.evidence.sources[place])]
+        reasons = [
+            Reason(name, SIGNALS[name].meaning, float(self.weighed.values[name][place]), float(part[place]))
+            for name, part in self.weighed.parts.items()
+            if part[place] > 0
+        ]
+        members = np.flatnonzero(self.evidence.source == place)
+        heard = members[~self.evidence.silent[members]]
+        members = heard if len(heard) else members
+        best = members[np.argsort(-strength[members], kind="stable")[:LEADS]]
+        began = int(self.columns.day[self.evidence.rows[members]].min())
+        return Hit(
+            source=source,
+            score=float(self.weighed.score[place]),
+            likelihood=likely,
+            is_sure=is_sure,
+            leads=tuple(self._lead(int(member)) for member in best),
+            reasons=tuple(sorted(reasons, key=lambda reason: -reason.part)),
+            time_words=self.moment.fit(date.fromordinal(began))[1],
+        )
+
+    def _lead(self, place: int) -> Lead:
+        return Lead(
+            passage=int(self.columns.number[self.evidence.rows[place]]),
+            words=tuple(word for word, there in zip(self.question.words, self.evidence.shares[:, place], strict=True) if there),
+            cosine=float(self.evidence.cosine[place]),
+            nearness=float(self.nearness[place]),
+        )
+
+    def _strength(self) -> Floats:
+        """How much each passage says by itself what the question asks."""
+        told = standard(self.nearness)
+        strength: Floats = told + 0.2 * standard(self.evidence.bm25) + 0.2 * standard(self.evidence.cosine)
+        return strength
+
+    def _lines(self, strength: Floats) -> tuple[int, ...]:
+        """Messages by what they say and by the session they belong to."""
+        lines = np.flatnonzero(self.evidence.group == LINES)
+        score = standard(strength[lines]) + 0.5 * standard(self.weighed.score)[self.evidence.source[lines]]
+        best = lines[highest_first(score, MOST_LINES)]
+        return tuple(self.columns.number[self.evidence.rows[best]].tolist())

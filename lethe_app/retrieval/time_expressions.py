@@ -1,0 +1,178 @@
+"""Time words: which days “last May”, “two weeks ago” or “when we first met” mean, and how well a day fits them."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from lethe_app.retrieval.query_terms import MONTHS
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+"""First month of each; the northern year."""
+SEASON_DAYS = 91
+COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+VAGUE = {"couple": 2, "few": 3, "several": 4}
+NUMBERS = {"a": 1, "an": 1, **VAGUE, **{word: number for number, word in enumerate(COUNTS, 1)}}
+DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
+TOLD_WITHIN = 14
+"""Days after an event during which it is still told."""
+
+LAST_DAY = date(9990, 1, 1)
+"""Time words said after it are understood as if said on it, so that no sum leaves the calendar."""
+
+MONTH = "|".join(f"{month}|{month[:3]}" for month in MONTHS if month != "may") + "|may"
+DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+YEAR = r"(?P<year>(?:19|20)\d\d)"
+DATES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b{DAY}(?: of)? (?P<month>{MONTH})\b\.?(?:,? {YEAR})?",
+        rf"\b(?P<month>{MONTH})\b\.? {DAY}\b(?:,? {YEAR})?",
+        rf"\b(?P<month>{MONTH})\b\.?,? (?:of )?{YEAR}",
+        rf"\b(?:in|during|since|of|last|this|early|late|mid)[ -](?P<month>{MONTH})\b",
+        rf"\b{YEAR}\b",
+    )
+)
+SEASON = re.compile(rf"\b(?P<season>{'|'.join(SEASONS)})(?: of|,)? {YEAR}\b", re.IGNORECASE)
+AGO = re.compile(
+    r"\b(?P<count>\d{1,3}|" + "|".join(NUMBERS) + r")(?: of)? (?P<unit>day|week|month|year)s? ago\b", re.IGNORECASE
+)
+LAST = re.compile(
+    r"\b(?:last|past) (?P<what>night|week(?:end)?|month|year|" + "|".join((*SEASONS, *WEEKDAYS)) + r")\b", re.IGNORECASE
+)
+NEAR = re.compile(r"\b(?P<what>the day before yesterday|yesterday|today|this (?:morning|week|month|year))\b", re.IGNORECASE)
+TALK = "met|talked|spoke|conversation|chat|time we"
+FIRST_MET = re.compile(rf"\b(?:first (?:{TALK})|(?:met|talked|spoke) for the first time)\b", re.IGNORECASE)
+LAST_MET = re.compile(rf"\b(?:last (?:{TALK})|recently|lately|the other day)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Span:
+    """Days from `first` to `last`, both included, and the words that mean them."""
+
+    first: date
+    last: date
+    words: str
+    any_year: bool = False
+    """A month or day without a year: any year fits, the years of `first` and `last` mean nothing."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """All that a question says about time."""
+
+    spans: tuple[Span, ...] = ()
+    beginning: bool = False
+    """It asks for the first meetings."""
+    lately: bool = False
+    """It asks for the latest."""
+
+    def fit(self, when: date) -> tuple[float, str]:
+        """How well something told on that day fits, from 0 to 1, and the words it fits."""
+        fits = [(_fit(span, when), span.words) for span in self.spans]
+        return max(fits, default=(0.0, ""))
+
+
+def moment(text: str, today: date) -> Moment:
+    """Read the time words of a question that is asked today."""
+    spans: list[Span] = []
+    today = min(today, LAST_DAY)
+    for match in SEASON.finditer(text):
+        first = date(int(match["year"]), SEASONS[match["season"].lower()], 1)
+        spans.append(Span(first, first + timedelta(days=SEASON_DAYS), match[0]))
+    rest = SEASON.sub(" ", text)
+    for pattern in DATES:
+        spans.extend(filter(None, map(_named, pattern.finditer(rest))))
+        rest = pattern.sub(" ", rest)
+    spans += _relative(rest, today)
+    return Moment(tuple(spans), bool(FIRST_MET.search(text)), bool(LAST_MET.search(text)))
+
+
+def _named(match: re.Match[str]) -> Span | None:
+    """A date that is spelled out, as far as it is."""
+    parts = match.groupdict()
+    year = int(parts["year"]) if parts.get("year") else 0
+    if not parts.get("month"):
+        return Span(date(year, 1, 1), date(year, 12, 31), match[0])
+    month = next(number for number, name in enumerate(MONTHS, 1) if name.startswith(parts["month"].lower()))
+    somewhen = year or 2000  # a leap year, so that 29 February exists
+    try:
+        first = date(somewhen, month, int(parts.get("day") or 1))
+    except ValueError:
+        return None
+    last = first if parts.get("day") else _end_of_month(first)
+    return Span(first, last, match[0], any_year=not year)
+
+
+def _relative(text: str, today: date) -> Iterator[Span]:
+    """Spans that depend on the day of the question."""
+    for match in AGO.finditer(text):
+        count = match["count"].lower()
+        unit = DAYS[match["unit"].lower()]
+        days = (NUMBERS.get(count) or int(count)) * unit
+        slack = (days if count in VAGUE else unit) // 2
+        yield Span(_before(today, days + slack), _before(today, max(0, days - slack)), match[0])
+    for match in (*LAST.finditer(text), *NEAR.finditer(text)):
+        yield Span(*_days_of(match["what"].lower(), today), match[0])
+
+
+def _days_of(what: str, today: date) -> tuple[date, date]:
+    monday = _before(today, today.weekday())
+    this_month = today.replace(day=1)
+    if what in SEASONS:
+        first = date(today.year, SEASONS[what], 1)
+        first = first if first + timedelta(days=31) <= today else first.replace(year=max(1, today.year - 1))
+        return first, first + timedelta(days=SEASON_DAYS)
+    if what in WEEKDAYS:
+        day = _before(today, (today.weekday() - WEEKDAYS.index(what) - 1) % 7 + 1)
+        return day, day
+    return {
+        "today": (today, today),
+        "this morning": (today, today),
+        "yesterday": (_before(today, 1), _before(today, 1)),
+        "night": (_before(today, 1), _before(today, 1)),
+        "the day before yesterday": (_before(today, 2), _before(today, 2)),
+        "weekend": (_before(monday, 2), _before(monday, 1)),
+        "week": (_before(monday, 7), _before(monday, 1)),
+        "this week": (monday, today),
+        "month": (_before(this_month, 1).replace(day=1), _before(this_month, 1)),
+        "this month": (this_month, today),
+        "year": (date(max(1, today.year - 1), 1, 1), date(max(1, today.year - 1), 12, 31)),
+        "this year": (date(today.year, 1, 1), today),
+    }[what]
+
+
+def _fit(span: Span, when: date) -> float:
+    """1 inside the span, then falling, for what happened is told for a while."""
+    if not span.any_year:
+        return _told(span.first, span.last, when)
+    length = span.last - span.first
+    firsts = [_in_year(span.first, year) for year in (when.year - 1, when.year) if year > 0]
+    return max(_told(first, first + length, when) for first in firsts)
+
+
+def _told(first: date, last: date, when: date) -> float:
+    if when < first:
+        return 0.0
+    late = max(0, (when - last).days)
+    return max(0.0, 1.0 - late / TOLD_WITHIN) if late else 1.0
+
+
+def _in_year(day: date, year: int) -> date:
+    try:
+        return day.replace(year=year)
+    except ValueError:
+        return date(year, 3, 1)
+
+
+def _before(day: date, days: int) -> date:
+    """Never before the first day there is."""
+    return day - timedelta(days=min(days, day.toordinal() - 1))
+
+
+def _end_of_month(first: date) -> date:
+    return first.replace(day=monthrange(first.year, first.month)[1])

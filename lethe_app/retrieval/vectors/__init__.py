@@ -1,0 +1,1 @@
+"""Vector index and the columns of the passages it points at."""

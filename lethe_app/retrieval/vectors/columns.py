@@ -1,0 +1,245 @@
+"""What must be known of every passage of some owners while a question is weighed, in columns, without the texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lethe_app.domain.passage import Passage, PassageKind
+from lethe_app.storage.index.passages import KINDS
+
+Halves = NDArray[np.uint64]
+
+
+class Sources:
+    """The positions of sources; only ever grows, so that a position means the same for ever."""
+
+    def __init__(self, halves: Halves) -> None:
+        """Of UUIDs as rows of their two halves, sorted and each once; the position is the place in this order."""
+        self._halves = halves
+        self._later: dict[UUID, int] = {}
+        self._later_ones: list[UUID] = []
+
+    def __len__(self) -> int:
+        return len(self._halves) + len(self._later_ones)
+
+    def __getitem__(self, position: int) -> UUID:
+        if position >= len(self._halves):
+            return self._later_ones[position - len(self._halves)]
+        high, low = self._halves[position].tolist()
+        return UUID(int=high << 64 | low)
+
+    def position(self, source: UUID) -> int:
+        """Where it is; -1 if it is not there."""
+        high, low = np.uint64(source.int >> 64), np.uint64(source.int & (2**64 - 1))
+        first, last = np.searchsorted(self._halves[:, 0], [high, high], side="left")[0], len(self._halves)
+        for place in range(int(first), last):
+            if self._halves[place, 0] != high:
+                break
+            if self._halves[place, 1] == low:
+                return place
+        return self._later.get(source, -1)
+
+    def positions(self, sources: Iterable[UUID]) -> Rows:
+        """Where those of them are that are there."""
+        found = np.array([self.position(source) for source in sources], np.int64)
+        return found[found >= 0]
+
+    def add(self, source: UUID) -> int:
+        """Its position, a new one if it is new."""
+        place = self.position(source)
+        if place < 0:
+            place = self._later[source] = len(self)
+            self._later_ones.append(source)
+        return place
+
+
+def numbered(high: Halves, low: Halves) -> tuple[Sources, Rows]:
+    """All that occur, and the position of each given one."""
+    order = np.lexsort((low, high))
+    high, low = high[order], low[order]
+    fresh = np.ones(len(order), bool)
+    fresh[1:] = (high[1:] != high[:-1]) | (low[1:] != low[:-1])
+    position = np.empty(len(order), np.int64)
+    position[order] = np.cumsum(fresh) - 1
+    return Sources(np.stack([high[fresh], low[fresh]], axis=1)), position
+
+
+Rows = NDArray[np.int64]
+Column = NDArray[Any]
+
+LINES, FACTS, SUMMARIES, ALONE = 0, 1, 2, 3
+"""Groups that are compared with one another: what was said, what is known, what it came to, and what stands for itself."""
+GROUP = {
+    PassageKind.MESSAGE: LINES,
+    PassageKind.FACT: FACTS,
+    PassageKind.MEMORY: ALONE,
+    PassageKind.WORLD: ALONE,
+    PassageKind.SUMMARY: SUMMARIES,
+    PassageKind.SENTENCE: SUMMARIES,
+}
+GROUPS = np.array([GROUP[kind] for kind in KINDS], np.int8)
+SAMPLE = 50_000
+"""Newest passages by which the rarity of common words is estimated."""
+FACT = KINDS.index(PassageKind.FACT)
+TYPES = {"number": np.int64, "kind": np.int8, "group": np.int8, "owner": np.int16, "source": np.int32, "day": np.int32,
+         "length": np.int32}  # fmt: skip
+LINE = np.dtype([("number", ">u8"), ("kind", "u1"), ("itself", "u1"), ("day", ">u4"), ("length", ">u4"), ("high", ">u8"),
+                 ("low", ">u8")])  # fmt: skip
+"""One passage on a sheet of storage."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """One entry per passage, by rising number; a picture of one moment."""
+
+    number: Rows
+    kind: NDArray[np.int8]
+    """Place in `KINDS`."""
+    group: NDArray[np.int8]
+    owner: NDArray[np.int16]
+    """Position among the owners of the shelf."""
+    source: NDArray[np.int32]
+    """Position in `sources`."""
+    day: NDArray[np.int32]
+    """Ordinal of the day, as `date.toordinal` counts."""
+    length: NDArray[np.int32]
+    sources: Sources
+    """Also of sources that have no passage any more."""
+    source_count: int
+    """Sources with at least one passage."""
+    mean_length: float
+    """At least 1."""
+
+    @cached_property
+    def last_row(self) -> Rows:
+        """The newest passage of each source among the newest `SAMPLE`; -1 where it has none there."""
+        start, found = max(0, len(self.number) - SAMPLE), np.full(len(self.sources), -1, np.int64)
+        np.maximum.at(found, self.source[start:], np.arange(start, len(self.number)))
+        return found
+
+    @cached_property
+    def of_group(self) -> list[int]:
+        """How many passages each group has."""
+        counts: list[int] = np.bincount(self.group, minlength=ALONE + 1).tolist()
+        return counts
+
+    def rows_of(self, numbers: Rows) -> tuple[Rows, NDArray[np.bool_]]:
+        """Where these numbers are, and which of them are there at all."""
+        if len(self.number) == 0:
+            return np.zeros(len(numbers), np.int64), np.zeros(len(numbers), bool)
+        rows = np.minimum(np.searchsorted(self.number, numbers), len(self.number) - 1)
+        return rows, self.number[rows] == numbers
+
+
+class Shelf:
+    """The columns of some owners. What is new is put at their end; any other change makes them anew."""
+
+    def __init__(self, owners: Sequence[str], sheets: Mapping[str, Sequence[str]]) -> None:
+        """Read from the sheets of each owner, as `Passages.sheet` gives them."""
+        self.owners = {owner: place for place, owner in enumerate(owners)}
+        lines = {owner: np.frombuffer(bytes.fromhex("".join(sheets[owner])), LINE) for owner in owners}
+        every = np.concatenate([np.zeros(0, LINE), *lines.values()])
+        whose = np.repeat(np.arange(len(lines)), [len(some) for some in lines.values()])
+        order = np.argsort(every["number"], kind="stable")
+        every, whose = every[order], whose[order]
+        self._sources, source = numbered(every["high"].astype(np.uint64), every["low"].astype(np.uint64))
+        kind = every["kind"].astype(np.int8)
+        values = {"number": every["number"], "kind": kind, "group": _group(kind, every["itself"]), "owner": whose,
+                  "source": source, "day": every["day"], "length": every["length"]}  # fmt: skip
+        self._values: dict[str, Column] = {name: values[name].astype(kept) for name, kept in TYPES.items()}
+        self._size = len(every)
+        self._of_source = np.bincount(source, minlength=len(self._sources))
+        self._source_count = len(self._sources)
+        self._length = int(every["length"].sum())
+        self._columns: Columns | None = None
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __contains__(self, number: int) -> bool:
+        row = int(np.searchsorted(self._numbers, number))
+        return row < self._size and int(self._numbers[row]) == number
+
+    def columns(self) -> Columns:
+        """As they are now; later changes leave them alone."""
+        if self._columns is None:
+            columns = {name: column[: self._size] for name, column in self._values.items()}
+            mean_length = max(1.0, self._length / max(1, self._size))
+            self._columns = Columns(**columns, sources=self._sources, source_count=self._source_count, mean_length=mean_length)
+        return self._columns
+
+    def change(self, gone: Sequence[int], passages: Sequence[Passage]) -> None:
+        """Take away these numbers, then put in the passages whose numbers are not there, as far as they are of these owners."""
+        self._take(gone)
+        fresh = (passage for passage in passages if passage.owner in self.owners and passage.number not in self)
+        self._put(sorted(fresh, key=lambda passage: passage.number))
+
+    @property
+    def _numbers(self) -> Rows:
+        return self._values["number"][: self._size]
+
+    def _take(self, numbers: Sequence[int]) -> None:
+        wanted = np.unique(np.array(numbers, np.int64))
+        rows = np.searchsorted(self._numbers, wanted)
+        found = rows < self._size
+        found[found] = self._numbers[rows[found]] == wanted[found]
+        if found.any():
+            self._count(self._values["source"][rows[found]], self._values["length"][rows[found]], -1)
+            self._values = {name: np.delete(column[: self._size], rows[found]) for name, column in self._values.items()}
+            self._size = len(self._values["number"])
+            self._columns = None
+
+    def _put(self, passages: Sequence[Passage]) -> None:
+        if not passages:
+            return
+        kind = np.array([KINDS.index(passage.kind) for passage in passages], np.int8)
+        rows: dict[str, Column] = {
+            "number": np.array([passage.number for passage in passages]),
+            "kind": kind,
+            "group": _group(kind, np.array([passage.source == passage.origin for passage in passages])),
+            "owner": np.array([self.owners[passage.owner] for passage in passages]),
+            "source": np.array([self._sources.add(passage.source) for passage in passages]),
+            "day": np.array([passage.time.toordinal() for passage in passages]),
+            "length": np.array([len(passage.searched) for passage in passages]),
+        }
+        self._count(rows["source"], rows["length"], 1)
+        in_order = self._size == 0 or int(self._numbers[-1]) < passages[0].number
+        self._values = {name: _longer(column, self._size, rows[name]) for name, column in self._values.items()}
+        self._size += len(passages)
+        if not in_order:
+            order = np.argsort(self._numbers, kind="stable")
+            self._values = {name: column[: self._size][order] for name, column in self._values.items()}
+        self._columns = None
+
+    def _count(self, sources: Column, lengths: Column, by: int) -> None:
+        """So many passages more or less of these sources."""
+        if len(self._sources) > len(self._of_source):
+            self._of_source = np.append(self._of_source, np.zeros(len(self._sources), np.int64))
+        touched = np.unique(sources)
+        before = int(np.count_nonzero(self._of_source[touched]))
+        np.add.at(self._of_source, sources, by)
+        self._source_count += int(np.count_nonzero(self._of_source[touched])) - before
+        self._length += by * int(lengths.sum())
+
+
+def _group(kind: Column, itself: Column) -> Column:
+    """A fact without a session stands for itself as a memory does."""
+    return np.where((kind == FACT) & (itself != 0), ALONE, GROUPS[kind])
+
+
+def _longer(column: Column, size: int, values: Column) -> Column:
+    """The column with these values after its first `size`; what is beyond belongs to no picture yet."""
+    needed = size + len(values)
+    if needed > len(column):
+        column = np.concatenate([column[:size], np.zeros(needed // 4 + 64, column.dtype)])
+        if needed > len(column):
+            column = np.concatenate([column, np.zeros(needed, column.dtype)])
+    column[size:needed] = values
+    return column

@@ -1,0 +1,120 @@
+"""How far texts lie from one another as they are, without the days that stored vectors carry."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from uuid import UUID
+
+import numpy as np
+
+from lethe_app.domain.passage import Meaning, Passage, PassageKind
+from lethe_app.errors import LetheError
+from lethe_app.retrieval.passage_builder import is_dated
+from lethe_app.retrieval.vectors.owner_views import View, vector_of
+from lethe_app.storage.index.passages import KINDS, Passages
+
+Embed = Callable[[Sequence[str]], Awaitable[list[Meaning]]]
+
+WIDER = 4
+"""A day before a text moves its vector a little, so that more candidates are compared than are wanted."""
+
+
+REMEMBERED = 4000
+"""Vectors of texts, six megabytes: who compares a thousand records with their neighbours asks for most of them often."""
+
+
+class Undated:
+    """What texts mean that are stored with a day before them."""
+
+    def __init__(self, embed: Embed) -> None:
+        self._embed = embed
+        self._known: OrderedDict[bytes, bytes] = OrderedDict()
+        """By a digest: a text that is forgotten is not kept here."""
+
+    async def of(self, passages: Iterable[Passage]) -> dict[int, bytes]:
+        """The vectors of the texts alone, by number; none where the embedder fails."""
+        texts = {passage.number: passage.text for passage in passages}
+        vectors = await self.vectors(texts.values())
+        return {number: vectors[text] for number, text in texts.items()} if vectors else {}
+
+    async def vectors(self, texts: Iterable[str]) -> dict[str, bytes]:
+        """Return the vector of each text; none where the embedder fails. Those asked for lately are not embedded again."""
+        keys = {text: _digest(text) for text in texts}
+        found = {key: self._known[key] for key in keys.values() if key in self._known}
+        new = {key: text for text, key in keys.items() if key not in found}
+        try:
+            meanings = await self._embed(list(new.values())) if new else []
+        except LetheError:
+            return {}
+        found |= {key: meaning.vector for key, meaning in zip(new, meanings, strict=True)}
+        for key, vector in found.items():
+            self._known[key] = vector
+            self._known.move_to_end(key)
+        while len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+        return {text: found[key] for text, key in keys.items()}
+
+
+async def distances(
+    passages: Passages, undated: Undated, embedder: str, meaning: Meaning, origins: Collection[UUID]
+) -> dict[UUID, float]:
+    """The least cosine distance of each origin's passages; dated ones are embedded anew without their day."""
+    stored = await passages.vectors_from(embedder, list(origins))
+    vectors = {item.number: item.vector for item in stored if not is_dated(item.kind)}
+    dated = await passages.read([item.number for item in stored if is_dated(item.kind)])
+    vectors |= await undated.of(dated.values())
+    return dict(_least(meaning, ((item.origin, vectors[item.number]) for item in stored if item.number in vectors)))
+
+
+async def nearest(
+    passages: Passages,
+    undated: Undated,
+    view: View,
+    text: str,
+    wanted: tuple[str, PassageKind],
+    count: int,
+    beside: Mapping[UUID, str],
+) -> list[tuple[UUID, float]]:
+    """The origins of the nearest passages of an owner and kind, nearest first: found by stored vectors, compared undated.
+
+    The texts `beside` them, by origin, are compared too.
+    """
+    asked = await undated.vectors([text])
+    if not asked:
+        return []
+    meaning = Meaning(asked[text], b"", ())
+    numbers = _candidates(view, meaning, wanted, count * WIDER + WIDER)
+    found = list((await passages.read(numbers)).values())
+    vectors = await undated.of(found)
+    others = await undated.vectors(beside.values())
+    stored = [(passage.origin, vectors[passage.number]) for passage in found if passage.number in vectors]
+    return _least(meaning, [*stored, *((origin, others[other]) for origin, other in beside.items() if others)])[:count]
+
+
+def _candidates(view: View, meaning: Meaning, wanted: tuple[str, PassageKind], count: int) -> list[int]:
+    """Numbers of the nearest passages of that owner and kind, found by asking for more and more of all kinds."""
+    columns = view.shelf.columns()
+    owner, kind = view.shelf.owners[wanted[0]], KINDS.index(wanted[1])
+    asked = 4 * count
+    while True:
+        near = view.nearest(meaning, asked)[0]
+        rows, known = columns.rows_of(near)
+        fits = known & (columns.kind[rows] == kind) & (columns.owner[rows] == owner) if len(near) else known
+        if np.count_nonzero(fits) >= count or len(near) < asked or asked >= len(columns.number):
+            return [int(number) for number in near[fits][:count]]
+        asked *= 4
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
+
+
+def _least(meaning: Meaning, vectors: Iterable[tuple[UUID, bytes]]) -> list[tuple[UUID, float]]:
+    """Each origin with the distance of its nearest vector, nearest first."""
+    least: dict[UUID, float] = {}
+    for origin, vector in vectors:
+        distance = max(0.0, 1.0 - float(np.frombuffer(vector, np.float32) @ vector_of(meaning)))
+        least[origin] = min(distance, least.get(origin, distance))
+    return sorted(least.items(), key=lambda item: item[1])

@@ -1,0 +1,140 @@
+"""Holds ready what searches need: the columns of each set of owners that is asked about, and the vectors of each owner."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lethe_app.domain.passage import Meaning, Passage
+from lethe_app.retrieval.vectors.columns import LINE, Shelf
+from lethe_app.retrieval.vectors.index import NOTHING, Numbers
+from lethe_app.retrieval.vectors.index import Vectors as Matrix
+from lethe_app.retrieval.vectors.store import VectorStore
+from lethe_app.storage.index.passages import Passages
+
+MOST = 4
+"""Sets of owners held at once."""
+
+
+@dataclass(frozen=True)
+class View:
+    """All that is known of the passages of some owners."""
+
+    owners: tuple[str, ...]
+    shelf: Shelf
+    vectors: VectorStore
+
+    def has_vectors(self) -> bool:
+        """Is there anything to compare meanings with?"""
+        return self.vectors.is_ready(self.owners)
+
+    def nearest(self, meaning: Meaning | None, count: int) -> tuple[Numbers, Matrix]:
+        """Numbers and cosines of the passages nearest to a meaning."""
+        return self.vectors.nearest(self.owners, vector_of(meaning), count) if meaning is not None else NOTHING
+
+
+class Views:
+    """A world is held once, however many personas know it. Let no two changes overlap."""
+
+    def __init__(self, passages: Passages, embedder: str, folder: Path | None, exact_up_to: int) -> None:
+        self._passages = passages
+        self._folder = folder
+        self._exact_up_to = exact_up_to
+        self._embedder = embedder
+        self._vectors = VectorStore(passages, embedder, folder, exact_up_to)
+        self._left: set[asyncio.Task[None]] = set()
+        """Vectors of former embedders, still writing."""
+        self._shelves: OrderedDict[tuple[str, ...], Shelf] = OrderedDict()
+        self._opening = asyncio.Lock()
+        self._changes = 0
+
+    def use(self, embedder: str) -> None:
+        """Compare with the vectors of this embedder."""
+        if embedder != self._embedder:
+            self._embedder = embedder
+            self._leave_vectors()
+
+    async def open(self, owners: Sequence[str]) -> View:
+        """The view of these owners, read from storage if it is not held."""
+        named = tuple(sorted(set(owners)))
+        async with self._opening:
+            if named not in self._shelves:
+                self._shelves[named] = await self._read(named)
+            self._shelves.move_to_end(named)
+            shelf = self._shelves[named]
+            while len(self._shelves) > MOST:
+                self._shelves.popitem(last=False)
+                self._let_go()
+            vectors = self._vectors
+            for owner in shelf.owners.keys() - vectors.owners():
+                columns = shelf.columns()
+                await vectors.open(owner, columns.number[columns.owner == shelf.owners[owner]])
+        return View(named, shelf, vectors)
+
+    def change(self, gone: Sequence[int], passages: Sequence[Passage]) -> None:
+        """All open views follow; a passage that has its number already stays with its vector."""
+        self._changes += 1
+        for shelf in self._shelves.values():
+            shelf.change(gone, passages)
+        self._vectors.remove(gone)
+
+    async def add_vectors(self, passages: Sequence[Passage], vectors: Sequence[bytes]) -> None:
+        """What these passages mean is known now."""
+        for owner in {passage.owner for passage in passages}:
+            mine = [(p.number, vector) for p, vector in zip(passages, vectors, strict=True) if p.owner == owner]
+            matrix = np.frombuffer(b"".join(vector for _number, vector in mine), np.float32).reshape(len(mine), -1)
+            await self._vectors.add(owner, [number for number, _vector in mine], matrix)
+
+    def clear(self) -> None:
+        """Let go of everything."""
+        self._shelves.clear()
+        self._leave_vectors()
+
+    async def settle(self) -> None:
+        """Wait for what goes on in the background."""
+        await self._vectors.settle()
+        await asyncio.gather(*self._left)
+
+    async def close(self) -> None:
+        """Write what is new and let go of everything."""
+        self._shelves.clear()
+        await asyncio.gather(*self._left, self._vectors.close())
+
+    async def _read(self, owners: tuple[str, ...]) -> Shelf:
+        """The columns of these owners; read again where something changed while reading."""
+        while True:
+            before, sheets = self._changes, {owner: await self._sheets(owner) for owner in owners}
+            many = sum(len(some) for some in sheets.values()) > 1
+            shelf = await asyncio.to_thread(Shelf, owners, sheets) if many else Shelf(owners, sheets)
+            if self._changes == before:
+                return shelf
+
+    async def _sheets(self, owner: str) -> list[str]:
+        sheets, after = [], 0
+        while sheet := await self._passages.sheet(owner, after):
+            sheets.append(sheet)
+            after = int(np.frombuffer(bytes.fromhex(sheet[-2 * LINE.itemsize :]), LINE)["number"][0])
+        return sheets
+
+    def _let_go(self) -> None:
+        """Of the vectors of owners who are in no view any more."""
+        needed = {owner for named in self._shelves for owner in named}
+        for owner in self._vectors.owners() - needed:
+            self._vectors.close_owner(owner)
+
+    def _leave_vectors(self) -> None:
+        if self._vectors.owners():
+            leaving = asyncio.get_running_loop().create_task(self._vectors.close())
+            self._left.add(leaving)
+            leaving.add_done_callback(self._left.discard)
+        self._vectors = VectorStore(self._passages, self._embedder, self._folder, self._exact_up_to)
+
+
+def vector_of(meaning: Meaning) -> Matrix:
+    """The vector of a text as numbers."""
+    return np.frombuffer(meaning.vector, np.float32)

@@ -1,0 +1,139 @@
+"""Keeps a graph of vectors in a file beside the database, and never believes a file that storage contradicts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from lethe_app.errors import LetheError
+from lethe_app.retrieval.vectors.index import Graph, Numbers, Vectors
+from lethe_app.retrieval.vectors.inverted_file import Cells
+from lethe_app.storage.atomic import remove_draft, sync_file, write_atomically
+from lethe_app.storage.error_translation import translated
+
+T = TypeVar("T")
+Read = Callable[[Numbers], Awaitable[tuple[Numbers, Vectors]]]
+"""The vectors storage has for these numbers, where it has any."""
+
+FORMAT = 1
+KINDS: dict[str, type[Graph] | type[Cells]] = {Graph.__name__: Graph, Cells.__name__: Cells}
+CHECKED = 256
+"""Vectors compared at once with those of storage."""
+CHUNK = 1 << 23
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the graph of one owner's vectors by one embedder lies."""
+
+    folder: Path
+    owner: str
+    embedder: str
+
+    @property
+    def graph(self) -> Path:
+        """Owners may have any name, so the file has none of it."""
+        named = json.dumps([self.owner, self.embedder]).encode()
+        return self.folder / f"{hashlib.blake2b(named, digest_size=12).hexdigest()}.graph"
+
+    @property
+    def label(self) -> Path:
+        return self.graph.with_suffix(".json")
+
+
+class Label(BaseModel):
+    """What is said about a graph in the file beside it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: int
+    kind: str = Graph.__name__
+    owner: str
+    embedder: str
+    size: int = Field(gt=0)
+    width: int = Field(gt=0)
+    tuned_for: int
+    gone: list[int]
+    checksum: int
+    """CRC-32 of the graph's file."""
+
+
+def write(place: Place, graph: Graph | Cells) -> None:
+    """Put the graph in the place of the one before; cut short, it leaves a pair that does not match."""
+    draft = place.graph.with_suffix(".tmp")
+    with translated(place.graph):
+        place.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            graph.save(draft)
+            sync_file(draft)
+            label = Label(
+                format=FORMAT, kind=type(graph).__name__, owner=place.owner, embedder=place.embedder, size=graph.size,
+                width=graph.width, tuned_for=graph.tuned_for, gone=sorted(graph.gone), checksum=_checksum(draft),
+            )  # fmt: skip
+            draft.replace(place.graph)
+        except BaseException:
+            remove_draft(draft)
+            raise
+    write_atomically(place.label, label.model_dump_json().encode())
+
+
+def read(place: Place) -> Graph | Cells | None:
+    """The graph that was written there; None where there is none, or a foreign, broken or half-written one."""
+    try:
+        label = Label.model_validate_json(place.label.read_bytes())
+        if (label.format, label.owner, label.embedder) != (FORMAT, place.owner, place.embedder):
+            return None
+        if _checksum(place.graph) != label.checksum:
+            return None
+        graph = KINDS[label.kind].load(place.graph, label.size, label.width, label.gone)
+        graph.tuned_for = label.tuned_for
+    except (OSError, KeyError, ValidationError, LetheError):
+        return None
+    return graph
+
+
+async def differences(graph: Graph | Cells, numbers: Numbers, read_vectors: Read) -> tuple[Numbers, Numbers] | None:
+    """What to take out of a graph and what to put in so that it holds these numbers; None where it is of little use.
+
+    Storage gives a number anew only when all above it are gone, so vectors that became others are found at the upper end;
+    some more are compared in case the file came with another database.
+    """
+    held = graph.numbers()
+    gone, missing = np.setdiff1d(held, numbers, True), np.setdiff1d(numbers, held, True)
+    common = np.intersect1d(held, numbers, True)
+    if len(common) == 0 or len(gone) + len(graph.gone) > len(common):
+        return None
+    changed, end = [np.zeros(0, np.int64)], len(common)
+    while end > 0 and len(found := await _changed(graph, common[max(0, end - CHECKED) : end], read_vectors)):
+        changed.append(found)
+        end -= CHECKED
+        if len(common) - end > max(CHECKED, len(common) // 10):
+            return None
+    drawn = np.random.default_rng().choice(common[: max(1, end)], min(CHECKED, max(1, end)), replace=False)
+    if end > 0 and len(await _changed(graph, np.sort(drawn), read_vectors)):
+        return None
+    return gone, np.sort(np.concatenate([missing, *changed]))
+
+
+async def _changed(graph: Graph | Cells, numbers: Numbers, read_vectors: Read) -> Numbers:
+    """Numbers whose vector is another one in storage."""
+    known, vectors = await read_vectors(numbers)
+    if len(known) == 0 or vectors.shape[1] != graph.size:
+        return numbers
+    return known[np.any(graph.stored(known) != vectors, axis=1)]
+
+
+def _checksum(path: Path) -> int:
+    checksum = 0
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            checksum = zlib.crc32(chunk, checksum)
+    return checksum

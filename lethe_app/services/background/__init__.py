@@ -1,0 +1,1 @@
+"""Tasks that run while the user is away, their log and their undo."""

@@ -1,0 +1,254 @@
+"""What the user thinks of replies: thumbs they give and take back, and corrections in words, heard by rules."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+
+from lethe_app.brain.dreams.corrections import Strength
+from lethe_app.brain.dreams.dislikes import Disliked, reasons_in
+from lethe_app.brain.dreams.preferences import Remark, remarks_in
+from lethe_app.brain.text.utterance import Said, aloud
+from lethe_app.domain.agent_runs import Feedback, Verdict
+from lethe_app.domain.chat import Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.errors import StorageError
+from lethe_app.services.events import Listeners
+from lethe_app.storage.chats.feedback import FeedbackRows
+from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.key_value import HouseState
+
+SCOPE = "remarks"
+MOST_REMARKS = 300
+"""Kept for each persona while nothing was concluded from them; the oldest go first."""
+MOST_TOLD = 100
+LONGEST_REASON = 240
+"""Characters of a reason, as of a sentence that rules can hear."""
+LOOK_BACK = 6
+"""Messages above a reply among which the one it answered is looked for."""
+
+
+class Heard(BaseModel):
+    """How far somebody listened, and what they heard from which nothing was concluded yet."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    until: AwareDatetime | None = None
+    remarks: list[Remark] = []
+
+
+@dataclass(frozen=True)
+class Thought:
+    """What the user thinks of a reply, with its words."""
+
+    feedback: Feedback
+    text: str
+    """Empty where the reply is gone."""
+    session: UUID | None
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Something the user said, and the reply it followed."""
+
+    said: Said
+    session: UUID
+    reply: Message | None
+
+
+class Feedbacks:
+    """One for all personas; `changed` names the persona."""
+
+    def __init__(self, rows: FeedbackRows, chats: Chats, state: HouseState) -> None:
+        self.changed: Listeners[str] = Listeners()
+        self._rows = rows
+        self._chats = chats
+        self._state = state
+        self._one_at_a_time = asyncio.Lock()
+
+    async def thumb(self, message_id: UUID, verdict: Verdict) -> Verdict | None:
+        """Think so of the wording on display; once more takes it back. What is thought of it now. Raises StorageError."""
+        message = await self._chats.message(message_id)
+        persona_id = (await self._chats.session(message.session_id)).persona_id
+        position = min(message.shown, len(message.alternatives) - 1)
+        before = await self._rows.get(message_id, position)
+        is_taken_back = before is not None and before.verdict is verdict
+        if is_taken_back or verdict is Verdict.GOOD:
+            await self._drop_reasons(persona_id, message_id)  # whatever was wrong with it
+        if is_taken_back:
+            await self._rows.take_away(message_id, position)
+        else:
+            words = before.words if before is not None else ""
+            where = {"message_id": message_id, "position": position, "persona_id": persona_id}
+            await self._rows.put(Feedback(**where, verdict=verdict, words=words, at=now()))
+        self.changed.tell(persona_id)
+        return None if is_taken_back else verdict
+
+    async def about(self, messages: Sequence[UUID]) -> dict[UUID, dict[int, Verdict]]:
+        """What is thought of the wordings of these messages, by message and position; one question for many."""
+        found: dict[UUID, dict[int, Verdict]] = {}
+        for one in await self._rows.about(messages):
+            found.setdefault(one.message_id, {})[one.position] = one.verdict
+        return found
+
+    async def told(self, persona_id: str) -> list[Thought]:
+        """All that was thought of her replies, newest first, with their words."""
+        return [await self._told(one) for one in await self._rows.of(persona_id, MOST_TOLD)]
+
+    async def _told(self, one: Feedback) -> Thought:
+        try:
+            message = await self._chats.message(one.message_id)
+        except StorageError:
+            return Thought(one, "", None)
+        wording = message.alternatives[one.position] if one.position < len(message.alternatives) else message.current
+        return Thought(one, wording.content, message.session_id)
+
+    async def say_why(self, message_id: UUID, position: int, words: str) -> None:
+        """Why a wording was not liked, for the next dream to hear; no words take the reason back. Raises StorageError."""
+        one, message = await self._rows.get(message_id, position), await self._chats.message(message_id)
+        if one is None or one.verdict is not Verdict.BAD:
+            raise StorageError("There is no thumb down at this reply any more.")
+        said = " ".join(words.split())[:LONGEST_REASON]
+        await self._drop_reasons(one.persona_id, message_id)
+        await self._rows.put(one.model_copy(update={"words": said, "settled": False}))
+        async with self._one_at_a_time:
+            kept = await self._kept(one.persona_id)
+            remarks = [*kept.remarks, *reasons_in(said, message_id, message.session_id, now())]
+            await self._keep(one.persona_id, kept.model_copy(update={"remarks": remarks[-MOST_REMARKS:]}))
+        self.changed.tell(one.persona_id)
+
+    async def _drop_reasons(self, persona_id: str, message_id: UUID) -> None:
+        """Remarks stand with what the user said; only those that were written as a reason stand with a reply."""
+        async with self._one_at_a_time:
+            kept = await self._kept(persona_id)
+            left = [one for one in kept.remarks if one.message != message_id]
+            if len(left) < len(kept.remarks):
+                await self._keep(persona_id, kept.model_copy(update={"remarks": left}))
+
+    # what a dream listens to
+
+    async def newest(self, persona_id: str) -> datetime | None:
+        """When something was last thought of her replies, or said of why."""
+        moments = [one.at for one in await self._rows.of(persona_id, 1)]
+        return max([*moments, *(one.at for one in (await self._kept(persona_id)).remarks)], default=None)
+
+    async def disliked(self, persona_id: str) -> list[Disliked]:
+        """Replies with a thumb down and no reason, from which nothing was concluded yet, oldest first."""
+        found: list[Disliked] = []
+        for one in reversed(await self._rows.of(persona_id, MOST_TOLD, settled=False)):
+            if _is_unexplained(one) and (thought := await self._told(one)).session is not None:
+                asked = await self._asked(thought.session, one.message_id)
+                where = (one.message_id, one.position, thought.session, one.at)
+                found.append(Disliked(*where, asked, thought.text))
+        return found
+
+    async def _asked(self, session: UUID, reply: UUID) -> str:
+        """What the user said before it."""
+        above = aloud(await self._chats.tail(session, LOOK_BACK, reply))
+        return next((one.text for one in reversed(above) if one.role is Role.USER and one.id != reply), "")
+
+    async def unheard(self, persona_id: str) -> list[list[Said]]:
+        """What the user said since somebody listened last, conversation by conversation, oldest first."""
+        talks: dict[UUID, list[Said]] = {}
+        for line in await self._lines(persona_id, (await self._kept(persona_id)).until):
+            talks.setdefault(line.session, []).append(line.said)
+        return list(talks.values())
+
+    async def heard(self, persona_id: str, told: Sequence[Remark] = ()) -> list[Remark]:
+        """All remarks from which nothing was concluded, with those rules hear in what is new and those a model was `told`.
+
+        A correction is feedback on the reply before it, too.
+        """
+        async with self._one_at_a_time:
+            kept = await self._kept(persona_id)
+            lines = await self._lines(persona_id, kept.until)
+            new: list[Remark] = []
+            for line in lines:
+                new += await self._listen(persona_id, line)
+            remarks = [*kept.remarks, *joined(new, told)][-MOST_REMARKS:]
+            until = max((line.said.time for line in lines), default=kept.until)
+            if lines or told:
+                await self._keep(persona_id, Heard(until=until, remarks=remarks))
+        if new:
+            self.changed.tell(persona_id)
+        return remarks
+
+    async def session_of(self, message: UUID) -> UUID:
+        """The conversation a message stands in. Raises StorageError."""
+        return (await self._chats.message(message)).session_id
+
+    async def conclude(self, persona_id: str, messages: Collection[UUID]) -> None:
+        """Something was concluded from the remarks in these messages: they do not count again."""
+        async with self._one_at_a_time:
+            kept = await self._kept(persona_id)
+            used = [one.words for one in kept.remarks if one.message in messages]
+            left = [one for one in kept.remarks if one.message not in messages]
+            await self._keep(persona_id, kept.model_copy(update={"remarks": left}))
+            open_ones = await self._rows.of(persona_id, MOST_REMARKS, settled=False)
+            settled = [one for one in open_ones if any(words in one.words for words in used)]
+            settled += [one for one in open_ones if one.message_id in messages and _is_unexplained(one)]
+            await self._rows.settle(settled)
+        self.changed.tell(persona_id)
+
+    async def _listen(self, persona_id: str, line: _Line) -> list[Remark]:
+        found = remarks_in(line.said.text, line.said.id, line.session, line.said.time)
+        if not found or line.reply is None:
+            return found
+        reply = line.reply
+        position = min(reply.shown, len(reply.alternatives) - 1)
+        before = await self._rows.get(reply.id, position)
+        words = "\n".join(dict.fromkeys([*(before.words.splitlines() if before else ()), *(one.words for one in found)]))
+        verdict = before.verdict if before is not None else Verdict.BAD
+        values = {"message_id": reply.id, "position": position, "persona_id": persona_id, "at": line.said.time}
+        await self._rows.put(Feedback(**values, verdict=verdict, words=words))
+        if before is not None and before.verdict is Verdict.BAD and not before.words:
+            return [_raised(one) for one in found]  # a thumb down and words besides: it was meant
+        return found
+
+    async def _lines(self, persona_id: str, until: datetime | None) -> list[_Line]:
+        found: list[_Line] = []
+        for one in await self._chats.sessions(persona_id):
+            if until is None or one.last_activity > until:
+                found += await self._lines_of(one.guid, until)
+        return sorted(found, key=lambda line: line.said.time)
+
+    async def _lines_of(self, session: UUID, until: datetime | None) -> list[_Line]:
+        messages = await self._chats.page(session, 0, len(await self._chats.outline(session)))
+        spoken, reply, found = {one.id: one for one in aloud(messages)}, None, list[_Line]()
+        for message in messages:
+            said = spoken.get(message.id)
+            if said is not None and said.role is Role.USER and (until is None or said.time > until):
+                found.append(_Line(said, session, reply))
+            if said is not None:
+                reply = message if said.role is Role.ASSISTANT else None
+        return found
+
+    async def _kept(self, persona_id: str) -> Heard:
+        try:
+            return Heard.model_validate(await self._state.get(SCOPE, persona_id) or {})
+        except ValidationError:
+            return Heard()
+
+    async def _keep(self, persona_id: str, heard: Heard) -> None:
+        await self._state.set(SCOPE, persona_id, heard.model_dump(mode="json"))
+
+
+def joined(by_rules: Sequence[Remark], told: Sequence[Remark]) -> list[Remark]:
+    """What rules and a model heard, together: where both heard something, the rules' tone and the model's words."""
+    wishes = {one.message: one.wish for one in told}
+    known = {one.message for one in by_rules}
+    heard = [one.model_copy(update={"wish": wishes.get(one.message, "")}) for one in by_rules]
+    return sorted([*heard, *(one for one in told if one.message not in known)], key=lambda one: one.at)
+
+
+def _is_unexplained(one: Feedback) -> bool:
+    return one.verdict is Verdict.BAD and not one.words
+
+
+def _raised(one: Remark) -> Remark:
+    return one.model_copy(update={"strength": Strength(max(one.strength - 1, Strength.STRONG))})

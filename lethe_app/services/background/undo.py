@@ -1,0 +1,93 @@
+"""Takes back what a run made: memories go to the trash, notes are not told, what was changed is as it was."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from uuid import UUID
+
+from lethe_app.domain.agent_runs import Change, ChangeState, Made, MadeKind, TaskRun
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.domain.persona import Persona
+from lethe_app.errors import FileError, StorageError
+from lethe_app.services.background.task_api import EDIT, FORGET, REWRITE, Tools
+from lethe_app.storage.agents.task_runs import TaskRuns
+
+Taker = Callable[[TaskRun, Made], Awaitable[None]]
+"""Takes back one thing of a kind that was not made by hands."""
+LIVES_ON = frozenset({"last_trigger", "trigger_count"})
+"""Fields of a memory that change by its being brought up."""
+
+
+class TakingBack:
+    """What the user has changed since, or thrown away, stays as they left it."""
+
+    def __init__(self, tools: Tools, runs: TaskRuns, takers: dict[MadeKind, Taker]) -> None:
+        """`takers` by the kind of what they take back."""
+        self._tools = tools
+        self._runs = runs
+        self._takers = takers
+
+    async def undo(self, run: TaskRun) -> TaskRun:
+        """The run as it is now. What is taken back twice by accident was taken back once."""
+        edited = [change for change in await self._tools.changes.of_run(run.id) if change.state is ChangeState.APPLIED]
+        ours = [change for change in edited if change.what in {EDIT, FORGET, REWRITE}]
+        for change in reversed(ours):
+            await self._put_back(change)
+        before = {_guid(change) for change in ours if change.what == EDIT}
+        for made in reversed(run.made):
+            if made.kind is MadeKind.MEMORY and made.id not in before:
+                await self._forget(run.persona_id, UUID(made.id))
+            elif made.kind is MadeKind.NOTE:
+                await self._tools.guidance.drop_note(run.persona_id, UUID(made.id))
+            elif made.kind in self._takers and made.id not in {str(change.id) for change in ours}:
+                await self._takers[made.kind](run, made)
+        undone = run.model_copy(update={"undone": True})
+        await self._runs.put(undone)
+        return undone
+
+    async def _put_back(self, change: Change) -> None:
+        if change.what == REWRITE:
+            await self._unwrite(change)
+        elif change.what == FORGET:
+            await self._bring_back(UUID(_guid(change)))
+        else:
+            await self._unedit(change)
+        await self._tools.changes.put(change.model_copy(update={"state": ChangeState.REVERTED}))
+
+    async def _unedit(self, change: Change) -> None:
+        old, new = (MemoryUnit.model_validate_json(text) for text in (change.before, change.after))
+        held = {one.guid: one for one in await self._tools.brain.memories(change.persona_id)}
+        if old.guid in held and _same(held[old.guid], new):
+            await self._tools.brain.edit(old, old.made_by)
+
+    async def _unwrite(self, change: Change) -> None:
+        before, after = json.loads(change.before), json.loads(change.after)
+        try:
+            persona = await self._tools.library.persona(change.persona_id)
+        except FileError:
+            return  # she is gone, and her thoughts with her
+        if persona.model_dump(mode="json", include=set(after)) == after:
+            await self._tools.library.save_persona(Persona.model_validate({**persona.model_dump(), **before}))
+
+    async def _bring_back(self, guid: UUID) -> None:
+        try:
+            await self._tools.brain.restore(guid)
+        except StorageError:
+            return  # it is there already, or gone for good
+
+    async def _forget(self, persona_id: str, guid: UUID) -> None:
+        held = next((one for one in await self._tools.brain.memories(persona_id) if one.guid == guid), None)
+        if held is None or not held.made_by:
+            return  # the user was quicker, or has made it their own
+        with suppress(StorageError):
+            await self._tools.brain.forget(guid)
+
+
+def _guid(change: Change) -> str:
+    return str(json.loads(change.before).get("guid", ""))
+
+
+def _same(one: MemoryUnit, other: MemoryUnit) -> bool:
+    return one.model_dump(exclude=set(LIVES_ON)) == other.model_dump(exclude=set(LIVES_ON))

@@ -1,0 +1,1 @@
+"""One turn of a conversation, from the message to the stored reply."""

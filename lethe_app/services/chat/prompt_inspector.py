@@ -1,0 +1,240 @@
+"""Shows what a model was given to read: the prompt of any reply, of a persona still being written, of a format being tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from lethe_app.domain.chat import ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.model import LoadedModel
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.presets import InstructPreset, SystemPreset
+from lethe_app.domain.prompt import Cost, Note, Receipt, Span, Turn
+from lethe_app.errors import FileError, StorageError, TemplateUnusable
+from lethe_app.prompt.builder import Request, build
+from lethe_app.prompt.format.instruct import InstructRenderer
+from lethe_app.prompt.macros import Scene, expand, unknown_macros
+from lethe_app.prompt.sections import Extras, compile_system
+from lethe_app.services.library import Library
+from lethe_app.services.participants import NOBODY, Cast
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.prompting.assembler import AMPLE, Prompting, suited_system
+from lethe_app.services.token_counts import Counting
+from lethe_app.storage.chats.receipts import Receipts
+from lethe_app.storage.chats.sessions import Chats
+
+LOOK_BACK = 24
+"""Messages above a reply among which the reply before it is looked for."""
+YOUR_MESSAGE = "…"
+"""Stands in a preview where the user's first message will."""
+PLAIN = InstructPreset(name="plain", system_end="\n")
+TEXTS = (
+    "name",
+    "bio",
+    "mini_bio",
+    "scenario",
+    "first_messages",
+    "example_dialogs",
+    "system_prompt",
+    "self_edit_field",
+    "agent_tasks",
+    "schedule_prefix",
+    "schedule",
+)
+"""Fields of a persona that hold words the model may read."""
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """The prompt of one reply."""
+
+    receipt: Receipt
+    cost: Cost | None
+    """None where the reply was stopped before the model could tell."""
+    spans: tuple[Span, ...]
+    """Word for word; empty where it is no longer kept."""
+    previous: tuple[Span, ...]
+    """The prompt of the reply before it, to compare with; empty where there is none or it is no longer kept."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a persona that is being written."""
+
+    tokens: int
+    """With its macros filled in, all pieces together."""
+    pieces: tuple[int, ...]
+    """Tokens of each greeting, line or task; of a plain text the one number."""
+    unknown: tuple[str, ...]
+    """Macros that would stay as they are, without braces."""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A text as the model would read it."""
+
+    spans: tuple[Span, ...]
+    tokens: int
+    fields: Mapping[str, Field] = field(default_factory=dict)
+    """By name, those that are not empty."""
+    model: str = ""
+    """Name of the model in whose format it is; empty for plain text in no format."""
+    template: str = ""
+    """Where the format comes from, as in a receipt."""
+
+    @property
+    def text(self) -> str:
+        return "".join(span.text for span in self.spans)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Somebody and something said, to try a format on."""
+
+    persona: Persona
+    user: Persona
+    turns: tuple[Turn, ...]
+    extras: Extras
+    notes: tuple[Note, ...]
+
+
+SAMPLE = Sample(
+    Persona(
+        name="Ada",
+        bio="{{char}} keeps the lighthouse of Velm.",
+        scenario="A storm is coming up.",
+        example_dialogs=["Dry and brief.", "Never without her lamp."],
+        self_edit_field="I should trust {{user}} more.",
+    ),
+    Persona(is_user=True, name="Ben", bio="{{user}} sails the ferry."),
+    (
+        Turn("user", "Is the lamp lit?", "Ben"),
+        Turn("assistant", "Since four. Come in.", "Ada"),
+        Turn("user", "You saw it first, then.", "Ben"),
+    ),
+    Extras(
+        world=("Velm is an island of forty houses.",),
+        summaries=("Ben brought the oil, and they spoke of his brother.",),
+        facts=("Ben is afraid of heights.",),
+    ),
+    (Note("Ben once rowed out here in a fog."),),
+)
+
+
+class Inspecting:
+    """Reads, and changes nothing."""
+
+    def __init__(
+        self,
+        chats: Chats,
+        receipts: Receipts,
+        library: Library,
+        preferences: Preferences,
+        counting: Counting,
+        prompting: Prompting,
+        loaded: Callable[[], LoadedModel | None],
+    ) -> None:
+        """`loaded` returns the model that would answer now."""
+        self._chats = chats
+        self._receipts = receipts
+        self._library = library
+        self._preferences = preferences
+        self._counting = counting
+        self._prompting, self._loaded = prompting, loaded
+
+    async def of(self, message_id: UUID) -> Inspection | None:
+        """The prompt of the wording on display; None where nothing is known of it, as of greetings and of what people say."""
+        try:
+            message = await self._chats.message(message_id)
+        except StorageError:
+            return None
+        entry = await self._receipts.get(message.id, message.shown)
+        if entry is None:
+            return None
+        spans = await self._receipts.spans(message.id, message.shown)
+        return Inspection(entry.receipt, entry.cost, spans, await self._before(message))
+
+    async def preview(self, draft: Persona) -> Preview:
+        """Return the prompt of a new conversation with a draft, the tokens of each field, and macros nobody knows.
+
+        In the loaded model's format, with its system prompt and the first greeting; without a model only the system prompt,
+        as plain text. Raises FileError where the chosen system prompt cannot be read.
+        """
+        cast = Cast(await self._other(draft), draft) if draft.is_user else Cast(draft, await self._other(draft))
+        scene = cast.scene(ChatSession(persona_id=draft.unique_name), now())
+        fields = await self._fields(draft, scene)
+        model = self._loaded()
+        if model is not None:
+            with suppress(TemplateUnusable):  # the turn itself tells
+                return await self._in_format(cast, model, scene, fields)
+        return await self._plain(cast, scene, fields)
+
+    async def _in_format(self, cast: Cast, model: LoadedModel, scene: Scene, fields: Mapping[str, Field]) -> Preview:
+        greeting = next((text for text in cast.persona.first_messages if text.strip()), "")
+        turns = [Turn("assistant", expand(greeting, scene), cast.persona.name)] if greeting else []
+        prompt = await self._prompting.preview(cast, model, [*turns, Turn("user", YOUR_MESSAGE, cast.user.name)])
+        receipt = prompt.receipt
+        return Preview(prompt.spans, receipt.prompt_tokens, fields, model.file.name, receipt.template_source)
+
+    async def _plain(self, cast: Cast, scene: Scene, fields: Mapping[str, Field]) -> Preview:
+        chosen = self._preferences.current.system_preset or suited_system(small=False)
+        compiled = compile_system(await self._library.system_preset(chosen), cast.persona, cast.user, scene, Extras())
+        spans = tuple(compiled.spans({section.part: range(len(section.items)) for section in compiled.titled}))
+        (tokens,) = await self._counting.count(["".join(span.text for span in spans)])
+        return Preview(spans, tokens, fields)
+
+    async def render(self, preset: InstructPreset | SystemPreset, sample: Sample = SAMPLE) -> Preview:
+        """A whole prompt in that format; or all that a system prompt introduces, in no format at all."""
+        system = await self._library.system_preset(suited_system(small=False)) if isinstance(preset, InstructPreset) else preset
+        request = Request(
+            renderer=InstructRenderer(preset if isinstance(preset, InstructPreset) else PLAIN),
+            template_source=preset.name,
+            persona=sample.persona,
+            user=sample.user,
+            system=system,
+            scene=Cast(sample.persona, sample.user).scene(ChatSession(persona_id=""), now()),
+            history=sample.turns if isinstance(preset, InstructPreset) else (),
+            context=AMPLE,
+            reply_reserve=0,
+            extras=sample.extras,
+            volatile=sample.notes,
+        )
+        prompt = await build(request, self._counting.count)
+        return Preview(prompt.spans, prompt.receipt.prompt_tokens)
+
+    async def _fields(self, draft: Persona, scene: Scene) -> dict[str, Field]:
+        written = {name: [text for text in texts_of(draft, name) if text.strip()] for name in TEXTS}
+        counts = iter(await self._counting.count([expand(text, scene) for texts in written.values() for text in texts]))
+        fields: dict[str, Field] = {}
+        for name, texts in written.items():
+            pieces = tuple(next(counts) for _text in texts)
+            unknown = dict.fromkeys(macro for text in texts for macro in unknown_macros(text))
+            if pieces:
+                fields[name] = Field(sum(pieces), pieces, tuple(unknown))
+        return fields
+
+    async def _before(self, message: Message) -> tuple[Span, ...]:
+        for one in reversed(await self._chats.tail(message.session_id, LOOK_BACK, message.id)):
+            if one.role is Role.ASSISTANT and not one.hidden:
+                return await self._receipts.spans(one.id, one.shown)
+        return ()
+
+    async def _other(self, draft: Persona) -> Persona:
+        """Who is on the other side while a persona is being written: a guest, where the user has not named themselves."""
+        settings = self._preferences.current
+        wanted = settings.last_persona if draft.is_user else settings.user_persona
+        with suppress(FileError):  # deleted or broken, which the library tells by itself
+            if wanted and (other := await self._library.persona(wanted)).is_user is not draft.is_user:
+                return other
+        return SAMPLE.persona if draft.is_user else NOBODY
+
+
+def texts_of(persona: Persona, name: str) -> list[str]:
+    """The texts of one field."""
+    value = getattr(persona, name)
+    if isinstance(value, str):
+        return [value]
+    return list(value.values()) if isinstance(value, dict) else list(value)

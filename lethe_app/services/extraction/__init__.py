@@ -1,0 +1,1 @@
+"""Structured answers of a language model, and whether a model qualifies for them."""

@@ -1,0 +1,138 @@
+"""Finds what a conversation that is over came to: what is known from it, and what a model that may be trusted finds in it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from lethe_app.brain.dates.arithmetic import elapsed
+from lethe_app.brain.dialogue.confirmation import is_confirmed
+from lethe_app.brain.dialogue.dialogue_acts import MessageParts, read_parts
+from lethe_app.brain.fact_guard.claims import Claim
+from lethe_app.brain.llm_schemas.chunking import spell_all
+from lethe_app.brain.llm_schemas.notebooks import Concluded, Conclusions
+from lethe_app.brain.notebooks.document import Conclusion
+from lethe_app.brain.text.fingerprint import digest
+from lethe_app.brain.text.utterance import Said
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
+from lethe_app.errors import EngineUnreachable, ModelError, ModelMissing
+from lethe_app.services.extraction.llm_facts import LlmFactExtraction, with_dates
+from lethe_app.services.extraction.qualification import Trust
+from lethe_app.services.extraction.structured_output import Clerk
+from lethe_app.services.memory.facts import Knowing
+from lethe_app.services.participants import Cast
+from lethe_app.services.preferences import Preferences
+from lethe_app.storage.memory.facts import Facts
+
+STILL_ASKED = timedelta(days=7)
+"""Of what is over for longer a model is not asked: of a home full of old conversations the facts are enough."""
+LINES_AT_ONCE = 30
+NOT_NOW = (ModelMissing, EngineUnreachable)
+Foretold = Callable[[Sequence[ExtractedFact]], Awaitable[None]]
+"""Told of facts before they are learnt, so that they can be taken back whatever happens in between."""
+
+
+async def _nobody(_facts: Sequence[ExtractedFact]) -> None:
+    return
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One conversation that is over."""
+
+    session: ChatSession
+    cast: Cast
+    lines: Sequence[Said]
+
+
+@dataclass(frozen=True)
+class CameTo:
+    """What a conversation came to."""
+
+    conclusions: Sequence[Conclusion] = ()
+    subject: str = ""
+    """What they have in common, where a model found that."""
+    foretold: Sequence[ExtractedFact] = ()
+    """Facts that were to be learnt."""
+    learnt: Sequence[ExtractedFact] = ()
+    """Those of them that nobody knew before."""
+
+
+class Concluding:
+    """A model is asked where it may be trusted with facts; what it says must stand in what was said."""
+
+    def __init__(self, knowing: Knowing, facts: Facts, clerk: Clerk, trust: Trust, preferences: Preferences) -> None:
+        self._knowing, self._facts, self._clerk, self._trust, self._preferences = knowing, facts, clerk, trust, preferences
+        self._extraction = LlmFactExtraction(clerk)
+
+    def asks(self, ended: datetime) -> bool:
+        """Would a model be asked about what was over at that moment?"""
+        verdict = self._trust.verdict
+        may_write = verdict is not None and verdict.may_write_facts and self._preferences.current.fact_retrieval
+        return may_write and elapsed(ended, now()) <= STILL_ASKED
+
+    async def came_to(self, reading: Reading, tell: Foretold = _nobody) -> CameTo:
+        """Raises ModelMissing and EngineUnreachable while there is a model to be asked and it does not answer."""
+        persona_id, subject = reading.session.persona_id, ""
+        facts, foretold, learnt = list[ExtractedFact](), list[ExtractedFact](), list[ExtractedFact]()
+        if self.asks(reading.lines[-1].time) and not reading.session.is_roleplay:
+            try:
+                facts, subject = await self._asked(reading)
+                foretold = facts
+                await tell(foretold)
+                learnt = await self._learn(persona_id, facts)
+            except NOT_NOW:
+                raise
+            except ModelError:
+                pass  # it could not say; what is known already is enough
+        if not facts:
+            known = await self._knowing.all(persona_id)
+            held = [one for one in known if not one.superseded and not one.in_story]
+            facts = [one for one in held if reading.session.guid in one.source_memories]
+            facts.sort(key=lambda one: one.first_seen)
+        forgotten = {stone.digest for stone in await self._facts.tombstones(persona_id)}
+        found = [Conclusion(one.fact, one.first_seen.astimezone().date()) for one in facts]
+        return CameTo([one for one in found if digest(one.text) not in forgotten], subject, foretold, learnt)
+
+    async def _learn(self, persona_id: str, facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
+        """Those that were not known before in any words."""
+        before = {one.guid for one in await self._knowing.all(persona_id)}
+        await self._knowing.learn(persona_id, facts)
+        return [one for one in await self._knowing.all(persona_id) if one.guid not in before]
+
+    async def _asked(self, reading: Reading) -> tuple[list[ExtractedFact], str]:
+        names = {"name": reading.cast.persona.name, "user": reading.cast.user.name}
+        meant = dict(zip((said.id for said in reading.lines), read_parts(reading.lines), strict=True))
+        found: list[ExtractedFact] = []
+        subject = ""
+        for part in await self._clerk.portions("conclusions", Conclusions, reading.lines, LINES_AT_ONCE, 0, 0, **names):
+            text = spell_all(part, numbered=True, dated=True)
+            answer = await self._clerk.ask("conclusions", Conclusions, conversation=text, **names)
+            subject = subject or answer.subject
+            said = [meant[line.id] for line in part]
+            found += [fact for one in answer.conclusions if (fact := await self._checked(reading.session, one, part, said))]
+        return found, subject
+
+    async def _checked(
+        self, session: ChatSession, one: Concluded, lines: Sequence[Said], parts: Sequence[MessageParts]
+    ) -> ExtractedFact | None:
+        """As a fact, if the conversation says it and the user said it or agreed."""
+        quotation = await self._extraction.supports(Claim(one.line - 1, one.quote, one.conclusion), lines, parts)
+        if quotation is None or not is_confirmed(quotation.place, lines):
+            return None
+        source = lines[quotation.place]
+        return _fact(session, with_dates(one.conclusion, source.time.date(), FactKind.EVENT), source)
+
+
+def _fact(session: ChatSession, text: str, said: Said) -> ExtractedFact:
+    return ExtractedFact(
+        fact=text,
+        first_seen=said.time,
+        last_seen=said.time,
+        source_memories=[session.guid],
+        source_messages=[said.id],
+        made_by=MadeBy.MODEL,
+    )

@@ -1,0 +1,160 @@
+"""Has a model extract facts from a conversation, and keeps those that the conversation supports."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import accumulate
+
+from lethe_app.brain.dates import resolve
+from lethe_app.brain.dialogue.dialogue_acts import MessageParts, read_parts
+from lethe_app.brain.fact_guard.claims import Claim, Support, place_of
+from lethe_app.brain.fact_guard.guard import check_claim
+from lethe_app.brain.fact_guard.languages import ENGLISH, language_of
+from lethe_app.brain.fact_guard.quotations import Quotation
+from lethe_app.brain.llm_schemas.archive import Confirmation, Facts, StatedFact, stands_alone
+from lethe_app.brain.llm_schemas.chunking import spell_all
+from lethe_app.brain.text.fingerprint import content_words
+from lethe_app.brain.text.utterance import Said
+from lethe_app.domain.facts import ExtractedFact, FactKind
+from lethe_app.prompt.task_prompts import Task
+from lethe_app.services.extraction.structured_output import AnswerUnusable, Clerk
+
+LINES_AT_ONCE = 12
+"""Lines read together for facts; of more, a model forgets those in the middle."""
+OVERLAP = 2
+"""Lines of the portion before that are read again, so that an answer keeps its question."""
+LINES_BEFORE = 2
+"""Lines shown above the one a model is asked about."""
+KNOWN_SHOWN = 5
+KNOWN_TOKENS = 200
+"""Room for the known facts shown."""
+NOTHING = "(nothing)"
+_DATED = frozenset({FactKind.EVENT, FactKind.PLAN})
+
+
+@dataclass(frozen=True)
+class Noted:
+    """A fact in a model's words that its message supports."""
+
+    fact: str
+    """Its relative dates are resolved."""
+    source: Said
+    kind: FactKind
+    in_story: bool
+    changes: ExtractedFact | None = None
+    """A known fact that no longer holds because of it, as the model says."""
+
+
+class LlmFactExtraction:
+    """Every method raises ModelError and may be cancelled at any time."""
+
+    def __init__(self, clerk: Clerk) -> None:
+        self._clerk = clerk
+
+    async def facts(self, lines: Sequence[Said], about: Collection[str], known: Sequence[ExtractedFact]) -> list[Noted]:
+        """Return the new or changed lasting facts about these speakers; `known` are the facts that hold now."""
+        parts = dict(zip((line.id for line in lines), read_parts(lines), strict=True))
+        names = " and ".join(sorted(about))
+        found: list[Noted] = []
+        sizes = (LINES_AT_ONCE, KNOWN_TOKENS, OVERLAP)
+        for portion in await self._clerk.portions(Task.FACTS, Facts, lines, *sizes, about=names, known=""):
+            shown = nearest(portion, known)
+            before = [each.fact for each in found if each.source in portion]
+            texts = await self._fitting([*(each.fact for each in shown), *before], KNOWN_TOKENS)
+            answer = await self._clerk.ask(
+                Task.FACTS,
+                Facts,
+                conversation=_shown(portion),
+                about=names,
+                known="\n".join(texts) or NOTHING,
+            )
+            here = [parts[line.id] for line in portion]
+            for stated in answer.facts:
+                noted, support = _read(stated, portion, here, shown)
+                if noted is None or is_repeated(noted, found) or not _is_about(noted, about, lines):
+                    continue
+                if support is Support.FULL or await self._confirms(stated.fact, portion, portion.index(noted.source)):
+                    found.append(noted)
+        return found
+
+    async def supports(self, claim: Claim, lines: Sequence[Said], parts: Sequence[MessageParts]) -> Quotation | None:
+        """Return where the conversation says what is claimed, asking the model where rules cannot tell; None if nowhere."""
+        checked = check_claim(claim, lines, parts)
+        if checked.quotation is None or checked.support is Support.NONE:
+            return None
+        if checked.support is Support.FULL or await self._confirms(claim.fact, lines, checked.quotation.place):
+            return checked.quotation
+        return None
+
+    async def _confirms(self, fact: str, lines: Sequence[Said], place: int) -> bool:
+        first = max(0, place - LINES_BEFORE)
+        try:
+            answer = await self._clerk.ask(
+                Task.CONFIRM,
+                Confirmation,
+                conversation=_shown(lines[first : place + 1]),
+                line=str(place + 1 - first),
+                fact=fact,
+            )
+        except AnswerUnusable:
+            return False
+        return answer.is_said
+
+    async def _fitting(self, texts: Sequence[str], tokens: int) -> list[str]:
+        """The first of them, numbered, as many as fit."""
+        numbered = [f"{number}. {text}" for number, text in enumerate(texts, 1)]
+        sizes = accumulate(count + 1 for count in await self._clerk.count(numbered))
+        return [text for text, size in zip(numbered, sizes, strict=True) if size <= tokens]
+
+
+def _read(
+    stated: StatedFact, lines: Sequence[Said], parts: Sequence[MessageParts], known: Sequence[ExtractedFact]
+) -> tuple[Noted | None, Support]:
+    """A fact of an answer as it would be kept, and how far its message supports it."""
+    checked = check_claim(Claim(stated.line - 1, stated.quote, stated.fact, stated.about), lines, parts)
+    is_english = language_of(stated.fact) in {ENGLISH, None}
+    if checked.quotation is None or checked.support is Support.NONE or (is_english and not stands_alone(stated.fact)):
+        return None, Support.NONE
+    source = lines[checked.quotation.place]
+    fact = with_dates(stated.fact, source.time.date(), stated.kind)
+    if resolve.MOVING.search(fact):
+        return None, Support.NONE  # it would say something else tomorrow
+    changed = known[stated.changes - 1] if 0 < stated.changes <= len(known) else None
+    return Noted(fact, source, stated.kind, checked.quotation.in_story, changed), checked.support
+
+
+def _shown(lines: Sequence[Said]) -> str:
+    return spell_all(lines, numbered=True, dated=True)
+
+
+def with_dates(fact: str, day: date, kind: FactKind) -> str:
+    """Return a fact with its relative dates spelled out as seen from `day`."""
+    return resolve.resolve(fact, day, event=kind in _DATED)
+
+
+def nearest(lines: Sequence[Said], known: Sequence[ExtractedFact], most: int = KNOWN_SHOWN) -> list[ExtractedFact]:
+    """Return the known facts that share most with what is said, rare words first; none that shares nothing."""
+    words = [content_words(fact.fact) for fact in known]
+    said = frozenset().union(*(content_words(line.text) for line in lines))
+    spread = {word: sum(word in each for each in words) for word in said}
+    scored = [(sum(1 / spread[word] for word in each & said), fact) for each, fact in zip(words, known, strict=True)]
+    best = sorted((one for one in scored if one[0]), key=lambda one: (-one[0], -one[1].last_seen.timestamp()))
+    return [fact for _score, fact in best[:most]]
+
+
+def is_repeated(noted: Noted, others: Sequence[Noted]) -> bool:
+    """Was it taken from the same message before, in these or nearly these words?"""
+    words = content_words(noted.fact)
+    for other in others:
+        theirs = content_words(other.fact)
+        if other.source.id == noted.source.id and 4 * len(words & theirs) >= 3 * min(len(words), len(theirs)):
+            return True
+    return False
+
+
+def _is_about(noted: Noted, about: Collection[str], lines: Sequence[Said]) -> bool:
+    """Of the speakers it names one that is asked about; or it names none, and one of those says it."""
+    named = {line.name for line in lines if line.name and place_of(line.name, noted.fact) >= 0}
+    return not named.isdisjoint(about) if named else noted.source.name in about

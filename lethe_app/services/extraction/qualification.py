@@ -1,0 +1,252 @@
+"""Finds out once whether a model may write facts and summaries, by having it work on texts whose right answers are known."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from lethe_app.brain.llm_schemas.qualification import (
+    LEAST_PRECISION,
+    Dialogue,
+    Marks,
+    Snippet,
+    as_said,
+    is_lost,
+    mark_facts,
+    mark_summary,
+)
+from lethe_app.domain.clock import now
+from lethe_app.domain.model import LoadedModel
+from lethe_app.errors import FileError
+from lethe_app.prompt.task_prompts import Errands, Task
+from lethe_app.services.events import Listeners
+from lethe_app.services.extraction.conversation import Minutes
+from lethe_app.services.extraction.structured_output import AnswerUnusable, Clerk, reseeded
+from lethe_app.storage.key_value import HouseState
+
+T = TypeVar("T")
+SCOPE = "verdicts"
+TRUSTED = "trusted_models"
+"""Scope of the models that the user trusts whatever their verdict."""
+SITTINGS = 2
+"""How often a model is tried, each time with other seeds, before it has failed."""
+LEAST_FOUND = 1 / 3
+"""Of the facts there are, the share that must be found: who writes nothing makes no mistakes and is of no use."""
+
+
+class Verdict(BaseModel):
+    """What a model may be trusted with."""
+
+    model_config = ConfigDict(frozen=True)
+
+    model: str
+    """Its name."""
+    facts: float
+    """Precision, from 0 to 1; where it was clear early that it is too low, of what was tried until then."""
+    may_write_facts: bool
+    may_write_summaries: bool
+    checked: AwareDatetime
+    detail: str
+    """What was measured, in a sentence."""
+    trusted_anyway: bool = False
+    """The user lets it write everything although it was not found fit."""
+
+    @property
+    def is_passed(self) -> bool:
+        """May it write everything?"""
+        return self.may_write_facts and self.may_write_summaries
+
+
+class Record(BaseModel):
+    """What is kept of a model, so that an interrupted test goes on where it was."""
+
+    edition: str
+    sittings: list[dict[str, Marks]] = [{}]
+    """The marks of each text, in every sitting."""
+    verdict: Verdict | None = None
+
+
+class Trust:
+    """Knows the verdict on the model that is loaded; `changed` tells a new one."""
+
+    def __init__(self, clerk: Clerk, errands: Errands, state: HouseState, folder: Path) -> None:
+        """`folder` holds `facts.json` and `dialogues.json`."""
+        self.changed: Listeners[Verdict] = Listeners()
+        self._clerk = clerk
+        self._minutes = Minutes(clerk)
+        self._errands = errands
+        self._state = state
+        self._folder = folder
+        self._known: dict[str, Verdict] = {}
+        self._trusted: set[str] = set()
+        self._one_at_a_time = asyncio.Lock()
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """On the model that is loaded now; None while there is none, or it was not tested yet."""
+        model = self._clerk.model
+        verdict = self._known.get(key_of(model)) if model is not None else None
+        if model is None or verdict is None or verdict.is_passed or key_of(model) not in self._trusted:
+            return verdict
+        return verdict.model_copy(update={"may_write_facts": True, "may_write_summaries": True, "trusted_anyway": True})
+
+    async def trust_anyway(self, *, trusted: bool) -> None:
+        """Let the loaded model write everything whatever its verdict, or no longer. Kept for this model file."""
+        model = self._clerk.model
+        if model is None:
+            return
+        key = key_of(model)
+        await self._state.set(TRUSTED, key, trusted or None)
+        self._trusted = self._trusted | {key} if trusted else self._trusted - {key}
+        if self.verdict is not None:
+            self.changed.tell(self.verdict)
+
+    async def check(self) -> Verdict | None:
+        """The verdict on the loaded model, which is tested if it never was. Call it whenever a model has been loaded.
+
+        The test takes minutes, makes way for everything else and can be cancelled; the next call goes on where it was. None if
+        the model was exchanged meanwhile. Raises ModelError where the model could not be asked, FileError, StorageError.
+        """
+        async with self._one_at_a_time:
+            model = self._clerk.model
+            return await self._check(model) if model is not None else None
+
+    async def _check(self, model: LoadedModel) -> Verdict | None:
+        snippets, dialogues = self._texts()
+        record = await self._record(model, snippets, dialogues)
+        if record.verdict is None:
+            await self._test(model, record, snippets, dialogues)
+            if self._clerk.model is not model:
+                return None
+            record.verdict = judge(model.file.name, record.sittings, snippets, dialogues)
+            await self._keep(model, record)
+        self._trusted = set(await self._state.all(TRUSTED))
+        self._known[key_of(model)] = record.verdict
+        verdict = self.verdict or record.verdict
+        self.changed.tell(verdict)
+        return verdict
+
+    async def _test(
+        self, model: LoadedModel, record: Record, snippets: Sequence[Snippet], dialogues: Sequence[Dialogue]
+    ) -> None:
+        """Text after text, until all are done or the outcome is certain; what failed once more, with other seeds.
+
+        Who found no fact at all is not asked for facts again: no seed makes up for that, and it takes minutes.
+        """
+        for number in range(SITTINGS):
+            so_far = judge(model.file.name, record.sittings[:number], snippets, dialogues)
+            if number == len(record.sittings):
+                record.sittings.append({})
+            is_hopeless = number > 0 and not any(marks.found for marks in record.sittings[0].values())
+            texts: list[Snippet | Dialogue] = [] if so_far.may_write_facts or is_hopeless else [*snippets]
+            texts += [] if so_far.may_write_summaries else dialogues
+            with reseeded(number):
+                await self._sit(model, record, number, texts, (snippets, dialogues))
+            if self._clerk.model is not model:
+                return
+
+    async def _sit(
+        self,
+        model: LoadedModel,
+        record: Record,
+        number: int,
+        texts: Sequence[Snippet | Dialogue],
+        every: tuple[Sequence[Snippet], Sequence[Dialogue]],
+    ) -> None:
+        done = record.sittings[number]
+        for text in texts:
+            if text.name in done or is_lost(text, done, *every):
+                continue
+            marks = await (self._note(text) if isinstance(text, Snippet) else self._sum_up(text))
+            if self._clerk.model is not model:
+                return
+            done[text.name] = marks
+            await self._keep(model, record)
+
+    async def _note(self, snippet: Snippet) -> Marks:
+        lines = as_said(snippet.lines, snippet.about)
+        try:
+            noted = await self._minutes.facts(lines, [snippet.about])
+        except AnswerUnusable as problem:
+            return Marks(failed=problem.message)
+        return mark_facts(snippet, lines, [each.fact for each in noted])
+
+    async def _sum_up(self, dialogue: Dialogue) -> Marks:
+        try:
+            summary = await self._minutes.summary(as_said(dialogue.lines, dialogue.lines[0].partition(":")[0]))
+        except AnswerUnusable as problem:
+            return Marks(failed=problem.message)
+        return mark_summary(dialogue, summary)
+
+    def _texts(self) -> tuple[list[Snippet], list[Dialogue]]:
+        return _read(self._folder / "facts.json", list[Snippet]), _read(self._folder / "dialogues.json", list[Dialogue])
+
+    async def _record(self, model: LoadedModel, snippets: Sequence[Snippet], dialogues: Sequence[Dialogue]) -> Record:
+        """What is known of this model, if the questions are still the same."""
+        tasks = (Task.FACTS, Task.CONFIRM, Task.SUMMARY)
+        words = repr((snippets, dialogues, [self._errands.of(task) for task in tasks]))
+        edition = hashlib.blake2b(words.encode(), digest_size=8).hexdigest()
+        try:
+            record = Record.model_validate(await self._state.get(SCOPE, key_of(model)))
+        except ValidationError:
+            return Record(edition=edition)
+        return record if record.edition == edition else Record(edition=edition)
+
+    async def _keep(self, model: LoadedModel, record: Record) -> None:
+        await self._state.set(SCOPE, key_of(model), record.model_dump(mode="json"))
+
+
+def key_of(model: LoadedModel) -> str:
+    """The model file, by name and size."""
+    return f"{model.file.path.name} {model.file.size}"
+
+
+def judge(
+    model: str, sittings: Sequence[Mapping[str, Marks]], snippets: Sequence[Snippet], dialogues: Sequence[Dialogue]
+) -> Verdict:
+    """The verdict that the marks lead to, of several sittings the best. `model` is a name."""
+    facts = max((_judge_facts(marks, snippets) for marks in sittings), default=(False, 0.0, "not tried"))
+    troubles = [list(_troubles(marks, dialogues)) for marks in sittings]
+    is_faithful = any(
+        not failed and all(each.name in marks for each in dialogues) for marks, failed in zip(sittings, troubles, strict=True)
+    )
+    what = "faithful" if is_faithful else "; ".join(next(filter(None, troubles), ["not tried"]))
+    return Verdict(
+        model=model,
+        facts=facts[1],
+        may_write_facts=facts[0],
+        may_write_summaries=is_faithful,
+        checked=now(),
+        detail=f"{facts[2]}; summaries: {what}.",
+    )
+
+
+def _judge_facts(marks: Mapping[str, Marks], snippets: Sequence[Snippet]) -> tuple[bool, float, str]:
+    """May it write facts, how precise was it, and what was measured in words."""
+    done = [marks[each.name] for each in snippets if each.name in marks]
+    right, wrong = sum(each.right for each in done), sum(each.wrong for each in done)
+    precision = right / (right + wrong) if right + wrong else 0.0
+    there = sum(len(each.facts) for each in snippets)
+    enough = sum(each.found for each in done) >= LEAST_FOUND * there
+    tried = f"{len(done)} of {len(snippets)} texts"
+    is_fit = len(done) == len(snippets) and precision >= LEAST_PRECISION and enough
+    return is_fit, precision, f"{right} of {right + wrong} facts were right, {there} were there to be found ({tried})"
+
+
+def _troubles(marks: Mapping[str, Marks], dialogues: Sequence[Dialogue]) -> Iterator[str]:
+    for each in dialogues:
+        if each.name in marks and marks[each.name].failed:
+            yield f"{each.name}: {marks[each.name].failed}"
+
+
+def _read(path: Path, kind: type[list[T]]) -> list[T]:
+    try:
+        return TypeAdapter(kind).validate_python(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise FileError(path, f"it cannot be read: {error}") from error

@@ -1,0 +1,254 @@
+"""Has the loaded model do small written work in the background, in answers of a given shape, whenever nobody else wants it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager, suppress
+from contextvars import ContextVar
+from typing import TypeVar
+
+from lethe_app.brain.llm_schemas.archive import Answer
+from lethe_app.brain.llm_schemas.chunking import portion
+from lethe_app.brain.text.utterance import Said
+from lethe_app.domain.model import LoadedModel, StopReason
+from lethe_app.domain.presets import SamplerPreset
+from lethe_app.errors import ModelError, ModelMissing, PromptTooLong
+from lethe_app.llm.client import ModelClient
+from lethe_app.llm.protocol import Chunk, Done, Lane, Reading
+from lethe_app.prompt.control_tokens import Disarmer
+from lethe_app.prompt.format.instruct import Choice
+from lethe_app.prompt.task_prompts import Errand, Errands
+
+T = TypeVar("T", bound=Answer)
+WAIT = 0.2
+"""Seconds between two looks at whether the model is free."""
+TEMPERATURES = (0.1, 0.4, 0.7)
+"""Of the first try and of those after it: whoever fails at one wording may find another."""
+SEED = 11
+MARGIN = 24
+"""Tokens kept free, for parts counted one by one may be shorter than the whole."""
+LEAST_ROOM = 64
+"""Tokens of material below which an errand makes no sense."""
+REST_AFTER = 30.0
+"""Seconds without an errand after which the model gives back the memory it holds for them; the next one takes it anew."""
+LOG = logging.getLogger(__name__)
+_SITTING: ContextVar[int] = ContextVar("sitting", default=0)
+_METER: ContextVar[Callable[[int], None] | None] = ContextVar("meter", default=None)
+
+
+@contextmanager
+def metered(add: Callable[[int], None]) -> Iterator[None]:
+    """While this lasts, `add` is told the tokens, read and written, of every errand asked from here, whoever passes it on."""
+    token = _METER.set(add)
+    try:
+        yield
+    finally:
+        _METER.reset(token)
+
+
+@contextmanager
+def reseeded(sitting: int) -> Iterator[None]:
+    """While this lasts, errands asked from here are drawn with other seeds; 0 is the usual one."""
+    token = _SITTING.set(sitting)
+    try:
+        yield
+    finally:
+        _SITTING.reset(token)
+
+
+def called(answer: type[Answer]) -> str:
+    """The name of a shape as a person says it: “own thoughts”."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", answer.__name__).lower()
+
+
+class AnswerUnusable(ModelError):
+    """The model answered, more than once, but never so that it could be used."""
+
+
+class Clerk:
+    """One errand at a time, in the quiet lane: the chat never waits for it and loses nothing of its cache."""
+
+    def __init__(
+        self,
+        client: ModelClient,
+        errands: Errands,
+        ready: Callable[[], LoadedModel | None],
+        form: Callable[[LoadedModel], Awaitable[Choice]],
+        count: Callable[[list[str]], Awaitable[list[int]]],
+        busy: Callable[[], bool],
+        rest_after: float = REST_AFTER,
+    ) -> None:
+        """`ready` is the model loaded now, `form` how it wants to be spoken to; while `busy` nothing is begun."""
+        self._client = client
+        self._errands = errands
+        self._ready = ready
+        self._form = form
+        self._count = count
+        self._busy = busy
+        self._rest_after = rest_after
+        self._desk = asyncio.Lock()
+        self._waiting = 0
+        """Errands that are asked for and not yet done."""
+        self._alarm: asyncio.TimerHandle | None = None
+        self._resting: asyncio.Task[None] | None = None
+        self._disarm: tuple[LoadedModel | None, Disarmer] = (None, Disarmer(()))
+
+    @property
+    def model(self) -> LoadedModel | None:
+        """Who would do the work now."""
+        return self._ready()
+
+    async def ask(self, task: str | Errand, answer: type[T], **material: str) -> T:
+        """The model's answer to an errand whose gaps `material` fills. Cancelling frees the model at once.
+
+        An errand is named by its file, or is one that somebody parsed from words of their own.
+
+        Waits for a free model and begins again when the chat wanted it. Raises AnswerUnusable after three useless answers, and
+        whatever ModelError there is: no model, no room, no memory, a dead process.
+        """
+        with self._at_work():
+            async with self._desk:
+                return await self._answered(task, answer, material)
+
+    async def room(self, task: str | Errand, answer: type[Answer], **material: str) -> int:
+        """Tokens that the gaps of an errand not named in `material` may take together. Raises ModelError."""
+        model = self._loaded()
+        gaps = dict.fromkeys(self._errand(task).gaps, "")
+        (fixed,) = await self._count([await self._prompt(model, task, gaps | material)])
+        return min(model.options.quiet_context, model.context) - fixed - answer.most_tokens - MARGIN
+
+    async def portions(
+        self,
+        task: str | Errand,
+        answer: type[Answer],
+        lines: Sequence[Said],
+        most: int = 0,
+        spare: int = 0,
+        overlap: int = 0,
+        **material: str,
+    ) -> list[list[Said]]:
+        """All of `lines`, in portions that the errand can take; at most `most` in each unless that is 0.
+
+        `spare` tokens are kept free for material that is not known yet. Each portion repeats up to `overlap` lines of the one
+        before. Raises PromptTooLong where the model's context is too
+        short for this errand.
+        """
+        room = await self.room(task, answer, **material) - spare
+        if room < LEAST_ROOM:
+            raise PromptTooLong("The model's context is too short for this work.", "Choose a longer context.")
+        return await portion(lines, room, self._count, most, overlap)
+
+    async def count(self, texts: list[str]) -> list[int]:
+        """Tokens of each text."""
+        return await self._count(texts)
+
+    async def _answered(self, task: str | Errand, answer: type[T], material: dict[str, str]) -> T:
+        tries = 0
+        while True:
+            await self._wait()
+            text, reason = await self._hear(task, answer, material, tries)
+            if reason in {StopReason.PREEMPTED, StopReason.STOPPED}:
+                await asyncio.sleep(WAIT)
+                continue
+            try:
+                return answer.read(text)
+            except ValueError as problem:
+                LOG.info("errand %s, try %d: %s", self._errand(task).name, tries + 1, type(problem).__name__)
+                tries += 1
+                if tries == len(TEMPERATURES):
+                    raise AnswerUnusable(f"The model gave no usable {called(answer)}.") from problem
+
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        """When the last errand is done and no other comes for a while, the model gives back what it holds for them."""
+        self._waiting += 1
+        if self._alarm is not None:
+            self._alarm.cancel()
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+            if not self._waiting:
+                self._alarm = asyncio.get_running_loop().call_later(self._rest_after, self._rest)
+
+    def _rest(self) -> None:
+        self._resting = asyncio.get_running_loop().create_task(self._give_back())
+
+    async def _give_back(self) -> None:
+        with suppress(ModelError):  # it ended meanwhile, and holds nothing any more
+            await self._client.rest()
+
+    async def _wait(self) -> None:
+        while self._busy():  # noqa: ASYNC110 - a turn of the chat sets no event, and nobody waits for this
+            await asyncio.sleep(WAIT)
+
+    def _errand(self, task: str | Errand) -> Errand:
+        return task if isinstance(task, Errand) else self._errands.of(task)
+
+    def _loaded(self) -> LoadedModel:
+        model = self._ready()
+        if model is None:
+            raise ModelMissing("No model is loaded.")
+        return model
+
+    async def _prompt(self, model: LoadedModel, task: str | Errand, material: dict[str, str]) -> str:
+        if self._disarm[0] is not model:
+            self._disarm = (model, Disarmer(model.control_tokens))  # takes a while with thousands of control tokens
+        disarm = self._disarm[1]
+        turns = self._errand(task).turns({gap: disarm(text) for gap, text in material.items()})
+        return (await self._form(model)).renderer.render(turns, thinking=False)
+
+    async def _hear(
+        self, task: str | Errand, answer: type[Answer], material: dict[str, str], tries: int
+    ) -> tuple[str, StopReason]:
+        """What the model says, and why it ended. No stop strings: the schema ends the answer, and they may occur in it."""
+        prompt = await self._prompt(self._loaded(), task, material)
+        sitting = _SITTING.get()
+        warmth = TEMPERATURES[min(tries + sitting, len(TEMPERATURES) - 1)]  # nearly cold, another seed changes nothing
+        seed = SEED + tries + len(TEMPERATURES) * sitting
+        sampler = SamplerPreset(name="clerk", temperature=warmth, top_p=0.9, seed=seed)
+        said: list[str] = []
+        read, written, reason = 0, 0, StopReason.STOPPED
+        stream = self._client.generate(prompt, sampler, answer.most_tokens, schema=answer.schema_text(), lane=Lane.QUIET)
+        try:
+            async with aclosing(stream) as reports:
+                async for report in reports:
+                    if isinstance(report, Reading):
+                        read = report.done
+                    elif isinstance(report, Chunk):
+                        said.append(report.text)
+                    elif isinstance(report, Done):
+                        usage = report.usage
+                        read, written, reason = usage.evaluated_tokens, usage.reply_tokens, usage.reason
+        finally:
+            if meter := _METER.get():
+                meter(read + (written or len(said)))  # of an answer that was cut off, each piece was a token or so
+        return "".join(said), reason
+
+
+async def _at_leisure() -> None:
+    """There is nothing to be hurried."""
+
+
+class Messenger:
+    """An `Asker`, as the hands of a task are."""
+
+    def __init__(self, clerk: Clerk, hurry: Callable[[], Awaitable[object]] = _at_leisure) -> None:
+        """`hurry` is done before every errand, where somebody waits for it: it ends other quiet work that is under way."""
+        self._clerk, self._hurry = clerk, hurry
+
+    async def ask(self, errand: str, answer: type[T], **material: str) -> T:
+        """Raises ModelError."""
+        await self._hurry()
+        return await self._clerk.ask(errand, answer, **material)
+
+    async def room(self, errand: str, answer: type[Answer], **material: str) -> int:
+        """Tokens for the gaps that `material` does not fill."""
+        return await self._clerk.room(errand, answer, **material)
+
+    async def count(self, texts: list[str]) -> list[int]:
+        """Tokens of each text."""
+        return await self._clerk.count(texts)

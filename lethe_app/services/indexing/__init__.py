@@ -1,0 +1,1 @@
+"""Keeps passages, full text and embeddings current."""

@@ -1,0 +1,272 @@
+"""Keeps the passages true to what they were taken from: every change is taken over, and every text gets its meaning."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from lethe_app.brain.text.reported_speech import is_question
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.facts import ExtractedFact
+from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
+from lethe_app.domain.passage import Passage, PassageKind
+from lethe_app.domain.worldinfo import World
+from lethe_app.errors import LetheError, StorageError
+from lethe_app.retrieval import passage_builder
+from lethe_app.retrieval.assertions import states
+from lethe_app.retrieval.memory_index import Recall
+from lethe_app.services.events import Listeners
+from lethe_app.services.indexing.calibration import Calibration
+from lethe_app.services.indexing.embedder import Embedding
+from lethe_app.services.indexing.worlds import WorldPassages
+from lethe_app.services.library import Library
+from lethe_app.services.scheduling.loop import Background
+from lethe_app.services.scheduling.priority import Quiet
+from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.index.pending import Debt, Debts
+from lethe_app.storage.key_value import HouseState
+from lethe_app.storage.memory.facts import Facts
+from lethe_app.storage.memory.memories import Memories
+
+AT_ONCE = 100
+"""Changes taken over in one transaction."""
+EMBEDDED_AT_ONCE = 4
+"""Passages whose meaning is asked for together: a question that comes meanwhile waits for no more than these."""
+LOOK_AGAIN = 60.0
+"""Seconds after which it looks for changes nobody told it of."""
+MOST_SOURCES = 3
+"""A fact leads to the newest of the sessions in which it was said; a frequent one would flood the few places."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What is still to be done; 0 and 0 when everything can be found by word and by meaning."""
+
+    changes: int = 0
+    without_meaning: int = 0
+
+
+class Indexing:
+    """Settles what is owed to the passages: at once when asked to, and otherwise in the background."""
+
+    def __init__(
+        self,
+        debts: Debts,
+        chats: Chats,
+        memories: Memories,
+        facts: Facts,
+        state: HouseState,
+        library: Library,
+        recall: Recall,
+        embedding: Embedding,
+        calibration: Calibration,
+        quiet: Quiet,
+    ) -> None:
+        self.progress = Progress()
+        self.changed: Listeners[Progress] = Listeners()
+        self._debts = debts
+        self._chats = chats
+        self._memories = memories
+        self._facts = facts
+        self._recall = recall
+        self._worlds = WorldPassages(library, state, recall, quiet)
+        self._embedding = embedding
+        self._calibration = calibration
+        self._quiet = quiet
+        self._one_at_a_time = asyncio.Lock()
+        self._background = Background(self.catch_up, LOOK_AGAIN)
+
+    def start(self, pause: float = 0.0) -> None:
+        """Begin to work in the background, after `pause` seconds."""
+        self._background.start(pause)
+
+    def wake(self) -> None:
+        """Something changed."""
+        self._background.wake()
+
+    async def pause(self) -> None:
+        """Stop until `start`; what has no meaning yet is found by its words."""
+        await self._background.pause()
+
+    @property
+    def is_paused(self) -> bool:
+        return self._background.is_paused
+
+    async def close(self) -> None:
+        await self._background.close()
+
+    async def settle(self, most: int = AT_ONCE) -> int:
+        """Take over up to `most` changes, newest first; returns how many were."""
+        async with self._one_at_a_time:
+            owed = await self._debts.next(most)
+            if owed:
+                passages = [passage for kind, make in self._makers().items() for passage in await make(_of(owed, kind))]
+                await self._recall.replace([debt.id for debt in owed], passages, [debt.number for debt in owed])
+            return len(owed)
+
+    async def settle_all(self) -> None:
+        """Until nothing is owed."""
+        while await self.settle():
+            pass
+
+    async def follow(self, changed: int = 1) -> None:
+        """Take over what was just changed, and give it its meaning if there is an embedder: found at once from now on.
+
+        `changed` is how many passages that are.
+        """
+        await self.settle_all()
+        for _ in range(0, changed, EMBEDDED_AT_ONCE):
+            await self._give_meaning()
+        self.wake()
+
+    async def catch_up(self, *, limits: bool = True) -> None:
+        """Everything: changes, worlds, meanings. Without `limits` the embedder is not measured, which takes a while once."""
+        if await self.settle():  # what was just said is found by its words before anything that takes longer
+            await self._report()
+        ready = await self._embedding.ready()
+        if ready and limits:
+            with suppress(LetheError):  # the embedder died, or there is nothing to measure it by
+                await self._calibration.measure(self._quiet.wait)
+        while await self.settle():
+            await self._report()
+            await self._quiet.wait()
+        await self.sync_worlds()
+        while await self._give_meaning():
+            await self._report()
+            await self._quiet.wait()
+        await self._report()
+
+    async def sync_worlds(self) -> None:
+        """Take over worlds that were changed, added or deleted as files."""
+        await self._worlds.sync()
+
+    def notice(self, worlds: Mapping[str, World]) -> None:
+        """These worlds are in use; if one is not as it was when it was taken over, that is done soon."""
+        if not self._worlds.knows(worlds):
+            self.wake()
+
+    async def rebuild(self) -> None:
+        """Make all passages anew from what they were taken from. What comes out as it was keeps its meaning."""
+        await self._debts.owe_all()
+        await self._worlds.forget()
+        self._recall.reload()
+        await self._report()
+        while await self.settle():
+            await self._report()
+            await self._quiet.wait()
+        await self.sync_worlds()
+        self.wake()
+
+    async def _give_meaning(self) -> int:
+        try:
+            return await self._recall.catch_up(EMBEDDED_AT_ONCE)
+        except LetheError:
+            return 0  # the embedder died; what has no meaning yet is found by its words
+
+    async def _report(self) -> None:
+        progress = Progress(await self._debts.count(), await self._recall.waiting())
+        if progress != self.progress:
+            self.progress = progress
+            self.changed.tell(progress)
+
+    # What each kind of thing has to say
+
+    def _makers(self) -> dict[str, Callable[[Sequence[UUID]], Awaitable[list[Passage]]]]:
+        return {"message": self._lines, "session": self._summaries, "memory": self._memory_texts, "fact": self._fact_texts}
+
+    async def _lines(self, ids: Sequence[UUID]) -> list[Passage]:
+        spoken = await self._debts.spoken(ids) if ids else []
+        return [
+            passage
+            for one in spoken
+            if not one.is_opening
+            for passage in passage_builder.message(
+                one.persona_id, one.session, one.id, one.place, one.speaker_name, one.text, local(one.time)
+            )
+        ]
+
+    async def _summaries(self, ids: Sequence[UUID]) -> list[Passage]:
+        sessions = [session for id_ in ids if (session := await self._session(id_))]
+        return [passage for session in sessions for passage in of_session(session)]
+
+    async def _memory_texts(self, ids: Sequence[UUID]) -> list[Passage]:
+        found: list[Passage] = []
+        for id_ in ids:
+            with suppress(StorageError):  # it was deleted: it has nothing to say any more
+                memory = await self._memories.get(id_)
+                found += of_memory(await self._memories.owner(id_), memory)
+        return found
+
+    async def _fact_texts(self, ids: Sequence[UUID]) -> list[Passage]:
+        found: list[Passage] = []
+        for id_ in ids:
+            with suppress(StorageError):
+                fact = await self._facts.get(id_)
+                sessions = [session for source in fact.source_memories if (session := await self._session(source))]
+                found += of_fact(await self._facts.owner(id_), fact, sessions)
+        return found
+
+    async def _session(self, guid: UUID) -> ChatSession | None:
+        try:
+            return await self._chats.session(guid)
+        except StorageError:
+            return None
+
+
+def owner_of_waiting(persona_id: str) -> str:
+    """Whose passages memories are that wait for their moment: compared with what is said, but found by no search."""
+    return f"waiting:{persona_id}"
+
+
+def of_session(session: ChatSession) -> list[Passage]:
+    """Its title and the sentences of its summary, without what somebody only asked: a question is no evidence.
+
+    The title of a conversation in which somebody did nothing but ask is made of questions, too.
+    """
+    summary = [line for line in session.content.splitlines() if line.strip()]
+    told = [line for line in summary if not is_question(line)]
+    title = session.name if told or (not summary and states(session.name)) else ""
+    return passage_builder.summary(
+        session.persona_id, session.guid, "\n".join(filter(None, [title, *told])), local(session.added)
+    )
+
+
+def of_memory(owner: str, memory: MemoryUnit) -> list[Passage]:
+    """Nothing where it is never brought up by what it says."""
+    if not memory.enabled:
+        return []
+    if memory.insertion not in {MemoryInsertion.TRIGGER, MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED}:
+        return []
+    whose = owner if memory.insertion is MemoryInsertion.TRIGGER else owner_of_waiting(owner)
+    filed, text = passage_builder.filed_words(memory.filed_under, memory.tags), (memory.name, memory.content)
+    return passage_builder.memory(PassageKind.MEMORY, whose, memory.guid, *text, local(memory.added), filed)
+
+
+def of_fact(owner: str, fact: ExtractedFact, sessions: Sequence[ChatSession]) -> list[Passage]:
+    """One passage for each of the newest sessions in which it was said; without any it stands for itself.
+
+    A fact of a story has none: it is told in its own conversation only.
+    """
+    if fact.superseded or fact.in_story:
+        return []
+    newest = sorted(sessions, key=lambda session: session.added, reverse=True)[:MOST_SOURCES]
+    if not newest:
+        return passage_builder.fact(owner, fact.guid, fact.guid, fact.fact, local(fact.last_seen))
+    return [
+        passage
+        for session in newest
+        for passage in passage_builder.fact(owner, session.guid, fact.guid, fact.fact, local(session.added))
+    ]
+
+
+def local(moment: datetime) -> datetime:
+    """By the clock here: what was added far in the east is not from tomorrow."""
+    return moment.astimezone()
+
+
+def _of(owed: Sequence[Debt], kind: str) -> list[UUID]:
+    return [debt.id for debt in owed if debt.kind == kind]

@@ -1,0 +1,148 @@
+"""Keeps the passages of world entries true to the files of the worlds, which anyone may edit while the program runs."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import Self
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from lethe_app.domain.memory import MemoryInsertion
+from lethe_app.domain.passage import Passage, PassageKind
+from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.retrieval import passage_builder
+from lethe_app.retrieval.memory_index import Recall
+from lethe_app.services.library import Library
+from lethe_app.services.scheduling.priority import Quiet
+from lethe_app.storage.key_value import HouseState
+
+SCOPE = "worlds"
+"""Of what was taken over, by file name."""
+AT_ONCE = 100
+"""Entries taken over in one transaction."""
+
+
+class TakenOver(BaseModel):
+    """What is known of a world whose entries are in the passages."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    digest: str = ""
+    """Of the whole world; empty while it is being taken over."""
+    entries: list[UUID] = []
+    """Those that may have passages."""
+
+    @classmethod
+    def read(cls, stored: object) -> Self:
+        """What can no longer be understood is taken over anew."""
+        try:
+            return cls.model_validate(stored)
+        except ValidationError:
+            return cls()
+
+
+class WorldPassages:
+    """An entry that did not change keeps its passages and their meaning, however much of its world did."""
+
+    def __init__(self, library: Library, state: HouseState, recall: Recall, quiet: Quiet) -> None:
+        self._library = library
+        self._state = state
+        self._recall = recall
+        self._quiet = quiet
+        self._synced: dict[str, World] = {}
+        """The library gives the same object for a file that did not change."""
+        self._one_at_a_time = asyncio.Lock()
+
+    def knows(self, worlds: Mapping[str, World]) -> bool:
+        """Are these as they were when they were taken over?"""
+        return all(self._synced.get(name) is world for name, world in worlds.items())
+
+    async def forget(self) -> None:
+        """Take everything over anew the next time."""
+        self._synced = {}
+        for name in await self._state.all(SCOPE):
+            await self._set(name, TakenOver())
+
+    async def sync(self) -> None:
+        """Take over worlds that were changed, added or deleted."""
+        async with self._one_at_a_time:
+            worlds = await self._library.worlds()
+            if self._synced.keys() == worlds.keys() and self.knows(worlds):
+                return
+            kept = await self._state.all(SCOPE)
+            known = await asyncio.to_thread(lambda: {name: TakenOver.read(stored) for name, stored in kept.items()})
+            digests = await asyncio.to_thread(lambda: {name: digest(world) for name, world in worlds.items()})
+            changed = [name for name, value in digests.items() if name not in known or known[name].digest != value]
+            await self._take_over(worlds, known, [*changed, *(known.keys() - worlds.keys())])
+            for name in changed:
+                entries = await asyncio.to_thread(found_by_meaning, worlds[name])
+                await self._set(name, TakenOver(digest=digests[name], entries=entries))
+            for name in known.keys() - worlds.keys():
+                await self._set(name, None)
+            self._synced = worlds
+
+    async def _take_over(self, worlds: Mapping[str, World], known: Mapping[str, TakenOver], changed: Iterable[str]) -> None:
+        """In small steps, between which others have their turn; ended in the middle, it begins anew the next time."""
+        touched: dict[UUID, None] = {}
+        for name in changed:
+            before = known.get(name, TakenOver()).entries
+            found = await asyncio.to_thread(found_by_meaning, worlds[name]) if name in worlds else []
+            guids = dict.fromkeys([*before, *found])
+            touched |= guids
+            await self._set(name, TakenOver(entries=list(guids)))
+        owned = await asyncio.to_thread(by_guid, worlds, touched)
+        every = list(touched)
+        for start in range(0, len(every), AT_ONCE):
+            some = every[start : start + AT_ONCE]
+            passages = await asyncio.to_thread(_of_entries, [pair for guid in some for pair in owned.get(guid, ())])
+            await self._quiet.wait()
+            await self._recall.replace(some, passages)
+
+    async def _set(self, name: str, value: TakenOver | None) -> None:
+        told = await asyncio.to_thread(value.model_dump, mode="json") if value is not None else None
+        await self._state.set(SCOPE, name, told)
+
+
+def owner_of_world(name: str) -> str:
+    """Whose passages the entries of a world are: every persona bound to it finds them."""
+    return f"world:{name}"
+
+
+def digest(world: World) -> str:
+    """Another one as soon as anything in the world is."""
+    found = hashlib.blake2b(world.model_dump_json(exclude={"entries"}).encode(errors="surrogatepass"), digest_size=16)
+    for entry in world.entries:  # one by one: all in one go would keep Python from the window for a tenth of a second
+        found.update(entry.model_dump_json().encode(errors="surrogatepass"))
+    return found.hexdigest()
+
+
+def found_by_meaning(world: World) -> list[UUID]:
+    """Its entries that are found by what they say, besides their keywords."""
+    return [entry.guid for entry in world.entries if _is_found(world, entry)]
+
+
+def by_guid(worlds: Mapping[str, World], wanted: Mapping[UUID, None]) -> dict[UUID, list[tuple[str, WorldEntry]]]:
+    """Each of these entries wherever it stands: a copied world has the guids of its original. In one world it counts once."""
+    found: dict[UUID, dict[str, WorldEntry]] = {}
+    for name, world in worlds.items():
+        for entry in world.entries:
+            if entry.guid in wanted and _is_found(world, entry):
+                found.setdefault(entry.guid, {}).setdefault(name, entry)
+    return {guid: list(entries.items()) for guid, entries in found.items()}
+
+
+def of_entry(name: str, entry: WorldEntry) -> list[Passage]:
+    """The passages of an entry in the world of that file name."""
+    return passage_builder.memory(PassageKind.WORLD, owner_of_world(name), entry.guid, entry.name, entry.content, entry.added)
+
+
+def _of_entries(entries: Iterable[tuple[str, WorldEntry]]) -> list[Passage]:
+    return [one for name, entry in entries for one in of_entry(name, entry)]
+
+
+def _is_found(world: World, entry: WorldEntry) -> bool:
+    wanted = world.do_embeds if entry.do_embeds is None else entry.do_embeds
+    return entry.enabled and wanted and entry.insertion is MemoryInsertion.TRIGGER

@@ -1,0 +1,1 @@
+"""Checks, backups, trash, and a second start of the program."""

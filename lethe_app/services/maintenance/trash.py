@@ -1,0 +1,182 @@
+"""The trash: everything that was deleted, back to where it was or gone for good; what lies there for long goes by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from uuid import UUID
+
+from lethe_app.domain.changes import FILES, Trashed, TrashKind
+from lethe_app.domain.clock import now
+from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
+from lethe_app.errors import LetheError
+from lethe_app.paths import Paths
+from lethe_app.services import mood
+from lethe_app.services.background import feedback
+from lethe_app.services.background.task_api import STATE
+from lethe_app.services.events import Listeners
+from lethe_app.services.indexing.service import Indexing
+from lethe_app.services.library import Library
+from lethe_app.services.memory import objections, proactive
+from lethe_app.services.memory.facts import Knowing
+from lethe_app.services.memory.service import Brain
+from lethe_app.services.notebooks import writer
+from lethe_app.services.notebooks.service import Notebooks
+from lethe_app.services.personas import draft_chat, goals
+from lethe_app.services.personas.presets import Presets
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.scheduling.loop import Background
+from lethe_app.services.sessions.editing import Chronicle
+from lethe_app.services.sessions.service import Sessions
+from lethe_app.services.web import research
+from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.database import Database
+from lethe_app.storage.files import trashed_files
+from lethe_app.storage.row_mapping import utc
+from lethe_app.storage.trash_list import KeptOf, TrashListing
+
+LOOK_AGAIN = 6 * 3600.0
+"""Seconds after which it looks whether something has lain there long enough."""
+
+
+class Trash:
+    """One for everything. Nothing in it is told, found or remembered."""
+
+    def __init__(
+        self,
+        paths: Paths,
+        database: Database,
+        chats: Chats,
+        library: Library,
+        presets: Presets,
+        sessions: Sessions,
+        chronicle: Chronicle,
+        brain: Brain,
+        knowing: Knowing,
+        indexing: Indexing,
+        preferences: Preferences,
+        notebooks: Notebooks,
+    ) -> None:
+        self.changed: Listeners[None] = Listeners()
+        self._folder, self._database, self._listing = paths.trash, database, TrashListing(database)
+        self._chats, self._library, self._presets = chats, library, presets
+        self._sessions, self._chronicle, self._brain, self._knowing = sessions, chronicle, brain, knowing
+        self._indexing, self._preferences, self._notebooks = indexing, preferences, notebooks
+        self._background = Background(self._purge, LOOK_AGAIN)
+
+    def start(self, pause: float = 0.0) -> None:
+        """Begin to part with what has lain there for longer than the user wants."""
+        self._background.start(pause)
+
+    async def close(self) -> None:
+        await self._background.close()
+
+    @property
+    def days(self) -> int:
+        """After so many days things go by themselves; 0 for never."""
+        return self._preferences.current.trash_days
+
+    async def all(self) -> list[Trashed]:
+        """What was deleted last comes first."""
+        files = await self._database.aside(lambda: trashed_files.files(self._folder))
+        alive = {persona.unique_name for persona in [*await self._library.personas(), *await self._library.user_personas()]}
+        talks = await self._listing.conversations()
+        named = [
+            Trashed(**{**vars(one), "count": talks.get(one.stem, 0)}) if one.kind is TrashKind.PERSONA else one for one in files
+        ]
+        kept = [one if one.stem not in alive or not one.count else Trashed(**{**vars(one), "count": 0}) for one in named]
+        return sorted([*await self._listing.all(), *kept], key=lambda one: one.when, reverse=True)
+
+    async def restore(self, item: Trashed) -> None:
+        """Put it back where it was. Raises LetheError where that is not possible any more."""
+        if item.kind in FILES:
+            await self._restore_file(item)
+        else:
+            await self._restore_row(item)
+        self.changed.tell(None)
+
+    async def restore_message(self, guid: UUID) -> None:
+        """Put a message back, with the hidden lines that went with it. Raises LetheError where it is not there any more."""
+        await self._chats.restore_message(*map(UUID, await self._listing.with_notes(str(guid))))
+        await self._chronicle.retold([(await self._chats.message(guid)).session_id])
+
+    async def erase(self, items: Sequence[Trashed]) -> None:
+        """Gone for good; with a persona of whom there is no other file, all that was said with, remembered and done by them."""
+        files = [item for item in items if item.kind in FILES]
+        await self._listing.erase([item for item in items if item.kind not in FILES])
+        await self._database.aside(lambda: trashed_files.erase([Path(item.id) for item in files]))
+        for stem in {item.stem for item in files if item.kind is TrashKind.PERSONA}:
+            if await self._is_gone(stem):
+                await self._listing.erase_persona(stem, kept_of(stem))
+                await self._notebooks.erase_all(stem)
+        for persona_id in {item.persona_id for item in items if item.kind is TrashKind.CONVERSATION}:
+            await self._knowing.renew(persona_id)  # what was learnt there had taken the place of what holds again now
+        await self._indexing.follow()
+        self.changed.tell(None)
+
+    async def _is_gone(self, stem: str) -> bool:
+        """Is there no such persona, neither among the living nor in the trash?"""
+        alive = [*await self._library.personas(), *await self._library.user_personas()]
+        files = await self._database.aside(lambda: trashed_files.files(self._folder))
+        broken = {problem.path.stem for problem in await self._library.problems()}
+        return stem not in {persona.unique_name for persona in alive} | {one.stem for one in files} | broken
+
+    async def _restore_row(self, item: Trashed) -> None:
+        guid = UUID(item.id)
+        match item.kind:
+            case TrashKind.CONVERSATION:
+                await self._sessions.restore(guid)
+            case TrashKind.MEMORY:
+                await self._brain.restore(guid)
+            case TrashKind.FACT:
+                await self._knowing.restore(guid)
+            case _:
+                await self.restore_message(guid)
+
+    async def _restore_file(self, item: Trashed) -> None:
+        path = Path(item.id)
+        match item.kind:
+            case TrashKind.PERSONA | TrashKind.USER_PERSONA:
+                await self._library.restore_persona(path)
+            case TrashKind.WORLD:
+                await self._library.restore_world(path)
+                self._library.changed.tell(None)
+            case TrashKind.PRESET:
+                await self._restore_preset(path)
+            case TrashKind.NOTEBOOK:
+                await self._notebooks.restore(path)
+            case _:
+                raise LetheError(f"“{item.title}” cannot be read, so nobody knows where it belongs.", f"It lies at {path}.")
+
+    async def _restore_preset(self, path: Path) -> None:
+        kind = await self._database.aside(lambda: trashed_files.preset_kind(path))
+        if kind is SamplerPreset:
+            await self._presets.restore(SamplerPreset, path)
+        elif kind is InstructPreset:
+            await self._presets.restore(InstructPreset, path)
+        else:
+            await self._presets.restore(SystemPreset, path)
+
+    async def _purge(self) -> None:
+        """Part with what has lain there for longer than the user wants."""
+        if not self.days:
+            return
+        before = now() - timedelta(days=self.days)
+        old = [item for item in await self.all() if item.when < before]
+        if old:
+            await self._listing.purge(utc(before))
+            await self.erase([item for item in old if item.kind in FILES])
+
+
+def kept_of(persona_id: str) -> KeptOf:
+    """All that the house keeps of a persona besides what was said, remembered and done."""
+    return KeptOf(
+        by_persona=(
+            *(mood.MOODS, mood.HISTORY, mood.READINGS),
+            *(proactive.NOTES, feedback.SCOPE, writer.SCOPE, goals.SCOPE, draft_chat.SCOPE),
+        ),
+        by_beginning=(STATE,),
+        whole=(objections.scope_of(persona_id),),
+        by_value=(research.SCOPE,),
+    )

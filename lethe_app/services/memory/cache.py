@@ -1,0 +1,99 @@
+"""A persona's memories at hand: read once, kept while nobody changes them, so that a turn need not read them again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from lethe_app.brain.recall.memory_set import Held
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.services.events import Listeners
+from lethe_app.storage.memory.memories import Memories
+from lethe_app.storage.memory.turn_memories import Traces
+
+FEW = 500
+"""Changed memories that are read one by one."""
+
+
+class Holdings:
+    """Everything that changes memories goes through here; `changed` names the persona."""
+
+    def __init__(self, memories: Memories) -> None:
+        self.changed: Listeners[str] = Listeners()
+        self.forgotten: Listeners[str] = Listeners()
+        """Told the persona of whose memories some are in the trash now, or say something else."""
+        self._memories = memories
+        self._held: dict[str, Held] = {}
+        self._stale: dict[str, set[UUID]] = {}
+        """Of those held, the ones that have changed since."""
+        self._changes = 0
+
+    async def of(self, persona_id: str) -> Held:
+        """All that are not in the trash, newest first."""
+        while (held := self._held.get(persona_id)) is None or self._stale.get(persona_id):
+            before = self._changes
+            made = await self._read(persona_id, held)
+            if before == self._changes:  # else what was read is out of date already
+                self._held[persona_id] = made
+                self._stale.pop(persona_id, None)
+        return held
+
+    async def _read(self, persona_id: str, held: Held | None) -> Held:
+        """All of them, or where a few have changed, only these: to let go of tens of thousands takes long, too."""
+        named = self._stale.get(persona_id, set())
+        if held is None or len(named) > FEW:
+            return await asyncio.to_thread(Held, await self._memories.of(persona_id))
+        return await asyncio.to_thread(held.kept, await self._memories.some(persona_id, named), frozenset(named))
+
+    async def put(self, persona_id: str, *memories: MemoryUnit) -> None:
+        """New ones, or others in the place of those with the same guid."""
+        held = (await self.of(persona_id)).by_guid
+        await self._memories.put(persona_id, *memories)
+        self._tell(persona_id, [one.guid for one in memories])
+        if any(held[one.guid].content not in one.content for one in memories if one.guid in held):
+            self.forgotten.tell(persona_id)
+
+    async def delete(self, persona_id: str, guids: Sequence[UUID]) -> None:
+        """Move them to the trash."""
+        if guids:
+            await self._memories.delete(guids)
+            self._tell(persona_id, guids)
+            self.forgotten.tell(persona_id)
+
+    async def restore(self, persona_id: str, guids: Sequence[UUID]) -> int:
+        """Take them out of it again; returns how many really came out."""
+        restored = await self._memories.restore(guids)
+        self._tell(persona_id, guids)
+        return restored
+
+    async def touch(self, persona_id: str, guids: Sequence[UUID], moment: datetime) -> None:
+        """They were brought up anew."""
+        if guids:
+            await self._memories.touch(guids, moment)
+            self._retouch(persona_id, guids, moment)
+
+    def follow(self, traces: Traces) -> None:
+        """A turn has stored with everything else what it changed in memories."""
+        self._retouch(traces.persona_id, traces.anew, traces.moment)
+        if traces.changed or traces.gone:
+            self._tell(traces.persona_id, [*(one.guid for one in traces.changed), *traces.gone])
+        if traces.gone:
+            self.forgotten.tell(traces.persona_id)
+
+    def reload(self) -> None:
+        """Read everything again when it is needed."""
+        self._changes += 1
+        self._held.clear()
+        self._stale.clear()
+
+    def _retouch(self, persona_id: str, guids: Collection[UUID], moment: datetime) -> None:
+        self._changes += bool(guids)
+        if guids and persona_id in self._held:  # thousands need not be read again because of a few
+            self._held[persona_id] = self._held[persona_id].touched(guids, moment)
+
+    def _tell(self, persona_id: str, guids: Collection[UUID]) -> None:
+        self._changes += 1
+        self._stale.setdefault(persona_id, set()).update(guids)
+        self.changed.tell(persona_id)

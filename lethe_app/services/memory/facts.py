@@ -1,0 +1,306 @@
+"""What a persona knows, as single facts: learnt from conversations, kept in order, and in the user's hands."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from uuid import UUID
+
+from lethe_app.brain.facts import merge as facts_merge
+from lethe_app.brain.facts.comparison import is_said_otherwise, may_meet, names_only_one, restates, twins
+from lethe_app.brain.facts.merge import Nearness, Relation
+from lethe_app.brain.facts.updates import Withdrawal, replace_outdated
+from lethe_app.brain.text.fingerprint import digest
+from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
+from lethe_app.domain.passage import PassageKind
+from lethe_app.errors import LetheError
+from lethe_app.retrieval import fact_relation as wording
+from lethe_app.retrieval.memory_index import Recall
+from lethe_app.services.events import Listeners
+from lethe_app.services.indexing.calibration import Calibration
+from lethe_app.services.indexing.service import Indexing
+from lethe_app.services.prompting.stable_prefix import Frames
+from lethe_app.storage.memory.facts import Facts
+
+NEAREST = 6
+"""Known facts a new one is compared with."""
+
+AS_JUDGED = {judged: Relation(judged.value) for judged in wording.Relation}
+"""What words and distance say, in the terms of the ledger."""
+
+Judge = Callable[[str, str], Awaitable[Relation | None]]
+"""What a new fact (second) is to a known one (first); None where nobody can tell."""
+
+
+@lru_cache(50_000)
+def _digest(text: str) -> str:
+    return digest(text)
+
+
+@dataclass
+class Book:
+    """All that is known of a persona, as it is while somebody learns."""
+
+    seen: int = -1
+    """How often the user had changed something when this was read."""
+    known: dict[UUID, ExtractedFact] = field(default_factory=dict)
+    unindexed: dict[UUID, str] = field(default_factory=dict)
+    """Texts of facts stored since then, which the index does not find yet."""
+    stones: list[Tombstone] = field(default_factory=list)
+    settled_by_user: list[ExtractedFact] = field(default_factory=list)
+    """Forgotten, or put in the user's own words: what the same messages say of it is not learnt again in other words."""
+
+
+class Knowing:
+    """All facts of all personas. `changed` names the persona."""
+
+    def __init__(self, facts: Facts, recall: Recall, indexing: Indexing, calibration: Calibration, frames: Frames) -> None:
+        self.changed: Listeners[str] = Listeners()
+        self._facts = facts
+        self._recall = recall
+        self._indexing = indexing
+        self._calibration = calibration
+        self._frames = frames
+        self._learning = asyncio.Lock()
+        """One conversation after the other: two that say the same at once would be two facts."""
+        self._writing = asyncio.Lock()
+        self._changes: Counter[str] = Counter()
+        """How often the user changed something, by persona."""
+
+    async def all(self, persona_id: str) -> list[ExtractedFact]:
+        """Those that hold and those that were superseded, newest first."""
+        return await self._facts.of(persona_id)
+
+    async def learn(
+        self,
+        persona_id: str,
+        new: Sequence[ExtractedFact],
+        judge: Judge | None = None,
+        ends: Mapping[UUID, Sequence[str]] | None = None,
+    ) -> int:
+        """Take in facts from a conversation; returns how many records changed. What the user had forgotten stays forgotten.
+
+        `ends` has, by the guid of a new fact, sentences about what no longer holds because of it.
+        """
+        async with self._learning:
+            book = Book()
+            await self._recall.prepare([fact.fact for fact in new])
+            changes = [await self._take_in(persona_id, fact, judge, book, (ends or {}).get(fact.guid, ())) for fact in new]
+            if any(changes):
+                await self._indexing.follow(sum(changes))
+        if any(changes):
+            self._tell(persona_id)
+        return sum(changes)
+
+    async def withdraw(
+        self, persona_id: str, decide: Callable[[Sequence[ExtractedFact]], Withdrawal]
+    ) -> Sequence[ExtractedFact]:
+        """Remove or change what `decide` says of all that is known; returns the facts to be learnt instead."""
+        async with self._learning, self._writing:
+            found = decide(await self._facts.learnt(persona_id))
+            if found.changed:
+                await self._facts.put(persona_id, *found.changed)
+            if found.removed:
+                await self._facts.remove(persona_id, found.removed)
+        if found.removed:
+            await self.renew(persona_id)  # prompts may still tell it
+        return found.moved
+
+    async def add(self, persona_id: str, text: str, *, pinned: bool = False) -> ExtractedFact:
+        """A fact in the user's own words; one that says the same with the same words becomes theirs."""
+        fact = ExtractedFact(fact=worded(text), made_by=MadeBy.USER, pinned=pinned)
+        async with self._changing(persona_id):
+            twin = next(iter(twins(fact, await self._facts.learnt(persona_id))), None)
+            if twin is not None:
+                values = {"fact": fact.fact, "made_by": MadeBy.USER, "pinned": pinned or twin.pinned, "last_seen": now()}
+                fact = twin.model_copy(update={**values, "superseded": False, "superseded_by": None})
+            await self._alone(persona_id, fact)
+        await self.renew(persona_id)
+        return fact
+
+    async def edit(self, guid: UUID, text: str) -> ExtractedFact:
+        """Say it in other words; now it is the user's own, and the old words are not learnt from the same talk again."""
+        wording, persona_id = worded(text), await self._facts.owner(guid)
+        async with self._changing(persona_id):
+            old = await self._facts.get(guid)
+            fact = old.model_copy(update={"fact": wording, "made_by": MadeBy.USER, "last_seen": now()})
+            if digest(old.fact) != digest(wording) and old.source_messages:
+                await self._facts.forget(persona_id, [], [facts_merge.tombstone(old)])
+            await self._alone(persona_id, fact)
+        await self.renew(persona_id)
+        return fact
+
+    async def pin(self, guid: UUID, *, pinned: bool) -> ExtractedFact:
+        """Keep it among the core facts, whatever comes."""
+        persona_id = await self._facts.owner(guid)
+        async with self._changing(persona_id):
+            fact = (await self._facts.get(guid)).model_copy(update={"pinned": pinned})
+            await self._facts.put(persona_id, fact)
+        await self.renew(persona_id)
+        return fact
+
+    async def restore(self, guid: UUID, *, instead: bool = False) -> None:
+        """Let a superseded fact hold again, beside what took its place or `instead` of it; or bring back a forgotten one.
+
+        Raises LetheError, with everything as it was, where all it was learnt from lies in the trash: it would not be known.
+        """
+        persona_id = await self._facts.owner(guid)
+        async with self._changing(persona_id):
+            gone = next((fact for fact in await self._facts.of(persona_id, deleted=True) if fact.guid == guid), None)
+            if gone is not None:
+                await self._facts.restore(persona_id, guid, digest(gone.fact))
+            everything = await self._facts.of(persona_id)
+            fact = next((fact for fact in everything if fact.guid == guid), None)
+            if fact is None:
+                if gone is not None:
+                    await self._facts.forget(persona_id, [guid], [facts_merge.tombstone(gone)])
+                raise LetheError("What this was learnt from lies in the Trash itself.", "Restore that conversation first.")
+            records = facts_merge.restore(fact, everything, instead=instead) if gone is None else [fact]
+            for record in records[1:]:
+                await self._facts.put(persona_id, record)
+            if records:
+                await self._alone(persona_id, records[0])
+        await self.renew(persona_id)
+
+    async def forget(self, guid: UUID) -> None:
+        """Know it no more, and do not learn it again from the same talk."""
+        persona_id = await self._facts.owner(guid)
+        async with self._changing(persona_id):
+            fact = await self._facts.get(guid)
+            await self._facts.forget(persona_id, [guid], [facts_merge.tombstone(fact)])
+        await self.renew(persona_id)
+
+    async def merge(self, guids: Sequence[UUID], text: str) -> ExtractedFact:
+        """One fact in the user's words in the place of several, which are superseded by it.
+
+        It is known since the first of them was, counts and sources are those of all. It keeps the guid of the one that says
+        just that, or else of the oldest.
+        """
+        wording, persona_id = worded(text), await self._facts.owner(guids[0])
+        async with self._changing(persona_id):
+            several = sorted([await self._facts.get(guid) for guid in dict.fromkeys(guids)], key=lambda each: each.first_seen)
+            if len(several) < 2 or {await self._facts.owner(each.guid) for each in several} != {persona_id}:
+                raise LetheError("Only several facts of one persona can become one.")
+            kept = next((each for each in several if each.fact == wording), several[0])
+            others = [each for each in several if each.guid != kept.guid]
+            gone = [each.model_copy(update={"superseded": True, "superseded_by": kept.guid}) for each in others]
+            if digest(kept.fact) != digest(wording) and kept.source_messages:
+                await self._facts.forget(persona_id, [], [facts_merge.tombstone(kept)])
+            await self._facts.put(persona_id, *gone)
+            await self._alone(persona_id, facts_merge.merged(kept, others, wording))
+        await self.renew(persona_id)
+        return await self._facts.get(kept.guid)
+
+    async def put_back(self, facts: Sequence[ExtractedFact], gone: Sequence[UUID] = ()) -> None:
+        """Make these facts just what they were before the user changed them, and take away those that were not there.
+
+        What was noted to keep their words from being learnt again is taken back too.
+        """
+        owners = {guid: await self._facts.owner(guid) for guid in dict.fromkeys([*(fact.guid for fact in facts), *gone])}
+        for persona_id in dict.fromkeys(owners.values()):
+            hers = [fact for fact in facts if owners[fact.guid] == persona_id]
+            async with self._changing(persona_id):
+                were = {fact.guid for fact in hers}
+                forgotten = [fact for fact in await self._facts.of(persona_id, deleted=True) if fact.guid in were]
+                for fact in (*hers, *forgotten):
+                    await self._facts.restore(persona_id, fact.guid, digest(fact.fact))
+                await self._facts.put(persona_id, *hers)
+                await self._facts.forget(persona_id, [guid for guid in gone if owners[guid] == persona_id], [])
+            await self.renew(persona_id)
+
+    async def renew(self, persona_id: str) -> None:
+        """The user changed what is known or told of: it is true at once, in the index and in every prompt."""
+        await self._frames.renew(persona_id)
+        await self._indexing.follow()
+        self._tell(persona_id)
+
+    async def _take_in(self, persona_id: str, fact: ExtractedFact, judge: Judge | None, book: Book, ends: Sequence[str]) -> int:
+        """Settle one fact with all that is known; again if the user changed something while that was thought about."""
+        while True:
+            seen = self._changes[persona_id]
+            if book.seen != seen:
+                await self._read(persona_id, book)
+                book.seen = seen
+            if facts_merge.is_forgotten(fact, book.stones) or is_said_otherwise(fact, book.settled_by_user):
+                return 0
+            peers = {guid: known for guid, known in book.known.items() if may_meet(known, fact)}
+            settled = await self._settled(persona_id, fact, peers, judge, book.unindexed)
+            records = replace_outdated(settled, fact, peers.values(), ends)
+            async with self._writing:
+                if self._changes[persona_id] != seen:
+                    continue
+                if records:
+                    await self._facts.put(persona_id, *records)
+            if records:
+                book.known |= {record.guid: record for record in records}
+                book.unindexed |= {record.guid: record.fact for record in records}  # the next one may say the same
+            return len(records)
+
+    async def _read(self, persona_id: str, book: Book) -> None:
+        book.known = {fact.guid: fact for fact in await self._facts.learnt(persona_id)}
+        book.stones = await self._facts.tombstones(persona_id)
+        own = [fact for fact in book.known.values() if fact.made_by is MadeBy.USER]
+        book.settled_by_user = [*await self._facts.of(persona_id, deleted=True), *own]
+
+    async def _settled(
+        self,
+        persona_id: str,
+        fact: ExtractedFact,
+        known: dict[UUID, ExtractedFact],
+        judge: Judge | None,
+        unindexed: Mapping[UUID, str],
+    ) -> list[ExtractedFact]:
+        """The records that change because of this fact."""
+        gist = digest(fact.fact)
+        near = [(other, 0.0) for other in known.values() if _digest(other.fact) == gist]
+        for guid, distance in await self._recall.nearest(persona_id, fact.fact, PassageKind.FACT, NEAREST, unindexed):
+            if guid in known and guid not in {other.guid for other, _distance in near}:
+                near.append((known[guid], distance))
+        limits = await self._calibration.thresholds()
+        told = next((other for other in known.values() if not other.superseded and restates(fact, other)), None)
+        if told is not None and not any(distance == 0.0 for _other, distance in near):
+            shorter = fact.model_copy(update={"made_by": told.made_by})  # whoever says less does not word it
+            return facts_merge.settle(shorter, [(told, 0.0)], Relation.SAME)
+        found = facts_merge.rival(near)
+        relation = None
+        if found is not None and 0 < found[1] <= limits.update and not names_only_one(found[0], fact):
+            relation = await judge(found[0].fact, fact.fact) if judge is not None else None
+            relation = relation or AS_JUDGED[wording.relation(found[0].fact, fact.fact, found[1], limits)]
+        return facts_merge.settle(fact, near, relation, Nearness(limits.duplicate, limits.update))
+
+    @asynccontextmanager
+    async def _changing(self, persona_id: str) -> AsyncIterator[None]:
+        """The user changes something: nobody else writes meanwhile, and whoever thinks about what to write begins again."""
+        async with self._writing:
+            self._changes[persona_id] += 1
+            yield
+
+    async def _alone(self, persona_id: str, fact: ExtractedFact) -> None:
+        """Store it; if it holds, none of those that say the same with the same words holds beside it."""
+        same = twins(fact, await self._facts.learnt(persona_id)) if not fact.superseded else []
+        beside = [each for each in same if not each.superseded]
+        gone = [each.model_copy(update={"superseded": True, "superseded_by": fact.guid}) for each in beside]
+        lists = {
+            name: list(dict.fromkeys(id_ for each in (fact, *beside) for id_ in getattr(each, name)))
+            for name in ("source_memories", "source_messages")
+        }
+        values = {
+            "reference_count": max(each.reference_count for each in (fact, *beside)),
+            "pinned": any(each.pinned for each in (fact, *beside)),
+        }
+        await self._facts.put(persona_id, *gone, fact.model_copy(update={**lists, **values}))
+
+    def _tell(self, persona_id: str) -> None:
+        self.changed.tell(persona_id)
+
+
+def worded(text: str) -> str:
+    """Raises LetheError where there are no words."""
+    if not text.strip():
+        raise LetheError("A fact needs words.", "Forget it instead.")
+    return text.strip()

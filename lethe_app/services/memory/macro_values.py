@@ -1,0 +1,100 @@
+"""Values of the macros that are read from memory: `{{memory:title}}` and `{{idle_duration}}`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import TypeVar
+from uuid import UUID
+
+from lethe_app.brain.dates.arithmetic import elapsed
+from lethe_app.domain.chat import ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.prompt.macros import Scene
+from lethe_app.services.memory.cache import Holdings
+from lethe_app.services.memory.lore import LoreKeeping
+from lethe_app.services.participants import Cast
+from lethe_app.services.prompting.macro_values import Place
+from lethe_app.services.untrusted_memories import Foreign
+from lethe_app.storage.chats.sessions import Chats
+
+T = TypeVar("T")
+
+NEAR_END = 64
+"""Messages from the end of a conversation among which the user's newest one is looked for."""
+_TITLED = re.compile(r"\{\{\s*memory\s*(?:::?|\s)\s*([^{}]+?)\s*\}\}", re.IGNORECASE)
+_IDLE = re.compile(r"\{\{\s*idle_duration\s*\}\}", re.IGNORECASE)
+
+
+class MacroValues:
+    """Reads nothing for texts that do not use these macros."""
+
+    def __init__(self, chats: Chats, holdings: Holdings, keeping: LoreKeeping, foreign: Foreign) -> None:
+        self._chats = chats
+        self._holdings = holdings
+        self._keeping = keeping
+        self._foreign = foreign
+        self._begun: dict[UUID, timedelta] = {}
+        """The silence before each conversation, as its first prompt said it."""
+
+    async def fill(self, scene: Scene, place: Place, texts: Iterable[str]) -> Scene:
+        """The scene with the memories that the texts name and the time since the user wrote before."""
+        whole = "\n".join(texts)
+        titles = list(dict.fromkeys(_TITLED.findall(whole)))
+        if titles:
+            scene = replace(scene, memory=await self._memories(place.session, place.cast, titles))
+        if _IDLE.search(whole):
+            known = self._begun.get(place.session.guid) if place.at_beginning else None
+            scene = replace(scene, idle=await self._idle(place) if known is None else known)
+            if place.at_beginning:
+                self._begun[place.session.guid] = scene.idle
+        return scene
+
+    async def _idle(self, place: Place) -> timedelta:
+        """Since the user's message before this one, in whatever conversation with the persona; zero where there is none."""
+        session = place.session
+        asked = None if place.at_beginning else await self._newest(session, place.before)
+        if asked is not None and place.is_answer:
+            before, until = (await self._chats.standing(asked.id)).heard_before, asked.time
+        elif asked is not None:
+            before, until = asked.time, now()
+        else:
+            earlier = [await self._newest(await self._chats.session(one.guid)) for one in await self._chats.before(session, 1)]
+            times = [message.time for message in earlier if message is not None]
+            before, until = max(times, default=None), session.added
+        return max(timedelta(), elapsed(before, until)) if before is not None else timedelta()
+
+    async def _newest(self, session: ChatSession, before: UUID | None = None) -> Message | None:
+        """The user's newest message above `before`."""
+        said = await self._chats.tail(session.guid, NEAR_END, before) if session.leaf_id is not None else []
+        return next((one for one in reversed(said) if one.role is Role.USER and not one.hidden), None)
+
+    async def _memories(self, session: ChatSession, cast: Cast, titles: Sequence[str]) -> Callable[[str], str | None]:
+        """Finds the text of the named memories by a part of their titles; the oldest, so that a new one changes no prompt."""
+        bound = await self._keeping.bound(cast, session.guid)
+        entries = [entry for world in bound.worlds.values() for entry in world.entries]
+        held = [*entries, *reversed(await self._holdings.of(session.persona_id))]
+        talks = [one for one in await self._chats.sessions(session.persona_id) if one.guid != session.guid]
+        found: dict[str, str] = {}
+        for title in titles:
+            wanted = title.casefold()
+            memory = _best(wanted, [(one.name, one) for one in held])
+            talk = _best(wanted, [(one.title, one) for one in reversed(talks)])
+            is_nearer = memory is None or (talk is not None and talk.title.casefold() == wanted != memory.name.casefold())
+            if talk is not None and is_nearer:
+                found[wanted] = (await self._chats.session(talk.guid)).content
+            elif memory is not None:
+                found[wanted] = await self._told(memory)
+        return lambda title: found.get(title.casefold())
+
+    async def _told(self, memory: MemoryUnit) -> str:
+        return await self._foreign.told(memory) if memory.is_from_web else memory.content
+
+
+def _best(wanted: str, named: Sequence[tuple[str, T]]) -> T | None:
+    """The one of that very title, or else the first with it in its title."""
+    same = (one for name, one in named if name.casefold() == wanted)
+    return next(same, next((one for name, one in named if wanted in name.casefold()), None))

@@ -1,0 +1,259 @@
+"""What a text reminds a persona of: the search over everything she remembers, turned into memories with their reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from lethe_app.brain.recall.explicit_requests import topic
+from lethe_app.brain.recall.memory_text import form_of, one_line, snippet
+from lethe_app.config.settings import Settings
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.domain.passage import Meaning, Passage, PassageKind
+from lethe_app.domain.recall import LOGGED, Because, Lead, Recollection, Way
+from lethe_app.domain.worldinfo import WorldEntry
+from lethe_app.errors import StorageError
+from lethe_app.retrieval.memory_index import Recall
+from lethe_app.retrieval.ranking import Hit
+from lethe_app.retrieval.ranking import Lead as Evidence
+from lethe_app.services.indexing.worlds import owner_of_world
+from lethe_app.services.memory.lore import Bound, entry_recollection
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.truncation import LONGEST_MEMORY, shortened
+from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.index.passages import Passages
+from lethe_app.storage.memory.facts import Facts
+
+DEPTH = 3
+"""Messages from the newest one upwards at which sessions stand."""
+MOST_REASONS = 4
+LONGEST_SUMMARY = 700
+"""Characters of a session's summary beside the lines that led to it."""
+SPARE = 8
+"""Hits looked at besides those wanted: some may not be brought up now."""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """One question to everything a persona remembers."""
+
+    persona_id: str
+    text: str
+    moment: datetime
+    bound: Bound
+    memories: Mapping[UUID, MemoryUnit]
+    """All of hers that are not sessions, facts or world entries."""
+    in_view: Collection[UUID] = field(default_factory=tuple)
+    """Sessions that are in the prompt word for word."""
+    summarised: Collection[UUID] = field(default_factory=tuple)
+    """Sessions whose summaries are in the prompt; of these only the lines that matter are brought up."""
+    known: Collection[UUID] = field(default_factory=tuple)
+    """Facts that are in the prompt."""
+    silent: Collection[MemoryType] = field(default_factory=tuple)
+    """Kinds that are not brought up by what they say."""
+    present: Collection[str] = field(default_factory=tuple)
+    """Names of those who speak: they stand in nearly every memory and so lead to none."""
+    personas: Collection[str] = field(default_factory=tuple)
+    """Names of those of them who are personas: what they said of the user is no evidence."""
+    dates: bool = True
+    """Does the persona want dates with sessions?"""
+    meaning: Meaning | None = None
+    is_awake: Callable[[WorldEntry], bool] = lambda _entry: True
+    """May an entry of a world come now? One that rests, or was kept back, does not come by another door."""
+
+
+class Reminding:
+    """Changes nothing: neither durations nor counts."""
+
+    def __init__(self, recall: Recall, passages: Passages, chats: Chats, facts: Facts, preferences: Preferences) -> None:
+        self._recall = recall
+        self._preferences = preferences
+        self._passages = passages
+        self._chats = chats
+        self._facts = facts
+
+    async def search(self, asking: Asking, count: int, *, only_sure: bool = True) -> list[Recollection]:
+        """The best `count` of what the text reminds of; with `only_sure` no more than is really meant."""
+        if count == 0:
+            return []
+        owners = [asking.persona_id, *map(owner_of_world, asking.bound.worlds)]
+        found = await self._recall.search(
+            owners,
+            asking.text,
+            limit=count + SPARE,
+            at=asking.moment,
+            without=asking.in_view,
+            meaning=asking.meaning,
+            present=asking.present,
+            personas=asking.personas,
+        )
+        asked = topic(asking.text, asking.present)
+        hits = [hit for hit in found.hits if hit.is_sure or not only_sure or asked]
+        texts = await self._passages.read([lead.passage for hit in hits for lead in hit.leads])
+        hits = [hit for hit in hits if is_within(hit, texts, self._preferences.current)]
+        met = {hit.source for hit in hits if asked and asked.is_met(lead.text for lead in leads_of(hit, texts))}
+        if only_sure:  # who asks for memory gets what is about it, though it might be chance elsewhere
+            hits = [hit for hit in hits if hit.is_sure or hit.source in met]
+        recollections: list[Recollection] = []
+        for hit in hits:
+            recollection = await self._recollection(asking, hit, texts)
+            if recollection is not None and len(recollections) < count:
+                why = [Because(what="memory of it was asked for"), *recollection.because]
+                asked_for = recollection.model_copy(update={"because": why})
+                recollections.append(asked_for if hit.source in met else recollection)
+        return recollections
+
+    async def _recollection(self, asking: Asking, hit: Hit, texts: Mapping[int, Passage]) -> Recollection | None:
+        """None where it is not there any more, or may not be brought up."""
+        leads, because = await self._with_changes(leads_of(hit, texts)), reasons_of(hit)
+        if hit.source in asking.memories:
+            memory = asking.memories[hit.source]
+            may_come = memory.category not in asking.silent and is_open(memory, asking.moment)
+            return of_memory(memory, hit, because, leads) if may_come else None
+        woken = asking.bound.entry(hit.source)
+        if woken is not None:
+            given = entry_recollection(*woken, Way.MEANING, because)
+            found = given.model_copy(update={"leads": leads, "score": hit.score, "likelihood": hit.likelihood})
+            return found if is_open(woken[1], asking.moment) and asking.is_awake(woken[1]) else None
+        with suppress(StorageError):
+            return self._session(asking, await self._chats.session(hit.source), hit, because, leads)
+        return await self._fact(asking, hit, because, leads)
+
+    async def _with_changes(self, leads: Sequence[Lead]) -> list[Lead]:
+        """Return the leads, those last of which it is known what has changed since."""
+        changed = await self._facts.changed([lead.origin for lead in leads if lead.kind == PassageKind.MESSAGE])
+        marked = [lead.model_copy(update={"changed": changed.get(lead.origin, "")}) for lead in leads]
+        return sorted(marked, key=lambda lead: bool(lead.changed))
+
+    async def _fact(self, asking: Asking, hit: Hit, because: list[Because], leads: list[Lead]) -> Recollection | None:
+        """One that stands for itself, unless it is in the prompt already."""
+        with suppress(StorageError):
+            fact = await self._facts.get(hit.source)
+            if fact.guid not in asking.known:
+                return Recollection(
+                    memory=fact.guid,
+                    category=MemoryType.GENERAL,
+                    text=one_line(fact.fact),
+                    way=Way.FACT,
+                    because=because,
+                    leads=leads,
+                    score=hit.score,
+                    likelihood=hit.likelihood,
+                )
+        return None
+
+    def _session(
+        self, asking: Asking, session: ChatSession, hit: Hit, because: list[Because], leads: list[Lead]
+    ) -> Recollection:
+        by_fact = bool(leads) and leads[0].kind == PassageKind.FACT
+        return Recollection(
+            memory=session.guid,
+            category=MemoryType.CHAT_SESSION,
+            title=session.name,
+            text=session_text(session, leads, dates=asking.dates, told=session.guid in asking.summarised),
+            way=Way.FACT if by_fact else Way.MEANING,
+            because=because,
+            leads=leads,
+            score=hit.score,
+            likelihood=hit.likelihood,
+            priority=session.priority,
+            position_index=DEPTH,
+        )
+
+
+def is_open(memory: MemoryUnit, moment: datetime) -> bool:
+    """May it be brought up now, by what is said?"""
+    return memory.enabled and memory.is_due(moment) and memory.insertion is MemoryInsertion.TRIGGER
+
+
+def of_memory(memory: MemoryUnit, hit: Hit, because: list[Because], leads: list[Lead]) -> Recollection:
+    """A memory that stands for itself."""
+    return Recollection(
+        memory=memory.guid,
+        category=memory.category,
+        title=memory.name,
+        text=shortened(snippet(memory, form_of(memory.category, dates=True)), LONGEST_MEMORY),
+        way=Way.MEANING,
+        because=because,
+        leads=leads,
+        score=hit.score,
+        likelihood=hit.likelihood,
+        priority=memory.priority,
+        position_index=memory.position_index,
+    )
+
+
+def session_text(session: ChatSession, leads: Sequence[Lead], *, dates: bool, told: bool) -> str:
+    """Title, date, summary and the lines that led there; `told`: the summary is in the prompt already."""
+    summary = "" if told else shortened(session.content, LONGEST_SUMMARY)
+    head = session.model_copy(update={"content": summary, "name": session.name or "An earlier conversation"})
+    lines = [_line(lead) for lead in leads if lead.kind in {PassageKind.FACT, PassageKind.MESSAGE}]
+    if told:
+        lines = lines or [_line(lead) for lead in leads[:1]]
+    return "\n".join([snippet(head, form_of(MemoryType.CHAT_SESSION, dates=dates)), *lines])
+
+
+def _line(lead: Lead) -> str:
+    """Return a text that led there as a line of the memory, with what has changed since."""
+    said = f"- {one_line(lead.text)}"
+    return f"{said} (no longer so: {one_line(lead.changed)})" if lead.changed else said
+
+
+def without(recollection: Recollection, gone: Collection[UUID]) -> Recollection | None:
+    """It, without the lines that lead to what was forgotten since; None if it was forgotten itself.
+
+    What was written into the conversation stands there still, whatever became of the memory.
+    """
+    if recollection.way in LOGGED or recollection.world:
+        return recollection
+    if recollection.memory in gone:
+        return None
+    forgotten = [lead for lead in recollection.leads if lead.origin in gone]
+    if not forgotten:
+        return recollection
+    lines = set(map(_line, forgotten))
+    text = "\n".join(line for line in recollection.text.splitlines() if line not in lines)
+    leads = [lead for lead in recollection.leads if lead not in forgotten]
+    return recollection.model_copy(update={"text": text, "leads": leads})
+
+
+def is_within(hit: Hit, texts: Mapping[int, Passage], settings: Settings) -> bool:
+    """Return whether one of the texts that led to it is as near as the user's own distances ask, if they set any.
+
+    What was found by its words alone has no distance and passes.
+    """
+
+    def is_near(lead: Evidence) -> bool:
+        passage = texts.get(lead.passage)
+        is_fact = passage is not None and passage.kind is PassageKind.FACT
+        farthest = settings.fact_retrieval_distance if is_fact else settings.rag_distance
+        return not farthest or not lead.cosine or 1 - lead.cosine <= farthest
+
+    return any(map(is_near, hit.leads)) or not hit.leads
+
+
+def leads_of(hit: Hit, texts: Mapping[int, Passage]) -> list[Lead]:
+    """The texts that led to it, as far as they are still there."""
+    return [
+        Lead(
+            kind=passage.kind.value,
+            text=passage.text,
+            origin=passage.origin,
+            words=list(lead.words),
+            cosine=round(lead.cosine, 4),
+        )
+        for lead in hit.leads
+        if (passage := texts.get(lead.passage)) is not None
+    ]
+
+
+def reasons_of(hit: Hit) -> list[Because]:
+    """What spoke for it, strongest first."""
+    reasons = [Because(what=reason.meaning, value=round(reason.value, 4)) for reason in hit.reasons[:MOST_REASONS]]
+    if not reasons and (shared := list(dict.fromkeys(word for lead in hit.leads for word in lead.words))):
+        reasons = [Because(what=f"it shares {'the word' if len(shared) == 1 else 'words'}: {', '.join(shared)}")]
+    return [Because(what=f"“{hit.time_words}” is when it was"), *reasons] if hit.time_words else reasons

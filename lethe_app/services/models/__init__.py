@@ -1,0 +1,1 @@
+"""Loading, fitting, downloading and trying models."""

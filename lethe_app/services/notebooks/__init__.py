@@ -1,0 +1,1 @@
+"""Writing, recalling and undoing notebook entries."""

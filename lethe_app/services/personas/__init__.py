@@ -1,0 +1,1 @@
+"""Personas as they are edited, bundled and scheduled."""

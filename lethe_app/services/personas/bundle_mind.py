@@ -1,0 +1,121 @@
+"""Packs what a persona has written down and how she feels, and finds room for both where she arrives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from lethe_app.brain.notebooks import document as writing
+from lethe_app.brain.notebooks.document import Recent
+from lethe_app.domain.bundle import KeptMind, Past
+from lethe_app.domain.mood import Mood, MoodReading, MoodSample
+from lethe_app.interchange.bundles import may_be_packed
+from lethe_app.paths import Paths
+from lethe_app.services.mood import HISTORY, MOODS, READINGS
+from lethe_app.services.personas.goals import SCOPE as WISHES
+from lethe_app.storage.database import Database
+from lethe_app.storage.files.file_names import stem_for
+from lethe_app.storage.files.notebooks import ENDING, INDEX, NotebookFiles
+from lethe_app.storage.key_value import HouseState
+
+T = TypeVar("T")
+_SAMPLES, _READINGS = TypeAdapter(list[MoodSample]), TypeAdapter(list[MoodReading])
+
+
+class Minds:
+    """What is written of files is written where the database works."""
+
+    def __init__(self, paths: Paths, database: Database, state: HouseState) -> None:
+        self._files = NotebookFiles(paths.notebooks, paths.trash)
+        self._database, self._state = database, state
+
+    # giving
+
+    async def written(self, persona_id: str) -> tuple[int, int]:
+        """How many notebooks she has that can be read, and how many characters they have."""
+        texts = (await self._database.aside(lambda: self._files.all(persona_id))).texts
+        return len(texts), sum(map(len, texts.values()))
+
+    async def along(self, persona_id: str, past: Past, *, is_whole: bool) -> Past:
+        """Her past with her notebooks and her mood in it.
+
+        Unless it is `is_whole`, no conversation is named. Raises FileError for a notebook that cannot be read.
+        """
+        notebooks, lately = await self._database.aside(lambda: self._packed(persona_id))
+        mind = await self._mind(persona_id)
+        return replace(past, notebooks=notebooks, lately=lately, mind=mind if is_whole else _without_talks(mind))
+
+    def _packed(self, persona_id: str) -> tuple[dict[str, str], str]:
+        shelved = self._files.all(persona_id)
+        if shelved.problems:
+            raise shelved.problems[0]
+        names: dict[str, str] = {}
+        for name in sorted(shelved.texts, key=lambda name: not may_be_packed(name)):
+            names[name] = name if may_be_packed(name) else stem_for(name, [*names.values(), Path(INDEX).stem])
+        lately = _renamed(self._files.index(persona_id), names)
+        return {names[name]: text for name, text in shelved.texts.items()}, writing.spelled_index(lately)
+
+    async def _mind(self, persona_id: str) -> KeptMind:
+        """What another version wrote in its own way counts as nothing."""
+        wishes = await self._state.get(WISHES, persona_id)
+        asked = wishes if isinstance(wishes, dict) else {}
+        return KeptMind(
+            mood=_understood(TypeAdapter(Mood), await self._state.get(MOODS, persona_id)),
+            samples=_understood(_SAMPLES, await self._state.get(HISTORY, persona_id)) or [],
+            readings=_understood(_READINGS, await self._state.get(READINGS, persona_id)) or [],
+            goal_request=str(asked.get("request", "")),
+            goal_notice=str(asked.get("notice", "")),
+        )
+
+    # receiving
+
+    def settle(self, persona_id: str, past: Past, written: list[Path]) -> None:
+        """Write her notebooks: all of them, or none. Where names are taken, others are found.
+
+        What is to be taken away where something else fails is put into `written` before.
+        """
+        if not past.notebooks:
+            return
+        there = [*self._files.all(persona_id).texts, Path(INDEX).stem]
+        names: dict[str, str] = {}
+        for name in past.notebooks:
+            names[name] = stem_for(name, [*there, *names.values()])
+        recents = writing.indexed(writing.read_index(self._files.index(persona_id)), _renamed(past.lately, names))
+        texts = {names[name]: text for name, text in past.notebooks.items()}
+        folder = self._files.folder(persona_id)
+        written += [folder / f"{name}{ENDING}" for name in texts] if folder.exists() else [folder]
+        self._files.exchange(persona_id, (), texts, writing.spelled_index(recents))
+
+
+def places(mind: KeptMind, persona_id: str) -> dict[tuple[str, str], object]:
+    """Where a mood and wishes lie in the house's state, by scope and key."""
+    wishes = {"request": mind.goal_request, "notice": mind.goal_notice}
+    return {
+        (MOODS, persona_id): mind.mood.model_dump(mode="json") if mind.mood is not None else None,
+        (HISTORY, persona_id): _SAMPLES.dump_python(mind.samples, mode="json"),
+        (READINGS, persona_id): _READINGS.dump_python(mind.readings, mode="json"),
+        (WISHES, persona_id): wishes if any(wishes.values()) else None,
+    }
+
+
+def _renamed(index: str, names: Mapping[str, str]) -> list[Recent]:
+    """The index, with other names for notebooks; it may speak of some that are gone."""
+    return [replace(one, name=names[one.name]) for one in writing.read_index(index) if one.name in names]
+
+
+def _without_talks(mind: KeptMind) -> KeptMind:
+    """How she feels, without the conversations that made her feel so, and without what models read out of them."""
+    mood = mind.mood.model_copy(update={"session": None, "message": None, "said": ""}) if mind.mood is not None else None
+    samples = [one.model_copy(update={"session": None}) for one in mind.samples]
+    return mind.model_copy(update={"mood": mood, "samples": samples, "readings": []})
+
+
+def _understood(kind: TypeAdapter[T], value: object) -> T | None:
+    try:
+        return kind.validate_python(value) if value is not None else None
+    except ValidationError:
+        return None

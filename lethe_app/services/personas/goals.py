@@ -1,0 +1,30 @@
+"""What the user asks of a persona's goals: a request and a notice for each, in their own words."""
+
+from __future__ import annotations
+
+from lethe_app.agents.goals import Wish
+from lethe_app.services.events import Listeners
+from lethe_app.storage.key_value import HouseState
+
+SCOPE = "goal wishes"
+
+
+class Wishes:
+    """`changed` names the persona."""
+
+    def __init__(self, house: HouseState) -> None:
+        self.changed: Listeners[str] = Listeners()
+        self._house = house
+
+    async def of(self, persona_id: str) -> Wish:
+        """Nothing, if nothing was ever asked."""
+        kept = await self._house.get(SCOPE, persona_id)
+        if not isinstance(kept, dict):
+            return Wish()
+        return Wish(str(kept.get("request", "")), str(kept.get("notice", "")))
+
+    async def ask(self, persona_id: str, request: str, notice: str = "") -> None:
+        """Put other words in their place."""
+        is_empty = not request.strip() and not notice.strip()
+        await self._house.set(SCOPE, persona_id, None if is_empty else {"request": request, "notice": notice})
+        self.changed.tell(persona_id)

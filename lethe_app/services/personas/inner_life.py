@@ -1,0 +1,91 @@
+"""What a persona carries in her mind besides moods: what she wants, what she wrote down, and what she thinks of herself."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime
+from math import ceil
+
+from lethe_app.brain.dates.arithmetic import days_since
+from lethe_app.brain.recall.decay import days_to_live, is_prunable
+from lethe_app.brain.recall.proactive_rules import WAITING
+from lethe_app.domain.clock import now
+from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
+from lethe_app.errors import LetheError
+from lethe_app.services.events import Listeners
+from lethe_app.services.library import Library
+from lethe_app.services.memory.cache import Holdings
+from lethe_app.services.memory.proactive import rules_of
+from lethe_app.services.preferences import Preferences
+
+LONGEST_NAME = 80
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A goal, and how long it is still pursued."""
+
+    memory: MemoryUnit
+    days_left: int | None
+    """Until it fades if nothing brings it up; None where it does not."""
+
+
+class InnerLife:
+    """Reads for the page of her mind, and writes what the user writes there about her; `changed` names the persona."""
+
+    def __init__(self, library: Library, holdings: Holdings, preferences: Preferences) -> None:
+        self.changed: Listeners[str] = holdings.changed
+        self._library = library
+        self._holdings = holdings
+        self._preferences = preferences
+        self._one_at_a_time = asyncio.Lock()
+
+    async def journal(self, persona_id: str) -> list[MemoryUnit]:
+        """All entries, newest first."""
+        return [one for one in await self._holdings.of(persona_id) if one.category is MemoryType.JOURNAL]
+
+    async def goals(self, persona_id: str) -> list[Wanted]:
+        """Those that are still pursued, the most important first."""
+        held = [one for one in await self._holdings.of(persona_id) if one.category is MemoryType.GOAL and one.enabled]
+        present = now()
+        ranked = sorted(held, key=lambda one: (-one.priority, -one.added.timestamp(), one.guid))
+        return [Wanted(one, self._days_left(one, present)) for one in ranked]
+
+    async def thoughts(self, persona_id: str) -> str:
+        """What she thinks of herself and of the user, in her own words. Raises FileError."""
+        return (await self._library.persona(persona_id)).self_edit_field
+
+    async def think(self, persona_id: str, text: str) -> None:
+        """Put other thoughts in the place of hers."""
+        async with self._one_at_a_time:
+            persona = await self._library.persona(persona_id)
+            if persona.self_edit_field != text:
+                await self._library.save_persona(persona.model_copy(update={"self_edit_field": text}))
+
+    async def allow_moods(self, persona_id: str, *, allowed: bool) -> None:
+        """Has she moods, or is she the same every day?"""
+        async with self._one_at_a_time:
+            persona = await self._library.persona(persona_id)
+            if persona.mood != allowed:
+                await self._library.save_persona(persona.model_copy(update={"mood": allowed}))
+
+    def _days_left(self, memory: MemoryUnit, present: datetime) -> int | None:
+        if not is_prunable(memory):
+            return None
+        rules = rules_of(self._preferences.current, 0.0)
+        ends = [-days_since(memory.end_time, present)] if memory.end_time is not None else []
+        if memory.insertion in WAITING:
+            ends.append(rules.eureka_cut_off_days - days_since(memory.added, present))
+        elif memory.insertion is MemoryInsertion.TRIGGER:
+            last = memory.last_trigger if memory.trigger_count else memory.added
+            ends.append(days_to_live(memory, rules) - days_since(last, present))
+        return max(0, ceil(min(ends))) if ends else None
+
+
+def entry(title: str, text: str) -> MemoryUnit:
+    """An entry of the journal in the user's own words: theirs, so that nothing else changes it. Raises LetheError."""
+    if not text.strip():
+        raise LetheError("An entry needs a few words.")
+    words = " ".join((title.strip() or text).split())
+    return MemoryUnit(category=MemoryType.JOURNAL, name=words[:LONGEST_NAME], content=text.strip())

@@ -1,0 +1,1 @@
+"""Assembles the prompt of a turn so that its prefix stays in the cache."""

@@ -1,0 +1,185 @@
+"""What a conversation begins with: how many of those before it fit word for word, what the others came to, what is known."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict
+
+from lethe_app.brain.facts import core_facts
+from lethe_app.brain.recall.memory_text import Form, Title, one_line, snippet
+from lethe_app.brain.summary import digest
+from lethe_app.brain.text.reported_speech import shorten
+from lethe_app.brain.text.utterance import aloud
+from lethe_app.domain.chat import ChatSession, SessionSummary
+from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact
+from lethe_app.errors import StorageError
+from lethe_app.retrieval.query_terms import WORD
+from lethe_app.services.participants import Cast
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.token_counts import Counting
+from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.memory.facts import Facts
+
+MOST_EARLIER = 16
+"""Sessions word for word: each is read with every prompt."""
+MOST_OF_A_KIND = 40
+"""Facts of each kind whose tokens are counted."""
+IN_STORY = "In this story: {fact}"
+LEAST_ROOM = 24
+"""Tokens in which a session can be told."""
+PER_PIECE = 2
+"""Tokens a piece of a section costs besides its words; as `prompt/builder.py` counts."""
+MOST_TOLD = 64
+"""Sessions among whose summaries is chosen, sticky ones besides."""
+TOO_SHORT = 2
+"""Messages up to which a session is not summed up."""
+
+
+class Frozen(BaseModel):
+    """A text as it stands in the prompt, and whose it is."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    guid: UUID
+    text: str
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What of notebooks stands still: the one that is open, and what was spoken of lately."""
+
+    notebook: str = ""
+    lately: str = ""
+    tokens: int = 0
+    says: Callable[[str], bool] = lambda _text: False
+    """Does it stand in the notebook?"""
+
+    def not_said(self, facts: Sequence[Frozen]) -> list[Frozen]:
+        """Those that need not be told beside it."""
+        return [one for one in facts if not self.says(one.text)]
+
+
+class Hindsight:
+    """Reads, and changes nothing."""
+
+    def __init__(self, chats: Chats, facts: Facts, preferences: Preferences, counting: Counting) -> None:
+        self._chats = chats
+        self._facts = facts
+        self._preferences = preferences
+        self._counting = counting
+
+    async def before(self, session: ChatSession) -> list[SessionSummary]:
+        """Sessions of the persona that began before this one and in which the user said something, newest first.
+
+        Only as many as are ever told of, and the sticky ones.
+        """
+        older = await self._chats.before(session, MOST_EARLIER + MOST_TOLD)
+        older = [one for one in older if one.started <= session.added and one.first_words]
+        return sorted(older, key=lambda one: one.started, reverse=True)
+
+    async def fitting(self, before: Sequence[SessionSummary], room: int) -> list[UUID]:
+        """The newest of them that fit whole and without a gap into `room` tokens, oldest first."""
+        chosen: list[UUID] = []
+        for one in before[:MOST_EARLIER]:
+            if one.messages > room // 4:
+                break
+            messages = await self._chats.page(one.guid, 0, room // 4)
+            room -= sum(await self._counting.count([message.content for message in messages])) + 8 * len(messages)
+            if room < 0:
+                break
+            chosen.append(one.guid)
+        return chosen[::-1]
+
+    async def summaries(self, sessions: Sequence[SessionSummary], cast: Cast, most: int) -> list[Frozen]:
+        """Of as many sessions as there is room for in `most` tokens, newest first.
+
+        The newest is what the conversation follows on, so it is told in any case, shortened to half of the room where it has
+        to be; then come the sticky ones, then the others. One that is too long is passed over, shorter ones still come.
+        """
+        settings = self._preferences.current
+        if not settings.session_memory_system:
+            return []
+        room = min(settings.session_reserved_tokens, most)
+        wanted: list[Frozen] = []
+        order = {one.guid: place for place, one in enumerate(sessions)}
+        eligible = [one for place, one in enumerate(sessions) if place < MOST_TOLD or one.sticky]
+        for one in sorted(eligible, key=lambda each: (order[each.guid] > 0, not each.sticky)):
+            if room < LEAST_ROOM:
+                break
+            record = await self._told(one)
+            if record is None:
+                continue
+            text, tokens = await self._spelled(record, one.last_activity, cast)
+            if tokens > room and order[one.guid] == 0:
+                text, tokens = await self._shortened(record, one.last_activity, cast, max(room // 2, LEAST_ROOM), tokens)
+            if tokens <= room:
+                room -= tokens
+                wanted.append(Frozen(guid=one.guid, text=text))
+        return sorted(wanted, key=lambda frozen: order[frozen.guid])
+
+    async def core(self, cast: Cast, most: int, session: UUID | None = None) -> list[Frozen]:
+        """What she knows of others in at most `most` tokens; of herself her persona tells enough, and what is pinned.
+
+        What was said in character stands only in the conversation (`session`) it was said in, and is marked there.
+        """
+        settings = self._preferences.current
+        if not settings.fact_retrieval:
+            return []
+        herself = WORD.findall(cast.persona.name)
+        facts = [
+            fact
+            for fact in await self._facts.of(cast.persona.unique_name)
+            if (session in fact.source_memories if fact.in_story else True)
+            and (fact.pinned or WORD.findall(fact.fact)[: len(herself)] != herself)
+        ]
+        facts = core_facts.candidates(facts, now(), MOST_OF_A_KIND)
+        budget = min(settings.core_facts_tokens, most)
+        chosen = core_facts.choose_core(facts, now(), budget, await self._sizes(facts))
+        return [Frozen(guid=fact.guid, text=told_fact(fact)) for fact in chosen]
+
+    async def _sizes(self, facts: Sequence[ExtractedFact]) -> dict[UUID, int]:
+        counts = await self._counting.count([told_fact(fact) for fact in facts])
+        return {fact.guid: count + PER_PIECE for fact, count in zip(facts, counts, strict=True)}
+
+    async def _spelled(self, record: ChatSession, until: datetime, cast: Cast) -> tuple[str, int]:
+        """The session as it stands among the previous ones, and its tokens."""
+        text = summarised(record, until, dated=cast.persona.dates_in_session_summaries)
+        return text, (await self._counting.count([text]))[0] + PER_PIECE
+
+    async def _shortened(self, record: ChatSession, until: datetime, cast: Cast, room: int, tokens: int) -> tuple[str, int]:
+        """The same with the beginning of its summary, in `room` tokens; it has too many."""
+        text, longest = "", len(record.content)
+        while tokens > room and longest > 0:
+            longest = min(longest - 1, longest * room // tokens)
+            shorter = record.model_copy(update={"content": shorten(record.content, longest)})
+            text, tokens = await self._spelled(shorter, until, cast)
+        return text, tokens
+
+    async def _told(self, one: SessionSummary) -> ChatSession | None:
+        """The session with its summary; one that was never archived is told by rules. None if there is nothing to tell."""
+        try:
+            record = await self._chats.session(one.guid)
+            if not record.content.strip() and one.messages > TOO_SHORT:
+                lines = aloud(await self._chats.page(one.guid, 0, one.messages))
+                made = await asyncio.to_thread(digest.summary, lines)
+                record = record.model_copy(update={"content": made})
+        except StorageError:
+            return None  # deleted meanwhile
+        return record if record.content.strip() else None
+
+
+def told_fact(fact: ExtractedFact) -> str:
+    """Return a fact as it stands among the core facts."""
+    text = one_line(fact.fact)
+    return IN_STORY.format(fact=text) if fact.in_story else text
+
+
+def summarised(session: ChatSession, until: datetime, *, dated: bool) -> str:
+    """A session as it stands among the previous ones."""
+    return snippet(session, Form(Title.H2, dated=dated), until=until)

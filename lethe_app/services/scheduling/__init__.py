@@ -1,0 +1,1 @@
+"""Loops, priorities, threads, idle time and power."""

@@ -1,0 +1,1 @@
+"""Finding, listing and browsing what is stored."""

@@ -1,0 +1,1 @@
+"""Sessions: creating, editing, archiving and summarising them."""

@@ -1,0 +1,128 @@
+"""Ends conversations: archives a session after the set minutes without a message or an input of the user in it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from lethe_app.domain.chat import ChatSession, SessionSummary
+from lethe_app.domain.clock import now
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.scheduling.loop import Background
+from lethe_app.services.scheduling.priority import Quiet
+from lethe_app.services.sessions.archive_queue import Archiving
+from lethe_app.storage.chats.sessions import Chats
+
+TOO_SHORT = 2
+"""Messages up to which a session is neither archived nor timed out."""
+LOOK_AGAIN = 30.0
+"""Seconds between two checks for sessions that have timed out."""
+
+
+@dataclass
+class _Inputs:
+    """First and last of a run of inputs with no pause as long as the timeout."""
+
+    first: datetime
+    last: datetime
+
+
+class SessionTimeout:
+    """Checks every half minute, and at the start what timed out while the program was closed. Needs no model.
+
+    The pause counts from the last message, or from the last input while the session was on display. Sessions wait while a reply
+    is generated anywhere or a message of theirs is being edited.
+    """
+
+    def __init__(self, chats: Chats, archiving: Archiving, preferences: Preferences, quiet: Quiet) -> None:
+        self.is_edited: Callable[[UUID], bool] = lambda _session: False
+        """Tells whether a message of a session is open in an editor; set by the window."""
+        self._chats, self._archiving, self._preferences, self._quiet = chats, archiving, preferences, quiet
+        self._inputs: dict[UUID, _Inputs] = {}
+        self._counted_from: dict[UUID, datetime] = {}
+        """When sessions were reopened, or one of their messages was last edited."""
+        self._refused: dict[UUID, int] = {}
+        """Messages of sessions not worth archiving, which are checked again once there are more."""
+        self._one_at_a_time = asyncio.Lock()
+        self._background = Background(self.archive_timed_out, LOOK_AGAIN)
+
+    def start(self, pause: float = 0.0) -> None:
+        """Check after `pause` seconds and then every `LOOK_AGAIN` seconds."""
+        self._background.start(pause)
+
+    async def close(self) -> None:
+        """Stop checking."""
+        await self._background.close()
+
+    def note_input(self, session_id: UUID) -> None:
+        """Record a key, click or scroll in the session on display; one that comes after the timeout does not revive it."""
+        moment, limit, known = now(), self._limit, self._inputs.get(session_id)
+        if self.is_edited(session_id):
+            self._counted_from[session_id] = moment
+        if known is not None and (limit is None or moment - known.last < limit):
+            known.last = moment
+        else:
+            self._inputs[session_id] = _Inputs(moment, moment)
+            self._background.wake()  # it may come after the timeout
+
+    async def ended(self, persona_id: str) -> UUID | None:
+        """Return the newest session of a persona if it has timed out: the user's next message in it begins a new one."""
+        newest = await self._chats.newest(persona_id)
+        return newest.guid if newest is not None and self._has_timed_out(newest) else None
+
+    async def reopen(self, session: ChatSession) -> ChatSession:
+        """Let a session go on: the pause counts from now, and it is archived anew at its next end."""
+        async with self._one_at_a_time:
+            self._counted_from[session.guid] = now()
+            self._inputs.pop(session.guid, None)
+            self._refused.pop(session.guid, None)
+            return await self._chats.change_session(session.guid, archived=False) if session.archived else session
+
+    async def archive(self, session_id: UUID, *, at_once: bool) -> bool:
+        """Archive a session that is not archived yet; False for one that is, or is too short to be worth it."""
+        async with self._one_at_a_time:
+            is_open = not (await self._chats.session(session_id)).archived
+            return is_open and await self._archiving.begin(session_id, at_once=at_once)
+
+    async def archive_timed_out(self) -> None:
+        """Archive every session that has timed out; what rules make of a persona's newest one is stored on return."""
+        personas: set[str] = set()
+        for summary in await self._timed_out():
+            await self._quiet.wait()
+            if summary.guid in [each.guid for each in await self._timed_out()]:  # not if somebody wrote in it meanwhile
+                is_newest = summary.persona_id not in personas
+                personas.add(summary.persona_id)
+                if not await self.archive(summary.guid, at_once=is_newest):
+                    self._refused[summary.guid] = summary.messages
+
+    async def is_settled(self, persona_id: str) -> bool:
+        """Is everything made of the persona's newest session that can be made now?"""
+        newest = await self._chats.newest(persona_id)
+        return newest is None or not await self._archiving.is_pending(newest.guid)
+
+    @property
+    def _limit(self) -> timedelta | None:
+        minutes = self._preferences.current.rotation_minutes
+        return timedelta(minutes=minutes) if minutes else None
+
+    async def _timed_out(self) -> list[SessionSummary]:
+        return [
+            each
+            for each in await self._chats.unarchived()
+            if self._refused.get(each.guid) != each.messages and self._has_timed_out(each)
+        ]
+
+    def _has_timed_out(self, summary: SessionSummary) -> bool:
+        limit = self._limit
+        if limit is None or summary.messages <= TOO_SHORT or self.is_edited(summary.guid):
+            return False
+        since = max(summary.last_activity, self._counted_from.get(summary.guid, summary.last_activity))
+        inputs = self._inputs.get(summary.guid)
+        if inputs is not None and inputs.last <= since:
+            del self._inputs[summary.guid]  # a message came after them
+        elif inputs is not None and inputs.first - since < limit:
+            since = inputs.last
+        return now() - since >= limit

@@ -1,0 +1,123 @@
+"""Tools that need nothing but a clock and chance: the date and the hour, days between dates, dice."""
+
+from __future__ import annotations
+
+import random
+import re
+from datetime import date, datetime
+
+from pydantic import BaseModel, Field
+
+from lethe_app.brain.dates.future import read
+from lethe_app.domain.clock import now
+from lethe_app.domain.tools import Occasion, Told, Tool, ToolSet
+from lethe_app.errors import LetheError
+
+_DICE = re.compile(r"(\d{0,3})d(\d{1,4}|%)((?:[+-]\d{1,4})*)")
+MOST_DICE, MOST_SIDES = 100, 1000
+SHOWN_DICE = 20
+
+
+class Nothing(BaseModel):
+    """No arguments."""
+
+
+class Between(BaseModel):
+    """Two days."""
+
+    start: str = Field(description="A day, such as 2026-12-24 or “today”.")
+    end: str = Field(description="Another day, such as 2027-01-06 or “next Friday”.")
+
+
+class Dice(BaseModel):
+    """Some dice."""
+
+    dice: str = Field(description="Such as 2d6+3 or d20.")
+
+
+def time_set() -> ToolSet:
+    """What tells the time."""
+    tell = Tool(
+        "time_now",
+        "look at the clock",
+        "The date, the weekday and the time of day. Use it when it matters what day or hour it is.",
+        Nothing,
+        _tell_time,
+        hint=r"\b(?:what|which) (?:time|day|date|year|month|weekday)\b|\bwhat'?s the (?:time|date)\b|\bhow late is it\b",
+    )
+    count = Tool(
+        "time_between",
+        "count days",
+        "How many days lie between two dates, and on which weekdays they fall.",
+        Between,
+        _count_days,
+        hint=r"\bhow (?:many|long) (?:days?|weeks?|until|till|since|ago)\b|\bdays? (?:until|till|since|between)\b",
+    )
+    return ToolSet("time", "Date and time", (tell, count))
+
+
+def dice_set() -> ToolSet:
+    """What rolls dice."""
+    roll = Tool(
+        "dice_roll",
+        "roll dice",
+        "Roll dice, written as 2d6+3. Use it for every roll of dice and never make up the number yourself.",
+        Dice,
+        _roll,
+        every_time=True,
+        hint=r"\b\d{0,3}d\d{1,4}\b|\broll(?:s|ed|ing)?\b.{0,30}\b(?:dice|die|d\d+)\b|\broll for\b|\bdice\b",
+    )
+    return ToolSet("dice", "Dice", (roll,))
+
+
+async def _tell_time(_occasion: Occasion, _arguments: Nothing) -> Told:
+    moment = now().astimezone()
+    return Told(f"It is {moment:%A}, {moment.day} {moment:%B %Y}, {moment:%H:%M}.", f"looked at the clock: {moment:%H:%M}")
+
+
+async def _count_days(_occasion: Occasion, arguments: Between) -> Told:
+    first, last = _day(arguments.start), _day(arguments.end)
+    days = (last - first).days
+    words = f"From {spelled(first)} to {spelled(last)} it is {abs(days)} day{'' if abs(days) == 1 else 's'}"
+    ago = "; the second day lies before the first" if days < 0 else ""
+    return Told(f"{words}{ago}.", f"counted the days: {abs(days)}")
+
+
+async def _roll(occasion: Occasion, arguments: Dice) -> Told:
+    """The same for every wording of one reply, so that two of them can be compared; another one for every further roll."""
+    notation, rolled, added = roll(arguments.dice, f"{occasion.turn} {arguments.dice} {occasion.number}")
+    total = sum(rolled) + added
+    single = ", ".join(map(str, rolled[:SHOWN_DICE])) + (", …" if len(rolled) > SHOWN_DICE else "")
+    more = f" {'+' if added > 0 else '-'} {abs(added)}" if added else ""
+    return Told(f"{notation} rolled {single}{more}: {total} in all.", f"rolled {notation}: {total}")
+
+
+def roll(dice: str, seed: str) -> tuple[str, list[int], int]:
+    """The notation in its plainest form, every die, and what is added. Raises LetheError for anything but dice."""
+    plain = dice.casefold().replace(" ", "").replace("w", "d").replace("−", "-")
+    found = _DICE.fullmatch(plain)
+    if found is None:
+        raise LetheError(f"“{dice[:40]}” is no roll of dice.", "Dice are written as 2d6+3.")
+    count, sides = int(found[1] or 1), 100 if found[2] == "%" else int(found[2])
+    if not 1 <= count <= MOST_DICE or not 1 <= sides <= MOST_SIDES:
+        raise LetheError(f"{count}d{sides} is too much.", f"At most {MOST_DICE} dice of {MOST_SIDES} sides are rolled at once.")
+    added = sum(int(part) for part in re.findall(r"[+-]\d+", found[3]))
+    chance = random.Random(seed)  # noqa: S311 - a game, not a secret
+    return plain, [chance.randint(1, sides) for _die in range(count)], added
+
+
+def _day(words: str) -> date:
+    """Raises LetheError."""
+    text = words.strip()
+    try:
+        return datetime.fromisoformat(text).date()
+    except ValueError:
+        found = read(text, now().astimezone())
+    if found is None:
+        raise LetheError(f"“{text[:60]}” is no day.", "Days are written as 2026-12-24.")
+    return found.day
+
+
+def spelled(day: date) -> str:
+    """“Thursday, 24 December 2026”."""
+    return f"{day:%A}, {day.day} {day:%B %Y}"

@@ -1,0 +1,88 @@
+"""Tools for the workbench: laying something down for some minutes, and looking at what lies there."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from pydantic import BaseModel, Field
+
+from lethe_app.domain.tools import BenchEntry, Occasion, Told, Tool, ToolSet
+from lethe_app.domain.web import PageText
+from lethe_app.errors import LetheError
+from lethe_app.prompt.untrusted_text import Quoter
+from lethe_app.services.tools.builtin_small import Nothing
+from lethe_app.services.tools.working_memory import Workbench, of_session, told
+
+FROM_WEB = "web"
+"""Category of what strangers wrote: it is told only as a quotation."""
+PIECE = 1500
+"""Characters that are shown at once."""
+
+
+class Put(BaseModel):
+    """Something to lay down."""
+
+    key: str = Field(min_length=1, description="A short name.")
+    text: str = Field(min_length=1)
+    minutes: int = Field(default=5, ge=1, le=1440, description="How long it stays.")
+
+
+class Key(BaseModel):
+    """One thing."""
+
+    key: str = Field(min_length=1)
+    start: int = Field(default=0, ge=0, description="The letter from which on it is shown.")
+
+
+class Words(BaseModel):
+    """What to look for."""
+
+    words: str = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class BenchTools:
+    """The set `bench`; each conversation sees what is its own."""
+
+    bench: Workbench
+    quoter: Callable[[], Awaitable[Quoter]]
+
+    def tool_set(self) -> ToolSet:
+        tools = (
+            Tool("bench_save", "lay something on the workbench", "Lay a longer text aside for some minutes.", Put, self.save),
+            Tool("bench_get", "look at the workbench", "Show what lies on the workbench under a key.", Key, self.get),
+            Tool("bench_list", "look at the workbench", "What lies on the workbench.", Nothing, self.list),
+            Tool("bench_search", "search the workbench", "Search what lies on the workbench.", Words, self.search),
+        )
+        return ToolSet("bench", "Workbench", tools)
+
+    async def save(self, occasion: Occasion, wish: Put) -> Told:
+        lasts = timedelta(minutes=wish.minutes)
+        entry = await self.bench.put(of_session(occasion.session_id), wish.key, wish.text, lasts=lasts, category="note")
+        return Told(f"It lies under “{entry.key}” for {wish.minutes} minutes.", f"laid “{entry.key}” aside")
+
+    async def get(self, occasion: Occasion, wish: Key) -> Told:
+        entry = await self.bench.get(of_session(occasion.session_id), wish.key)
+        if entry is None:
+            raise LetheError(f"Nothing lies under “{wish.key[:60]}”; it may have been swept away.")
+        piece = entry.value[wish.start : wish.start + PIECE]
+        end = wish.start + len(piece)
+        more = f"\n({len(entry.value) - end} more letters; go on with start={end}.)" if end < len(entry.value) else ""
+        return Told(await self._safe(entry, piece) + more, f"looked at “{entry.key}”", looked_after=True)
+
+    async def list(self, occasion: Occasion, _wish: Nothing) -> Told:
+        entries = await self.bench.of(of_session(occasion.session_id))
+        return Told("\n".join(map(told, entries)) or "The workbench is empty.", "looked at the workbench")
+
+    async def search(self, occasion: Occasion, wish: Words) -> Told:
+        found = await self.bench.search(of_session(occasion.session_id), wish.words)
+        return Told("\n".join(map(told, found)) or "Nothing like that lies there.", "searched the workbench")
+
+    async def _safe(self, entry: BenchEntry, piece: str) -> str:
+        """Words of strangers only as a quotation."""
+        if entry.category != FROM_WEB:
+            return piece
+        address = entry.tags[0] if entry.tags else ""
+        return (await self.quoter()).quoted(PageText(address, entry.key, piece))

@@ -1,0 +1,79 @@
+"""Lets models use tools that cannot ask for them: where the user's words make one likely, they fill in a short form first."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
+
+from pydantic import Field, ValidationError, create_model
+
+from lethe_app.brain.llm_schemas.archive import Answer
+from lethe_app.domain.clock import now
+from lethe_app.domain.tools import Tool, ToolCall
+from lethe_app.errors import ModelError
+
+T = TypeVar("T", bound=Answer)
+NONE = "none"
+MOST_OFFERED = 4
+LONGEST_MESSAGE = 1500
+
+
+class Asker(Protocol):
+    """Whoever has the model answer a question of a given shape."""
+
+    async def ask(self, errand: str, answer: type[T], **material: str) -> T: ...
+
+
+class _Filled(Answer):
+    """The arguments of one tool, in the shape that tool wants."""
+
+    most_tokens: ClassVar[int] = 220
+
+
+def likely(tools: Sequence[Tool], text: str) -> list[Tool]:
+    """Those whose hint is in the words; costs nothing, and mostly finds none."""
+    words = " ".join(text.split())[:LONGEST_MESSAGE]
+    return [tool for tool in tools if tool.hint and re.search(tool.hint, words, re.IGNORECASE)][:MOST_OFFERED]
+
+
+async def decided(asker: Asker, tools: Sequence[Tool], user: str, persona: str, message: str) -> ToolCall | None:
+    """The call that the model would make before it answers `message`; None if it wants none, or cannot say."""
+    gaps = {"user": user, "persona": persona, "message": message[:LONGEST_MESSAGE]}
+    try:
+        name = await _chosen(asker, tools, gaps)
+        tool = next((one for one in tools if one.name == name), None)
+        if tool is None:
+            return None
+        if not tool.arguments.model_fields:
+            return ToolCall(name=name)
+        known = tool.arguments.model_fields.items()
+        fields = "\n".join(f"- {name}: {about.description or 'in words'}" for name, about in known)
+        today = f"{now().astimezone():%A %Y-%m-%d}"
+        told = {"tool": tool.name, "description": tool.description, "fields": fields, "today": today}
+        filled = await asker.ask("tools_fill", form_of(tool), **gaps, **told)
+    except (ModelError, ValidationError):  # no usable answer: then the reply comes without a tool
+        return None
+    return ToolCall(name=tool.name, arguments=json.loads(filled.model_dump_json(exclude_defaults=True)))
+
+
+async def _chosen(asker: Asker, tools: Sequence[Tool], gaps: dict[str, str]) -> str:
+    names = [*(tool.name for tool in tools), NONE]
+    told = "\n".join(f"- {tool.name}: {tool.description}" for tool in tools)
+    kind: Any = Literal[tuple(names)]
+    choice = create_model("Tool", __base__=Answer, tool=(kind, ...))
+    answer = await asker.ask("tools_choose", choice, tools=told, **gaps)
+    return str(answer.tool)  # type: ignore[attr-defined]  # the field was just made
+
+
+def form_of(tool: Tool) -> type[Answer]:
+    """A form with the fields of a tool's arguments; all of them are asked for, so that none is forgotten."""
+    fields: dict[str, Any] = {name: (field.annotation, _asked(field)) for name, field in tool.arguments.model_fields.items()}
+    return create_model("Arguments", __base__=_Filled, **fields)
+
+
+def _asked(field: Any) -> Any:  # noqa: ANN401 - pydantic's own type has no useful name
+    if field.is_required():
+        return Field(..., description=field.description)
+    return Field(default=field.get_default(call_default_factory=True), description=field.description)

@@ -1,0 +1,133 @@
+"""Looks something up on the internet in the middle of a conversation, where the user asks for it and has allowed it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter, ValidationError
+
+from lethe_app.agents.web_reading import Asker, Gathering, Merge, Page, Wish, sites
+from lethe_app.brain.llm_schemas.chunking import spell_all
+from lethe_app.brain.llm_schemas.web import WantsSearch
+from lethe_app.brain.text.utterance import aloud
+from lethe_app.brain.web_intent import Wanted, topic_in, wanted
+from lethe_app.domain.chat import ChatSession, Message
+from lethe_app.domain.clock import now
+from lethe_app.domain.web import Found
+from lethe_app.errors import LetheError, ModelError
+from lethe_app.services.events import Noted, Searching
+from lethe_app.services.memory.proactive import hidden_line
+from lethe_app.services.participants import Cast
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.truncation import shortened
+from lethe_app.storage.chats.sessions import Chats
+
+SEARCH = "search"
+"""How the note of a hidden line begins that tells what was looked up; behind it stand the topic and the sources."""
+WEB_TOOLS = "web"
+"""The set of tools beside which this steps aside: then the model asks for itself."""
+LINES, LONGEST_LINES = 6, 1500
+"""Newest messages shown to the model that decides, and characters of them."""
+MOST_READ = 1000
+"""Tokens of pages: somebody waits while they are read."""
+LONGEST_TOLD = 3500
+LONGEST_ROLE = 400
+_NOTE = TypeAdapter(tuple[str, list[tuple[str, str]]])
+
+
+@dataclass(frozen=True)
+class LookedUp:
+    """What was looked up before a reply, and where it was read; without sources nothing was found."""
+
+    topic: str
+    sources: tuple[Found, ...] = ()
+
+
+class LookingUp:
+    """Decides by words, then by the model where it may be trusted; whatever goes wrong, the reply comes all the same."""
+
+    def __init__(
+        self, preferences: Preferences, chats: Chats, gathering: Gathering, asker: Asker, is_trusted: Callable[[], bool]
+    ) -> None:
+        """`asker` must not wait for the end of the turn it works in."""
+        self._preferences, self._chats = preferences, chats
+        self._gathering, self._asker, self._is_trusted = gathering, asker, is_trusted
+
+    def is_on(self, cast: Cast) -> bool:
+        """Has the user allowed it, and does the model not search by itself?"""
+        settings, persona = self._preferences.current, cast.persona
+        tools = persona.tools if persona.override_default_toolset else settings.default_tools
+        is_aside = settings.tools_enabled and WEB_TOOLS in tools
+        return settings.web_allowed and settings.web_in_chat and not is_aside
+
+    async def of_turn(self, session: ChatSession, cast: Cast, message: Message) -> AsyncGenerator[Searching | Noted]:
+        """Search for what a message of the user's asks for, and put what was found above it in a hidden line."""
+        if not self.is_on(cast) or wanted(message.content) is Wanted.NO:
+            return
+        topic = await self._topic(session, cast, message)
+        if not topic:
+            return
+        yield Searching(topic)
+        try:
+            why = f"{cast.user.name} asked {cast.persona.name} about it."
+            pages = await self._gathering.pages([topic], why, self._asker.count)
+            yield Searching(topic, len(pages))
+            merge = await self._merged(cast, message, topic, pages)
+        except LetheError:  # the gate, the engine, the model: the list of what left this computer tells which
+            merge = Merge()
+        line = hidden_line(session, await self._line(cast, message, topic, merge), now(), note_of(topic, merge))
+        yield Noted(await self._chats.add_above(line, message.id), message.id)
+
+    async def _topic(self, session: ChatSession, cast: Cast, message: Message) -> str:
+        """What to search for; empty if nothing is to be searched."""
+        plainly = wanted(message.content) is Wanted.PLAINLY
+        if not self._is_trusted():
+            return topic_in(message.content) if plainly else ""
+        lines = aloud(await self._chats.tail(session.guid, LINES, message.id))
+        gaps = {"user": cast.user.name, "message": message.content[:LONGEST_LINES]}
+        try:
+            answer = await self._asker.ask(
+                "wants_search", WantsSearch, conversation=spell_all(lines)[-LONGEST_LINES:] or "(nothing yet)", **gaps
+            )
+        except ModelError:  # no usable answer: then the user's own words decide
+            return topic_in(message.content) if plainly else ""
+        return (answer.topic or topic_in(message.content)) if answer.search else ""
+
+    async def _merged(self, cast: Cast, message: Message, topic: str, pages: Sequence[Page]) -> Merge:
+        name = cast.user.name
+        bio = (cast.persona.mini_bio or cast.persona.bio).replace("{{char}}", cast.persona.name).replace("{{user}}", name)
+        wish = Wish(cast.persona.name, topic, f"{name} asked for it.", bio[:LONGEST_ROLE], f"{name}: {message.content}")
+        return await self._gathering.merged(wish, pages, self._asker if self._is_trusted() else None, MOST_READ)
+
+    async def _line(self, cast: Cast, message: Message, topic: str, merge: Merge) -> str:
+        """What the model is told; words of strangers only as quotations."""
+        name, user = cast.persona.name, cast.user.name
+        if not merge.told:
+            searched = f"{name} has searched the internet for “{topic}”, and nothing could be found."
+            return f"{searched} {name} says so and does not guess."
+        quoter = await self._gathering.quoter()
+        if merge.text:  # a model's words, but it may have taken over what strangers want it to say
+            told = quoter.kept(shortened(merge.text, LONGEST_TOLD), merge.addresses, str(message.id))
+        else:
+            told = quoter.quoted_all(merge.quotes)
+        opening = f"{name} has just looked up “{topic}” on the internet for {user}, at {sites(merge.sources)}. What was found:"
+        return f"{opening}\n{told}\n{name} tells {user} in {name}'s own words what of it answers the question."
+
+
+def note_of(topic: str, merge: Merge) -> str:
+    """Kept with the hidden line, and so with the message."""
+    return f"{SEARCH} {json.dumps([topic, [[one.title, one.address] for one in merge.sources]], ensure_ascii=False)}"
+
+
+def looked_up(line: Message) -> LookedUp | None:
+    """What a hidden line tells of; None if it is another one."""
+    kind, _, told = line.note.partition(" ")
+    if not line.hidden or kind != SEARCH:
+        return None
+    try:
+        topic, found = _NOTE.validate_json(told)
+    except ValidationError:
+        return None
+    return LookedUp(topic, tuple(Found(title, address) for title, address in found))

@@ -1,0 +1,222 @@
+"""Finds out about something because the user asked for it: one question at a time, seen as it grows, kept however it ends.
+
+It is recorded among what was done, with what it cost, and counts against what the persona may spend in a day. But it was the
+user's own wish, so it is not refused where nothing is left for today; what she would do by herself waits the longer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from lethe_app.agents.deep_research import Bounds, DeepResearch, with_rest
+from lethe_app.agents.task import Result
+from lethe_app.agents.web_reading import Asker, Gathering, sites
+from lethe_app.domain.agent_runs import Made, MadeKind, Outcome, TaskRun
+from lethe_app.domain.clock import now
+from lethe_app.domain.memory import MemoryType, MemoryUnit
+from lethe_app.domain.web import Found, Inquiry, InquiryState
+from lethe_app.errors import LetheError
+from lethe_app.services.background.activity_log import RESEARCH, Doing, Doings
+from lethe_app.services.events import Listeners
+from lethe_app.services.memory.service import Brain
+from lethe_app.services.participants import Casting
+from lethe_app.services.web.gate import Surfing
+from lethe_app.storage.key_value import HouseState
+
+SCOPE = "inquiries"
+MOST_KEPT = 50
+SHORTEST, LONGEST = 3, 200
+"""Characters of a question."""
+PRIORITY = 3
+LOG = logging.getLogger(__name__)
+
+
+class Researching:
+    """`changed` tells every step of an inquiry, and None when one was forgotten."""
+
+    def __init__(
+        self,
+        surfing: Surfing,
+        gathering: Gathering,
+        asker: Asker,
+        is_trusted: Callable[[], bool],
+        casting: Casting,
+        brain: Brain,
+        state: HouseState,
+        doings: Doings,
+        bounds: Bounds | None = None,
+    ) -> None:
+        """A model that is not trusted writes nothing: then the pages themselves are quoted."""
+        self.changed: Listeners[Inquiry | None] = Listeners()
+        self.running: Inquiry | None = None
+        """The one that is under way, as it stands."""
+        self._surfing, self._gathering, self._asker, self._is_trusted = surfing, gathering, asker, is_trusted
+        self._casting, self._brain, self._state, self._bounds = casting, brain, state, bounds
+        self._doings = doings
+        self._doing: Doing | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def all(self) -> list[Inquiry]:
+        """Newest first."""
+        found: list[Inquiry] = []
+        for value in (await self._state.all(SCOPE)).values():
+            try:
+                found.append(self._as_it_is(Inquiry.model_validate(value)))
+            except ValidationError:
+                continue  # another version wrote it otherwise
+        return sorted(found, key=lambda one: one.began, reverse=True)
+
+    async def get(self, inquiry_id: UUID) -> Inquiry:
+        """Raises LetheError if it was forgotten."""
+        found = next((one for one in await self.all() if one.id == inquiry_id), None)
+        if found is None:
+            raise LetheError("This is not there any more.")
+        return found
+
+    async def begin(self, persona_id: str, topic: str) -> Inquiry:
+        """Find out about it from now on. Raises NotAllowed, and LetheError where it cannot be begun."""
+        self._surfing.check()
+        words = " ".join(topic.split())
+        if not SHORTEST <= len(words) <= LONGEST:
+            raise LetheError("This is no question that can be looked up.", "Write a few words, at most two hundred letters.")
+        if self.running is not None:
+            raise LetheError(f"“{self.running.topic}” is still being looked up.", "Stop it first, or wait for it.")
+        inquiry = self.running = Inquiry(persona_id=persona_id, topic=words, doing="Beginning")
+        try:
+            await self._put(inquiry)
+            cast = await self._casting.of_persona(persona_id)
+        except LetheError:
+            self.running = None
+            raise
+        whose = (persona_id, cast.persona.name)
+        self._task = asyncio.get_running_loop().create_task(self._run(inquiry, whose, cast.user.name))
+        return inquiry
+
+    def stop(self) -> None:
+        """End what is under way; what was found stays."""
+        if self._doing is not None:
+            self._doing.stop()
+        elif self._task is not None:
+            self._task.cancel()
+
+    async def forget(self, inquiry_id: UUID) -> Inquiry:
+        """Let go of a report; a memory made of it stays. Returns it, for whoever thinks better of it."""
+        inquiry = await self.get(inquiry_id)
+        if inquiry.is_running:
+            raise LetheError("It is still under way.", "Stop it first.")
+        await self._state.set(SCOPE, str(inquiry_id), None)
+        self.changed.tell(None)
+        return inquiry
+
+    async def restore(self, inquiry: Inquiry) -> None:
+        """Take back what was forgotten."""
+        await self._put(inquiry)
+
+    async def keep(self, inquiry_id: UUID, *, protected: bool = True) -> Inquiry:
+        """Make a memory of its report, with its sources. Raises LetheError where there is no report."""
+        inquiry = await self.get(inquiry_id)
+        if not inquiry.report:
+            raise LetheError("Nothing was found that could be kept.")
+        cast = await self._casting.of_persona(inquiry.persona_id)
+        found = [Found(one.title, one.address) for one in inquiry.findings]
+        report = inquiry.report.replace("{{", "").replace("}}", "")
+        memory = MemoryUnit(
+            category=MemoryType.WEB_SEARCH,
+            name=inquiry.topic,
+            content=f"{report}\n\nRead at {sites(found)}.",
+            reason=f"{cast.user.name} wanted to find out about it.",
+            priority=PRIORITY,
+            protected=protected,
+            sources=[one.address for one in found],
+            made_by=RESEARCH.name,
+        )
+        await self._brain.memorize(inquiry.persona_id, memory, check=False)
+        return await self._put(inquiry.model_copy(update={"memory": memory.guid}))
+
+    async def let_go(self, inquiry_id: UUID) -> Inquiry:
+        """Take the memory back that was made of it; it moves to the trash."""
+        inquiry = await self.get(inquiry_id)
+        if inquiry.memory is not None:
+            await self._brain.forget(inquiry.memory)
+        return await self._put(inquiry.model_copy(update={"memory": None}))
+
+    async def close(self) -> None:
+        """What is under way ends as if it was stopped."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    # one run
+
+    async def _run(self, inquiry: Inquiry, whose: tuple[str, str], name: str) -> None:
+        try:
+            await self._doings.carry_out(RESEARCH, whose, partial(self._find_out, inquiry, name), is_asked=True)
+        except asyncio.CancelledError:
+            await self._end(InquiryState.STOPPED, "It was stopped.")
+        except LetheError as error:
+            await self._end(InquiryState.FAILED, error.message)
+        except Exception as error:  # a fault of ours: what was found is kept all the same
+            await self._end(InquiryState.FAILED, "Something in it broke down.")
+            LOG.warning("an inquiry broke down with %s", type(error).__name__)
+        finally:
+            if self._task is asyncio.current_task():
+                self._task = None
+
+    async def _find_out(self, inquiry: Inquiry, name: str, doing: Doing) -> Result:
+        self._doing = doing
+
+        async def tell(told: Inquiry) -> None:
+            doing.progress(f"“{inquiry.topic}”: {told.doing}")
+            if told.findings:
+                await doing.note(Made(kind=MadeKind.REPORT, id=str(inquiry.id), title=inquiry.topic))
+            await self._put(told)
+
+        asker = self._asker if self._is_trusted() else None
+        work = DeepResearch(self._gathering, asker, self._asker.count, tell, lambda: doing.tokens, self._bounds)
+        try:
+            done = await work.run(inquiry, name)
+        except asyncio.CancelledError:
+            await self._end(InquiryState.STOPPED, "It was stopped.")
+            raise
+        await self._end(InquiryState.DONE, done.doing)
+        if not done.findings:
+            return Result(f"Nothing was found about “{inquiry.topic}”.", outcome=Outcome.NOTHING)
+        return Result(f"Found out about “{inquiry.topic}”.")
+
+    async def _end(self, state: InquiryState, words: str) -> None:
+        inquiry, self.running, self._doing = self.running, None, None
+        if inquiry is not None:
+            await self._put(with_rest(inquiry).model_copy(update={"state": state, "doing": words, "ended": now()}))
+
+    async def take_back(self, _run: TaskRun, made: Made) -> None:
+        """Let go of the report that a run made; the user was asked."""
+        with suppress(LetheError):  # it is gone already
+            await self.forget(UUID(made.id))
+
+    async def _put(self, inquiry: Inquiry) -> Inquiry:
+        """Keep it as it stands, and tell."""
+        if self.running is not None and self.running.id == inquiry.id:
+            self.running = inquiry
+        await self._state.set(SCOPE, str(inquiry.id), inquiry.model_dump(mode="json"))
+        if inquiry.state is not InquiryState.RUNNING:
+            await self._make_room()
+        self.changed.tell(inquiry)
+        return inquiry
+
+    async def _make_room(self) -> None:
+        for old in (await self.all())[MOST_KEPT:]:
+            await self._state.set(SCOPE, str(old.id), None)
+
+    def _as_it_is(self, inquiry: Inquiry) -> Inquiry:
+        """What was under way when the program ended was stopped by that."""
+        if not inquiry.is_running or (self.running is not None and self.running.id == inquiry.id):
+            return inquiry
+        words = {"state": InquiryState.STOPPED, "doing": "Lethe was closed.", "ended": inquiry.ended or inquiry.began}
+        return with_rest(inquiry).model_copy(update=words)

@@ -1,0 +1,1 @@
+"""Worlds as the user edits, checks and tries them."""

@@ -1,0 +1,210 @@
+"""Tries a text on a world: which of its entries would wake, by which word, and what keeps the others asleep."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from uuid import UUID, uuid4
+
+from lethe_app.brain.lore.evaluation import Blocked, Cause, Evaluation, Fired, Turn, Why
+from lethe_app.brain.lore.keyword_matcher import Keyword, Span, spots
+from lethe_app.brain.text.scan_window import Window
+from lethe_app.domain.chat import ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.prompt.macros import expand
+from lethe_app.services.events import ModelState, Ready
+from lethe_app.services.memory.lore import Bound, LoreKeeping
+from lethe_app.services.memory.recall import DEEPEST, USUAL_CONTEXT, WINDOW
+from lethe_app.services.memory.selection import LORE
+from lethe_app.services.models.service import Models
+from lethe_app.services.participants import Casting
+from lethe_app.services.token_counts import Counting
+from lethe_app.storage.chats.sessions import Chats
+from lethe_app.storage.key_value import SessionState
+
+MOST_MESSAGES, MOST_SESSIONS = 100, 6
+"""Of the user's, by which keys are measured."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is to be tried."""
+
+    world: World
+    """As it is now, written or not."""
+    text: str
+    session: ChatSession | None = None
+    """The conversation in which it would be said."""
+    message_id: UUID | None = None
+    """It was said there already, as this message."""
+    alone: bool = False
+    """Without the other worlds of the conversation."""
+    fresh: bool = False
+    """As if nothing had been said before."""
+    times: int = 1
+    """How often the dice are thrown."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What becomes of one entry that was mentioned."""
+
+    entry: WorldEntry
+    world: World
+    cause: Cause | None = None
+    """Why it comes; None if it does not."""
+    why: Why | None = None
+    """What keeps it back."""
+    detail: str = ""
+    key: str = ""
+    before: int | None = None
+    """How many messages before this text the key was said; 0 is in the text itself, None nowhere."""
+    woken_by: str = ""
+    until: int = 0
+    """The turn until which it stays, where that is longer than this one."""
+    tokens: int = 0
+    spans: Sequence[Span] = ()
+    """Where its key stands in the text."""
+    share: float | None = None
+    """Of several throws of the dice, in how many it came."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Everything that came of a trial."""
+
+    tried: list[Tried] = field(default_factory=list)
+    """Those that come, in the order in which they stand in the prompt; then those kept back."""
+    tokens: int = 0
+    """Of all that come."""
+    turn: int = 1
+    worlds: int = 1
+
+    @property
+    def coming(self) -> list[Tried]:
+        return [one for one in self.tried if one.cause is not None]
+
+
+class WorldTrials:
+    """Changes nothing: the state of a conversation is read and what came of it let go."""
+
+    def __init__(
+        self, keeping: LoreKeeping, chats: Chats, casting: Casting, state: SessionState, models: Models, counting: Counting
+    ) -> None:
+        """`keeping` is its own, so that worlds that are being written do not push those of conversations out of memory."""
+        self._keeping = keeping
+        self._chats, self._casting, self._state = chats, casting, state
+        self._models, self._counting = models, counting
+
+    async def run(self, trial: Trial) -> Outcome:
+        """Throw the dice as they would fall for that message; further throws are for other messages like it."""
+        bound = await self._bound(trial)
+        turn, history = await self._turn(trial, bound)
+        window = Window.of(history, trial.text)
+        stored = await self._state.get(trial.session.guid, LORE) if trial.session and not trial.fresh else None
+        context = self._context(self._models.state)
+        first = await self._keeping.listen(bound, window, stored, turn, context)
+        shares = Counter(fired.entry.guid for fired in first.fired)
+        for throw in range(1, trial.times):
+            await asyncio.sleep(0)  # between two throws others have their turn
+            other = await self._keeping.listen(bound, window, stored, replace(turn, id=f"{turn.id} {throw}"), context)
+            shares.update(fired.entry.guid for fired in other.fired)
+        return await self._outcome(trial, first, turn, shares, len(bound.worlds))
+
+    async def messages(self, session: ChatSession, count: int) -> list[Message]:
+        """The newest messages that were said aloud, newest first."""
+        if session.leaf_id is None and not (await self._chats.session(session.guid)).leaf_id:
+            return []
+        tail = await self._chats.tail(session.guid, 2 * count)
+        spoken = [one for one in tail if not one.hidden and one.role in {Role.USER, Role.ASSISTANT} and one.content.strip()]
+        return spoken[::-1][:count]
+
+    async def said(self, session: ChatSession | None) -> list[str]:
+        """What the user said lately to the same persona, newest first within each of the newest conversations."""
+        said: list[str] = []
+        for summary in (await self._chats.sessions(session.persona_id))[:MOST_SESSIONS] if session else []:
+            tail = await self._chats.tail(summary.guid, 2 * MOST_MESSAGES)
+            said += [one.content for one in reversed(tail) if one.role is Role.USER and not one.hidden]
+            if len(said) >= MOST_MESSAGES:
+                break
+        return said[:MOST_MESSAGES]
+
+    async def _bound(self, trial: Trial) -> Bound:
+        stem = trial.world.unique_name
+        if trial.session is None or trial.alone:
+            return Bound({stem: trial.world})
+        bound = await self._keeping.bound(await self._casting.of_session(trial.session), trial.session.guid)
+        return Bound({**bound.worlds, stem: trial.world})
+
+    async def _turn(self, trial: Trial, bound: Bound) -> tuple[Turn, list[Message]]:
+        """The turn it would be, and what was said before it."""
+        session, moment, identity = trial.session, now(), str(trial.message_id or uuid4())
+        if session is None:
+            return Turn(identity, 1, 1, moment), []
+        scene = (await self._casting.of_session(session)).scene(session, session.added)
+        history: list[Message] = []
+        spoken = asked = 1
+        if not trial.fresh:
+            reach = max(WINDOW, 2 * min(self._keeping.depth(bound), DEEPEST))
+            history = await self._chats.tail(session.guid, reach, trial.message_id)
+            spoken, asked = await self._counted(trial.message_id, history)
+        return (
+            Turn(identity, asked, spoken, moment, seed=str(session.guid), expand=lambda text: expand(text, scene)),
+            history,
+        )
+
+    async def _counted(self, message_id: UUID | None, history: Sequence[Message]) -> tuple[int, int]:
+        """Messages and turns up to this one, itself included."""
+        last = message_id or (history[-1].id if history else None)
+        if last is None:
+            return 1, 1
+        standing = await self._chats.standing(last)
+        is_new = message_id is None
+        return standing.spoken + is_new, max(1, standing.asked + is_new)
+
+    async def _outcome(self, trial: Trial, first: Evaluation, turn: Turn, shares: Counter[UUID], worlds: int) -> Outcome:
+        times = trial.times
+        counts = await self._counting.count([turn.expand(fired.entry.content) for fired in first.fired])
+        coming = [_coming(fired, tokens, trial.text, turn.number) for fired, tokens in zip(first.fired, counts, strict=True)]
+        kept_back = [_kept_back(blocked, trial.text) for blocked in first.blocked]
+        tried = [*coming, *kept_back]
+        if times > 1:
+            tried = [replace(one, share=shares[one.entry.guid] / times) for one in tried]
+        return Outcome(tried, sum(counts), turn.number, worlds)
+
+    def _context(self, state: ModelState) -> int:
+        return state.model.context if isinstance(state, Ready) else USUAL_CONTEXT
+
+
+def _coming(fired: Fired, tokens: int, text: str, turn: int) -> Tried:
+    return Tried(
+        fired.entry,
+        fired.world,
+        cause=fired.reason,
+        key=fired.key,
+        before=fired.message_index,
+        woken_by=fired.woken_by,
+        until=fired.active_until if fired.active_until > turn else 0,
+        tokens=tokens,
+        spans=_spans(fired.entry, fired.key, text) if fired.message_index == 0 else (),
+    )
+
+
+def _kept_back(blocked: Blocked, text: str) -> Tried:
+    spans = _spans(blocked.entry, blocked.key, text) if blocked.message_index == 0 else ()
+    return Tried(
+        blocked.entry,
+        blocked.world,
+        why=blocked.why,
+        detail=blocked.detail,
+        key=blocked.key,
+        before=blocked.message_index,
+        spans=spans,
+    )
+
+
+def _spans(entry: WorldEntry, key: str, text: str) -> Sequence[Span]:
+    return spots(Keyword(key, entry.whole_word, entry.case_sensitive), text) if key else ()

@@ -1,0 +1,1 @@
+"""Runs of background tasks and the log of what they changed."""

@@ -1,0 +1,165 @@
+"""Keeps the log of what dreams proposed and did to memories, so that every change can be seen and taken back."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from uuid import UUID
+
+from lethe_app.domain.agent_runs import Change, ChangeState
+from lethe_app.domain.changes import Record, Records, is_the_users, rebased, same
+from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.errors import StorageError
+from lethe_app.storage.database import Database
+from lethe_app.storage.memory import memories
+from lethe_app.storage.memory.facts import FACT, FACT_COLUMNS, KNOWN
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, cells, insert, storable, understood, update, utc
+
+COLUMNS = tuple(Change.model_fields)
+_ALL = f"SELECT {', '.join(COLUMNS)} FROM changes"  # noqa: S608 - names are ours
+_PUT = f"INSERT OR REPLACE INTO changes ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
+
+
+class Changes:
+    """Every method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def put(self, *changes: Change) -> None:
+        """New ones, or what has become of those that are known. All of them or none."""
+        rows = [_row(change) for change in changes]
+        await self._database.run(lambda connection: connection.executemany(_PUT, rows))
+
+    async def get(self, change_id: UUID) -> Change | None:
+        """None if there is none."""
+        found = await self._read("WHERE id = ?", (str(change_id),))
+        return found[0] if found else None
+
+    async def carry_out(self, change: Change) -> Change:
+        """Make what a change says true, and note it as applied, together or not at all; returns it as it was done.
+
+        Upon the records as they are now. Raises StorageError where one of them is gone, was changed meanwhile, or is the
+        user's: that is left as it is. A change that was decided about already stays so.
+        """
+
+        def work(connection: sqlite3.Connection) -> Change:
+            known = _known(connection, change.id)
+            if known is not None and known.state is not ChangeState.PROPOSED:
+                return known
+            done = _carried_out(connection, known or change).model_copy(update={"state": ChangeState.APPLIED})
+            connection.execute(_PUT, _row(done))
+            return done
+
+        return await self._database.run(work)
+
+    async def take_back(self, change_id: UUID) -> Change:
+        """Make the records just what they were before, and note that, together or not at all.
+
+        Raises StorageError where somebody changed since what the change had made: that is left as it is.
+        """
+
+        def work(connection: sqlite3.Connection) -> Change:
+            known = _known(connection, change_id)
+            if known is None:
+                raise StorageError("This change is no longer in the log.")
+            if known.state is not ChangeState.APPLIED:
+                return known
+            _put_back(connection, known)
+            done = known.model_copy(update={"state": ChangeState.REVERTED})
+            connection.execute(_PUT, _row(done))
+            return done
+
+        return await self._database.run(work)
+
+    async def of(self, persona_id: str, state: ChangeState | None = None, limit: int = 200) -> list[Change]:
+        """Newest first; those in one state, where it is given."""
+        where, values = ("AND state = ?", (persona_id, state.value)) if state is not None else ("", (persona_id,))
+        return await self._read(f"WHERE persona_id = ? {where} ORDER BY at DESC, id LIMIT ?", (*values, limit))
+
+    async def of_run(self, run_id: UUID) -> list[Change]:
+        """In the order in which they were made."""
+        return await self._read("WHERE run_id = ? ORDER BY at, id", (str(run_id),))
+
+    async def _read(self, where: str, values: Sequence[object]) -> list[Change]:
+        def work(connection: sqlite3.Connection) -> list[Change]:
+            rows = connection.execute(f"{_ALL} {where}", tuple(values))
+            return [understood(Change, dict(zip(COLUMNS, row, strict=True))) for row in rows]
+
+        return await self._database.run(work)
+
+
+def _known(connection: sqlite3.Connection, change_id: UUID) -> Change | None:
+    row = connection.execute(f"{_ALL} WHERE id = ?", (str(change_id),)).fetchone()
+    return understood(Change, dict(zip(COLUMNS, row, strict=True))) if row is not None else None
+
+
+def _carried_out(connection: sqlite3.Connection, change: Change) -> Change:
+    held = _held(connection, Records.before(change))
+    if any(map(is_the_users, held.memories)) or any(map(is_the_users, held.facts)):
+        raise StorageError("This is about something of the user's own, so it was left as it is.")
+    done = rebased(change, held)
+    new = Records.after(done)
+    kept = new.guids
+    memories.delete(connection, [one.guid for one in held.memories if one.guid not in kept])
+    memories.put(connection, change.persona_id, new.memories)
+    gone = [(utc(now()), str(one.guid)) for one in held.facts if one.guid not in kept]
+    connection.executemany("UPDATE facts SET deleted_at = ? WHERE guid = ?", gone)
+    _put_facts(connection, change.persona_id, new.facts)
+    return done
+
+
+def _put_back(connection: sqlite3.Connection, change: Change) -> None:
+    old, new = Records.before(change), Records.after(change)
+    _held(connection, new)
+    made, kept = new.guids - old.guids, new.guids
+    for memory in old.memories:  # one that the user took out of the trash and made their own stays theirs
+        current = _memory(connection, memory.guid) if memory.guid not in kept else None
+        if current is not None:
+            _unchanged(memory, current)
+    for table in ("memories", "facts"):
+        connection.executemany(f"DELETE FROM {table} WHERE guid = ?", [(str(guid),) for guid in made])  # noqa: S608 - ours
+    memories.put(connection, change.persona_id, old.memories)
+    _put_facts(connection, change.persona_id, old.facts)
+
+
+def _held(connection: sqlite3.Connection, records: Records) -> Records:
+    """These records as they are now. Raises StorageError where one of them is gone, or is another by now."""
+    found_memories = [_unchanged(one, _memory(connection, one.guid)) for one in records.memories]
+    found_facts = [_unchanged(one, _fact(connection, one.guid)) for one in records.facts]
+    return Records(memories=found_memories, facts=found_facts)
+
+
+def _unchanged(one: Record, current: Record | None) -> Record:
+    title = one.content if isinstance(one, MemoryUnit) else one.fact
+    if current is None:
+        raise StorageError(f"“{title[:60]}” is no longer there, so this was left as it is.")
+    if not same(one, current):
+        raise StorageError(f"“{title[:60]}” was changed since, so this was left as it is.", "Decline it, or dream again.")
+    return current
+
+
+def _memory(connection: sqlite3.Connection, guid: UUID) -> MemoryUnit | None:
+    row = connection.execute(f"{memories.MEMORY} AND guid = ? AND deleted_at IS NULL", (str(guid),)).fetchone()
+    return understood(MemoryUnit, dict(zip(MEMORY_COLUMNS, row, strict=True))) if row is not None else None
+
+
+def _fact(connection: sqlite3.Connection, guid: UUID) -> ExtractedFact | None:
+    row = connection.execute(f"{FACT} WHERE guid = ? AND {KNOWN}", (str(guid),)).fetchone()
+    return understood(ExtractedFact, dict(zip(FACT_COLUMNS, row, strict=True))) if row is not None else None
+
+
+def _put_facts(connection: sqlite3.Connection, persona_id: str, facts: Sequence[ExtractedFact]) -> None:
+    for fact in facts:
+        row = {**cells(fact, FACT_COLUMNS), "persona_id": persona_id, "deleted_at": None}
+        if connection.execute("SELECT 1 FROM facts WHERE guid = ?", (row["guid"],)).fetchone():
+            update(connection, "facts", "guid", row)
+        else:
+            insert(connection, "facts", row)
+
+
+def _row(change: Change) -> tuple[str | None, ...]:
+    special = {"at": utc(change.at), "run_id": str(change.run_id) if change.run_id is not None else None}
+    return tuple(special[name] if name in special else storable(str(getattr(change, name))) for name in COLUMNS)

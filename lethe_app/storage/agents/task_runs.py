@@ -1,0 +1,93 @@
+"""Keeps every attempt at a task: what was tried, what it cost and what came of it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from lethe_app.domain.agent_runs import Outcome, TaskRun
+from lethe_app.domain.clock import now
+from lethe_app.storage.database import Database
+from lethe_app.storage.row_mapping import storable, understood, utc
+
+COLUMNS = tuple(TaskRun.model_fields)
+_ALL = f"SELECT {', '.join(COLUMNS)} FROM task_runs"  # noqa: S608 - names are ours
+_SET = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS if name != "id")
+# not INSERT OR REPLACE: that deletes the row first, and the changes of a run would forget whose they are
+_PUT = f"""
+INSERT INTO task_runs ({", ".join(COLUMNS)}) VALUES ({", ".join("?" * len(COLUMNS))}) ON CONFLICT (id) DO UPDATE SET {_SET}
+"""  # noqa: S608
+
+
+class TaskRuns:
+    """Every method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def put(self, run: TaskRun) -> None:
+        """A new one, or what has become of one that is known."""
+        row = _row(run)
+        await self._database.run(lambda connection: connection.execute(_PUT, row))
+
+    async def get(self, run_id: UUID) -> TaskRun | None:
+        """None if there is none."""
+
+        def work(connection: sqlite3.Connection) -> TaskRun | None:
+            row = connection.execute(f"{_ALL} WHERE id = ?", (str(run_id),)).fetchone()
+            return _run(row) if row else None
+
+        return await self._database.run(work)
+
+    async def of(self, persona_id: str, task: str = "", limit: int = 50, before: datetime | None = None) -> list[TaskRun]:
+        """The newest of a persona, of one task unless that is empty; `before` leaves out what began at or after a moment."""
+        where, values = ("AND task = ?", (persona_id, task)) if task else ("", (persona_id,))
+        values = (*values, utc(before) if before is not None else "9999", limit)
+        return await self._read(f"WHERE persona_id = ? {where} AND began < ? ORDER BY began DESC LIMIT ?", values)
+
+    async def newest(self, limit: int = 100, before: datetime | None = None) -> list[TaskRun]:
+        """Of all personas, newest first; only those that began before a moment, where one is given."""
+        until = utc(before) if before is not None else "9999"
+        return await self._read("WHERE began < ? ORDER BY began DESC LIMIT ?", (until, limit))
+
+    async def since(self, persona_id: str, moment: datetime) -> list[TaskRun]:
+        """All that a persona began at or after a moment, oldest first."""
+        return await self._read("WHERE persona_id = ? AND began >= ? ORDER BY began", (persona_id, utc(moment)))
+
+    async def close_lost(self, still_open: Collection[UUID] = ()) -> int:
+        """Runs that were under way when the program ended are over; returns how many there were. Some may go on already."""
+        is_over = "outcome IS NULL AND id NOT IN (SELECT value FROM json_each(?))"
+        question = f"UPDATE task_runs SET outcome = ?, ended = ? WHERE {is_over}"  # noqa: S608 - names are ours
+        values = (Outcome.LOST.value, utc(now()), json.dumps([str(one) for one in still_open]))
+        return await self._database.run(lambda connection: connection.execute(question, values).rowcount)
+
+    async def _read(self, where: str, values: Sequence[object]) -> list[TaskRun]:
+        def work(connection: sqlite3.Connection) -> list[TaskRun]:
+            return [_run(row) for row in connection.execute(f"{_ALL} {where}", tuple(values))]
+
+        return await self._database.run(work)
+
+
+def _row(run: TaskRun) -> tuple[str | int | None, ...]:
+    """In the order of the columns."""
+    made = storable(json.dumps([one.model_dump(mode="json") for one in run.made], ensure_ascii=False))
+    special = {
+        "id": str(run.id),
+        "began": utc(run.began),
+        "ended": utc(run.ended) if run.ended is not None else None,
+        "outcome": run.outcome.value if run.outcome is not None else None,
+        "made": made,
+    }
+    return tuple(special.get(name) if name in special else _plain(getattr(run, name)) for name in COLUMNS)
+
+
+def _plain(value: object) -> str | int:
+    return int(value) if isinstance(value, int) else storable(str(value))
+
+
+def _run(row: tuple[object, ...]) -> TaskRun:
+    values = dict(zip(COLUMNS, row, strict=True))
+    return understood(TaskRun, {**values, "made": json.loads(str(values["made"]))})

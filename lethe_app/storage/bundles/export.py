@@ -1,0 +1,140 @@
+"""Gathers all that belongs to a persona, to be packed for another home; what lies in the trash does not come along."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from lethe_app.domain.bundle import Conversation, Forgotten, Holds, KeptMessage, KeptPart, KeptSession, KeptTurn, Past
+from lethe_app.domain.chat import ChatSession, Message
+from lethe_app.domain.facts import ExtractedFact
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.errors import DatabaseDamaged
+from lethe_app.storage.chats import messages
+from lethe_app.storage.chats.branches import nearest_live
+from lethe_app.storage.chats.sessions import SESSION
+from lethe_app.storage.database import Database
+from lethe_app.storage.memory.facts import FACT, FACT_COLUMNS
+from lethe_app.storage.memory.memories import MEMORY
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, understood
+
+WORLDS, SCRATCH = "worlds", "scratch"
+"""Keys of a conversation's state that are as true in another home."""
+ALIVE = "persona_id = ? AND deleted_at IS NULL"
+SESSIONS = "SELECT guid FROM sessions JOIN memories m USING (guid) WHERE m.persona_id = ? AND m.deleted_at IS NULL"
+MESSAGES = f"SELECT id FROM messages WHERE deleted_at IS NULL AND session_id IN ({SESSIONS})"  # noqa: S608 - names are ours
+HELD = {
+    "memories": f"SELECT count(*) FROM memories WHERE category <> 'chat_session' AND {ALIVE}",  # noqa: S608 - names are ours
+    "facts": f"SELECT count(*) FROM facts WHERE {ALIVE}",  # noqa: S608 - names are ours
+    "conversations": f"SELECT count(*) FROM ({SESSIONS})",  # noqa: S608 - names are ours
+    "messages": f"SELECT count(*) FROM ({MESSAGES})",  # noqa: S608 - names are ours
+}
+WORDS = f"SELECT coalesce(sum(length), 0) FROM alternatives WHERE message_id IN ({MESSAGES})"  # noqa: S608 - names are ours
+PARTS = "SELECT part, state, made_by, maker, tries, trouble FROM session_parts WHERE session_id = ?"
+TURNS = "SELECT message_id, value FROM turn_memories WHERE message_id IN (SELECT id FROM messages WHERE session_id = ?)"
+
+
+class Belongings:
+    """Every method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def held(self, persona_id: str) -> tuple[Holds, int]:
+        """How much there is, and how many characters were said."""
+
+        def work(connection: sqlite3.Connection) -> tuple[Holds, int]:
+            counts = {what: connection.execute(question, (persona_id,)).fetchone()[0] for what, question in HELD.items()}
+            (words,) = connection.execute(WORDS, (persona_id,)).fetchone()
+            return Holds(**counts), words
+
+        return await self._database.run(work)
+
+    async def past(self, persona_id: str, sources: Collection[UUID] | None) -> Past:
+        """Memories, facts and what was forgotten for good, without conversations.
+
+        Facts name the `sources` they were taken from, those that come along; None stands for all.
+        """
+
+        def work(connection: sqlite3.Connection) -> Past:
+            memories = [
+                understood(MemoryUnit, dict(zip(MEMORY_COLUMNS, row, strict=True)))
+                for row in connection.execute(f"{MEMORY} AND {ALIVE} ORDER BY rowid", (persona_id,))
+            ]
+            facts = [
+                understood(ExtractedFact, dict(zip(FACT_COLUMNS, row, strict=True)))
+                for row in connection.execute(f"{FACT} WHERE {ALIVE} ORDER BY rowid", (persona_id,))
+            ]
+            stones = connection.execute("SELECT digest, messages FROM forgotten_facts WHERE persona_id = ?", (persona_id,))
+            forgotten = [Forgotten(digest=digest, messages=json.loads(said)) for digest, said in stones]
+            if sources is None:
+                return Past(memories, facts, forgotten)
+            known = {memory.guid for memory in memories} | set(sources)
+            return Past(memories, [_with_sources(fact, known) for fact in facts], [])
+
+        return await self._database.run(work)
+
+    async def sessions(self, persona_id: str) -> list[UUID]:
+        """Oldest first."""
+        question = f"{SESSIONS} ORDER BY last_activity"
+        return await self._database.run(
+            lambda connection: [UUID(guid) for (guid,) in connection.execute(question, (persona_id,))]
+        )
+
+    async def conversation(self, guid: UUID) -> Conversation | None:
+        """The whole of one, in the order in which it was said; None if it is in the trash by now."""
+        return await self._database.run(lambda connection: _conversation(connection, str(guid)))
+
+
+def _conversation(connection: sqlite3.Connection, guid: str) -> Conversation | None:
+    row = connection.execute(SESSION, (guid,)).fetchone()
+    if row is None:
+        return None
+    *fields, last = row
+    tip = nearest_live(connection, last)
+    session = understood(ChatSession, {**dict(zip((*MEMORY_COLUMNS, *SESSION_COLUMNS), fields, strict=True)), "leaf_id": tip})
+    ids = connection.execute("SELECT id FROM messages WHERE session_id = ? AND deleted_at IS NULL ORDER BY seq", (guid,))
+    said = messages.load(connection, [id_ for (id_,) in ids])
+    turns = dict(connection.execute(TURNS, (guid,)).fetchall())
+    parts = connection.execute(PARTS, (guid,))
+    kept = KeptSession(
+        session=session,
+        worlds=_texts(_state(connection, guid, WORLDS)),
+        scratch=_pairs(_state(connection, guid, SCRATCH)),
+        parts=[understood(KeptPart, dict(zip(KeptPart.model_fields, row, strict=True))) for row in parts],
+    )
+    return Conversation(kept, [_with_turn(message, turns.get(str(message.id))) for message in said])
+
+
+def _with_turn(message: Message, turn: str | None) -> KeptMessage:
+    """A turn that another version wrote differently counts as none."""
+    try:
+        kept = KeptTurn.model_validate_json(turn) if turn is not None else None
+    except ValidationError:
+        kept = None
+    return KeptMessage(**{name: getattr(message, name) for name in Message.model_fields}, turn=kept)
+
+
+def _with_sources(fact: ExtractedFact, known: Collection[UUID]) -> ExtractedFact:
+    sources = [source for source in fact.source_memories if source in known]
+    return fact.model_copy(update={"source_memories": sources, "source_messages": []})
+
+
+def _state(connection: sqlite3.Connection, guid: str, key: str) -> object:
+    row = connection.execute("SELECT value FROM session_state WHERE session_id = ? AND key = ?", (guid, key)).fetchone()
+    try:
+        return json.loads(row[0]) if row else None
+    except ValueError as error:
+        raise DatabaseDamaged("The database holds a conversation's state that cannot be understood.") from error
+
+
+def _texts(value: object) -> list[str]:
+    return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
+
+
+def _pairs(value: object) -> dict[str, str]:
+    return {key: text for key, text in value.items() if isinstance(text, str)} if isinstance(value, dict) else {}

@@ -1,0 +1,168 @@
+"""Stores what a persona brings along from another home, in one transaction: all of it or nothing.
+
+Whatever arrives gets new ids, each the same one wherever it is named, so that it never meets what is here already.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from uuid import UUID, uuid4
+
+from lethe_app.domain.bundle import Conversation, KeptMessage, Past
+from lethe_app.storage.bundles.export import SCRATCH, WORLDS
+from lethe_app.storage.chats.message_position import owe, settle
+from lethe_app.storage.database import Database
+from lethe_app.storage.memory.facts import FACT_COLUMNS
+from lethe_app.storage.row_mapping import (
+    ALTERNATIVE_COLUMNS,
+    MEMORY_COLUMNS,
+    MESSAGE_COLUMNS,
+    SESSION_COLUMNS,
+    Cell,
+    cells,
+    insert,
+    storable,
+)
+
+UUIDS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+class NewIds:
+    """From the ids in the file to those in this home; what is not in the file keeps the id it has."""
+
+    def __init__(self, past: Past, others: Mapping[UUID, UUID]) -> None:
+        """`others` are ids that were exchanged already, such as those of world entries."""
+        talks = past.conversations
+        known = [
+            *(memory.guid for memory in past.memories),
+            *(fact.guid for fact in past.facts),
+            *(talk.kept.session.guid for talk in talks),
+            *(message.id for talk in talks for message in talk.messages),
+        ]
+        self._new = {str(old): str(new) for old, new in others.items()} | {str(old): str(uuid4()) for old in known}
+
+    def of(self, old: UUID | str | None) -> str | None:
+        return self._new.get(str(old), str(old)) if old is not None else None
+
+    def all(self, old: Iterable[UUID]) -> str:
+        """A list of ids as it lies in a row."""
+        return json.dumps([self.of(one) for one in old])
+
+    def within(self, text: str) -> str:
+        """A record as text, with every id in it exchanged."""
+        return UUIDS.sub(lambda found: self._new.get(found[0], found[0]), text)
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Somebody whose files are in this home by now."""
+
+    persona_id: str
+    past: Past
+    entries: Mapping[UUID, UUID]
+    """Ids of world entries in this home by those in the file; `worlds` are the same for their names."""
+    worlds: Mapping[str, str]
+    speaker: Callable[[str], str]
+    """Who speaks, by the name in this home for that in the file."""
+    house: Mapping[tuple[str, str], object]
+    """For the house's state, by scope and key."""
+
+
+class Arrivals:
+    """Lets somebody in."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def let_in(self, enter: Callable[[], Arrival], check: Callable[[float], None]) -> None:
+        """`enter` writes the files, within the transaction; `check` hears how far it is, and may raise to have all undone."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            arrival = enter()
+            ids = NewIds(arrival.past, arrival.entries)
+            _store(connection, arrival, ids, check)
+            _store_habits(connection, arrival.house, ids)
+            check(1.0)
+
+        await self._database.run(work)
+
+
+def _store(connection: sqlite3.Connection, arrival: Arrival, ids: NewIds, check: Callable[[float], None]) -> None:
+    persona_id, past = arrival.persona_id, arrival.past
+    for memory in past.memories:
+        own: dict[str, Cell] = {"guid": ids.of(memory.guid), "path": ""}  # of another computer, or of a stranger's choice
+        insert(connection, "memories", {**cells(memory, MEMORY_COLUMNS), **own, "persona_id": persona_id})
+    for fact in past.facts:
+        named: dict[str, Cell] = {
+            "guid": ids.of(fact.guid),
+            "superseded_by": ids.of(fact.superseded_by),
+            "source_memories": ids.all(fact.source_memories),
+            "source_messages": ids.all(fact.source_messages),
+        }
+        insert(connection, "facts", {**cells(fact, FACT_COLUMNS), **named, "persona_id": persona_id})
+    for stone in past.forgotten:
+        connection.execute(
+            "INSERT OR REPLACE INTO forgotten_facts (persona_id, digest, messages) VALUES (?, ?, ?)",
+            (persona_id, storable(stone.digest), ids.all(stone.messages)),
+        )
+    for number, talk in enumerate(past.conversations):
+        check(number / len(past.conversations))
+        _store_conversation(connection, arrival, talk, ids)
+
+
+def _store_habits(connection: sqlite3.Connection, places: Mapping[tuple[str, str], object], ids: NewIds) -> None:
+    """What goes into the house's state, by scope and key; what is empty is passed over."""
+    for (scope, key), values in places.items():
+        if values:
+            text = storable(ids.within(json.dumps(values, ensure_ascii=False)))
+            row = (storable(scope), storable(key), text)
+            connection.execute("INSERT OR REPLACE INTO house_state (scope, key, value) VALUES (?, ?, ?)", row)
+
+
+def _store_conversation(connection: sqlite3.Connection, arrival: Arrival, talk: Conversation, ids: NewIds) -> None:
+    session, persona_id, speaker = talk.kept.session, arrival.persona_id, arrival.speaker
+    guid = str(ids.of(session.guid))
+    memory, row = cells(session, MEMORY_COLUMNS), cells(session, SESSION_COLUMNS)
+    insert(connection, "memories", {**memory, "guid": guid, "path": "", "persona_id": persona_id})
+    own: dict[str, Cell] = {"guid": guid, "persona_id": persona_id, "user_id": speaker(session.user_id), "last_activity": ""}
+    own["guests"] = "[]"  # who has the same file name here may be somebody else
+    insert(connection, "sessions", {**row, **own})
+    for seq, message in enumerate(talk.messages, start=1):
+        _store_message(connection, guid, seq, message, ids, speaker)
+    last = talk.messages[-1].id if talk.messages else None
+    connection.execute("UPDATE sessions SET tip_id = ? WHERE guid = ?", (ids.of(session.leaf_id or last), guid))
+    for part in talk.kept.parts:
+        insert(connection, "session_parts", {**cells(part, type(part).model_fields), "session_id": guid})
+    worlds = [arrival.worlds[name] for name in talk.kept.worlds if name in arrival.worlds]
+    state = {WORLDS: worlds, SCRATCH: talk.kept.scratch}
+    for key, value in state.items():
+        if value:
+            text = storable(json.dumps(value, ensure_ascii=False))
+            insert(connection, "session_state", {"session_id": guid, "key": key, "value": text})
+    settle(connection, guid)
+    owe(connection, guid)
+
+
+def _store_message(
+    connection: sqlite3.Connection, session: str, seq: int, message: KeptMessage, ids: NewIds, speaker: Callable[[str], str]
+) -> None:
+    id_ = str(ids.of(message.id))
+    own: dict[str, Cell] = {
+        "id": id_,
+        "session_id": session,
+        "parent_id": ids.of(message.parent_id),
+        "speaker": speaker(message.speaker),
+        "shown": min(message.shown, len(message.alternatives) - 1),
+        "seq": seq,
+    }
+    insert(connection, "messages", {**cells(message, MESSAGE_COLUMNS), **own})
+    for position, alternative in enumerate(message.alternatives):
+        row = cells(alternative, ALTERNATIVE_COLUMNS)
+        insert(connection, "alternatives", {**row, "message_id": id_, "position": position, "length": len(str(row["content"]))})
+    if message.turn is not None:
+        text = storable(ids.within(json.dumps(message.turn.model_dump(mode="json"), ensure_ascii=False)))
+        insert(connection, "turn_memories", {"message_id": id_, "value": text})

@@ -1,0 +1,1 @@
+"""Sessions, messages, receipts and archive jobs."""

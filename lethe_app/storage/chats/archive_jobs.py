@@ -1,0 +1,137 @@
+"""Keeps the work of archiving, so that a program that ends in the middle goes on where it was."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from lethe_app.domain.chat import ChatSession, PartRecord, PartState, SessionPart
+from lethe_app.domain.facts import MadeBy
+from lethe_app.storage.chats.branches import standing
+from lethe_app.storage.database import Database
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, cells, storable, update
+
+COLUMNS = "session_id, part, state, made_by, maker, tries, trouble"
+ORDER = {part: number for number, part in enumerate(SessionPart)}
+BEGIN = """
+INSERT INTO session_parts (session_id, part, state, made_by, maker, tries, trouble) VALUES (?, ?, 'pending', 'rules', '', 0, '')
+ON CONFLICT (session_id, part) DO UPDATE SET state = 'pending', tries = 0, trouble = '' WHERE made_by <> 'user'
+"""
+PUT = f"""
+INSERT INTO session_parts ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (session_id, part) DO UPDATE SET state = excluded.state, made_by = excluded.made_by, maker = excluded.maker,
+    tries = excluded.tries, trouble = excluded.trouble
+WHERE made_by <> 'user' OR excluded.made_by = 'user'
+"""  # noqa: S608 - names are ours
+OF_SESSION = f"SELECT {COLUMNS} FROM session_parts WHERE session_id = ?"  # noqa: S608 - names are ours
+
+
+class Parts:
+    """Every method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def begin(self, session_id: UUID, parts: Iterable[SessionPart] = SessionPart, *, archive: bool = True) -> None:
+        """Note all that is to be done for a session and mark it as archived; parts the user wrote stay as they are.
+
+        What a model made of a session that then went on does not tell of all of it: it counts as made by rules, which may make
+        it anew. Of one that did not go on it stands until a model makes it again. Raises `StorageError` for one that is gone.
+        """
+        here = str(session_id)
+        rows = [(here, part.value) for part in parts]
+
+        def work(connection: sqlite3.Connection) -> None:
+            standing(connection, here)
+            (went_on,) = connection.execute("SELECT archived = 0 FROM sessions WHERE guid = ?", (here,)).fetchone()
+            if archive:
+                connection.execute("UPDATE sessions SET archived = 1 WHERE guid = ?", (here,))
+            connection.executemany(BEGIN, rows)
+            if archive and went_on:
+                connection.execute(
+                    "UPDATE session_parts SET made_by = 'rules', maker = '' WHERE session_id = ? AND made_by = 'model'", (here,)
+                )
+
+        await self._database.run(work)
+
+    async def of(self, session_id: UUID) -> dict[SessionPart, PartRecord]:
+        """In the order of `SessionPart`; empty for a session that was never archived."""
+
+        def work(connection: sqlite3.Connection) -> dict[SessionPart, PartRecord]:
+            found = _records(connection.execute(OF_SESSION, (str(session_id),)))
+            return {one.part: one for one in sorted(found, key=lambda record: ORDER[record.part])}
+
+        return await self._database.run(work)
+
+    async def pending(self) -> list[PartRecord]:
+        """Everything still to be done, the newest session first."""
+        question = f"""
+            SELECT {", ".join(f"p.{name}" for name in COLUMNS.split(", "))} FROM session_parts p
+            JOIN sessions s ON s.guid = p.session_id JOIN memories m ON m.guid = s.guid
+            WHERE p.state = 'pending' AND m.deleted_at IS NULL ORDER BY s.last_activity DESC, s.guid
+        """  # noqa: S608 - names are ours
+        return await self._database.run(lambda connection: _in_order(_records(connection.execute(question))))
+
+    async def put(self, record: PartRecord) -> None:
+        """Note how far a part has come; what the user wrote is not overwritten by anybody else."""
+        await self._database.run(lambda connection: _put(connection, record))
+
+    async def fill(self, record: PartRecord, before: PartRecord | None = None, /, **fields: object) -> bool:
+        """Write fields of the session and note who did, both or neither.
+
+        With `before` only if the part is still as it was then; False if it is not. Raises `StorageError` for a session that is
+        gone.
+        """
+        here = str(record.session)
+        values = cells(ChatSession.model_validate({"persona_id": "", **fields}), fields)
+        memory = {name: value for name, value in values.items() if name in MEMORY_COLUMNS}
+        own = {name: value for name, value in values.items() if name not in MEMORY_COLUMNS}
+
+        def work(connection: sqlite3.Connection) -> bool:
+            standing(connection, here)
+            known = {one.part: one for one in _records(connection.execute(OF_SESSION, (here,)))}
+            if before is not None and known.get(record.part) != before:
+                return False
+            for table, row in (("memories", memory), ("sessions", own)):
+                if row:
+                    update(connection, table, "guid", {**row, "guid": here})
+            _put(connection, record)
+            return True
+
+        return await self._database.run(work)
+
+    async def redo(self, parts: Sequence[SessionPart], model: str = "") -> int:
+        """Have these parts made again wherever only rules made them; returns how many that are.
+
+        Not those at which this very model failed: their trouble begins with its name. How often they were tried is not
+        forgotten, for a model that dies at a part each time it is loaded would else do so for ever.
+        """
+        rows = [(part.value, f"{storable(model)}: ") for part in parts]
+
+        def work(connection: sqlite3.Connection) -> int:
+            return connection.executemany(
+                "UPDATE session_parts SET state = 'pending', trouble = '' WHERE part = ?1 AND made_by = 'rules'"
+                " AND (state = 'done' OR state = 'failed' AND substr(trouble, 1, length(?2)) <> ?2)",
+                rows,
+            ).rowcount
+
+        return await self._database.run(work)
+
+
+def _put(connection: sqlite3.Connection, record: PartRecord) -> None:
+    texts = (record.part.value, record.state.value, record.made_by.value, storable(record.maker))
+    connection.execute(PUT, (str(record.session), *texts, record.tries, storable(record.trouble)))
+
+
+def _records(rows: Iterable[tuple[str, str, str, str, str, int, str]]) -> list[PartRecord]:
+    return [
+        PartRecord(UUID(session), SessionPart(part), PartState(state), MadeBy(made_by), maker, tries, trouble)
+        for session, part, state, made_by, maker, tries, trouble in rows
+    ]
+
+
+def _in_order(records: list[PartRecord]) -> list[PartRecord]:
+    """Sessions stay in their order; within each the parts are put in theirs."""
+    sessions = {record.session: number for number, record in reversed(list(enumerate(records)))}
+    return sorted(records, key=lambda record: (sessions[record.session], ORDER[record.part]))

@@ -1,0 +1,76 @@
+"""Keeps what the user thinks of replies: thumbs, and corrections in words, each with the wording it is about."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from lethe_app.domain.agent_runs import Feedback
+from lethe_app.storage.database import Database
+from lethe_app.storage.row_mapping import storable, understood, utc
+
+COLUMNS = tuple(Feedback.model_fields)
+_ALL = f"SELECT {', '.join(COLUMNS)} FROM feedback"  # noqa: S608 - names are ours
+_PUT = f"INSERT OR REPLACE INTO feedback ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
+AT_ONCE = 500
+"""Messages asked about in one question; SQLite takes no more than some thousands."""
+
+
+class FeedbackRows:
+    """One for each wording; every method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def put(self, *all_of_them: Feedback) -> None:
+        """In the place of what was thought of the same wordings before. Of a wording that is gone, nothing is kept."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            for one in all_of_them:
+                here = (str(one.message_id), one.position)
+                if connection.execute("SELECT 1 FROM alternatives WHERE message_id = ? AND position = ?", here).fetchone():
+                    connection.execute(_PUT, _row(one))
+
+        await self._database.run(work)
+
+    async def get(self, message_id: UUID, position: int) -> Feedback | None:
+        """None where nothing was said of this wording."""
+        found = await self._read("WHERE message_id = ? AND position = ?", (str(message_id), position))
+        return found[0] if found else None
+
+    async def take_away(self, message_id: UUID, position: int) -> None:
+        """Nothing is thought of this wording any more."""
+        here = (str(message_id), position)
+        await self._database.run(lambda c: c.execute("DELETE FROM feedback WHERE message_id = ? AND position = ?", here))
+
+    async def about(self, messages: Sequence[UUID]) -> list[Feedback]:
+        """All that was said of any wording of these messages."""
+        found: list[Feedback] = []
+        for start in range(0, len(messages), AT_ONCE):
+            part = [str(one) for one in messages[start : start + AT_ONCE]]
+            found += await self._read(f"WHERE message_id IN ({', '.join('?' * len(part))})", part)
+        return found
+
+    async def of(self, persona_id: str, limit: int = 100, *, settled: bool | None = None) -> list[Feedback]:
+        """Newest first; with `settled` only that from which a dream has drawn its conclusion, or only the rest."""
+        which, values = ("AND settled = ?", (persona_id, settled)) if settled is not None else ("", (persona_id,))
+        return await self._read(f"WHERE persona_id = ? {which} ORDER BY at DESC LIMIT ?", (*values, limit))
+
+    async def settle(self, all_of_them: Iterable[Feedback]) -> None:
+        """A dream has drawn its conclusion from these."""
+        rows = [(str(one.message_id), one.position) for one in all_of_them]
+        question = "UPDATE feedback SET settled = 1 WHERE message_id = ? AND position = ?"
+        await self._database.run(lambda connection: connection.executemany(question, rows))
+
+    async def _read(self, where: str, values: Sequence[object]) -> list[Feedback]:
+        def work(connection: sqlite3.Connection) -> list[Feedback]:
+            rows = connection.execute(f"{_ALL} {where}", tuple(values))
+            return [understood(Feedback, dict(zip(COLUMNS, row, strict=True))) for row in rows]
+
+        return await self._database.run(work)
+
+
+def _row(one: Feedback) -> tuple[str | int, ...]:
+    moment, words = utc(one.at), storable(one.words)
+    return (str(one.message_id), one.position, one.persona_id, one.verdict.value, words, moment, int(one.settled))

@@ -1,0 +1,44 @@
+"""What follows from the messages of a conversation, counted anew after some moved: how many, how late, whether branched."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from datetime import datetime
+
+from lethe_app.storage.chats import messages
+from lethe_app.storage.row_mapping import utc
+
+IS_BRANCHED = """
+SELECT EXISTS (
+    SELECT 1 FROM (SELECT parent_id, lag(id) OVER (ORDER BY seq) AS above FROM messages WHERE session_id = :id)
+    WHERE parent_id IS NOT above)
+OR (SELECT tip_id FROM sessions WHERE guid = :id) IS NOT
+   (SELECT id FROM messages WHERE session_id = :id ORDER BY seq DESC LIMIT 1)
+"""
+MOMENTS = """
+SELECT time FROM messages WHERE session_id = :id
+UNION ALL SELECT a.created FROM messages m JOIN alternatives a ON a.message_id = m.id WHERE m.session_id = :id
+UNION ALL SELECT added FROM memories WHERE guid = :id AND NOT EXISTS (SELECT 1 FROM messages WHERE session_id = :id)
+"""
+
+
+def settle(connection: sqlite3.Connection, session: str) -> None:
+    """Put right what the session's row says of its messages; its tip has to be right already."""
+    here = {"id": session}
+    messages.recount(connection, session)
+    (is_branched,) = connection.execute(IS_BRANCHED, here).fetchone()
+    last = max(utc(datetime.fromisoformat(row[0])) for row in connection.execute(MOMENTS, here))
+    connection.execute("UPDATE sessions SET branched = ?, last_activity = ? WHERE guid = ?", (bool(is_branched), last, session))
+
+
+def owe(connection: sqlite3.Connection, session: str) -> None:
+    """Have everything that is found of this session made anew: its place or its source is another one."""
+    of_messages = "INSERT INTO passage_debts (kind, id) SELECT 'message', id FROM messages WHERE session_id = ?"
+    connection.execute(of_messages, (session,))
+    connection.execute("INSERT INTO passage_debts (kind, id) VALUES ('session', ?)", (session,))
+
+
+def marks(values: Sequence[object]) -> str:
+    """As many question marks as there are values."""
+    return ", ".join("?" * len(values))

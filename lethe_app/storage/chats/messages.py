@@ -1,0 +1,211 @@
+"""Reads and writes single messages and their alternatives, inside a transaction that `chats` has begun."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from lethe_app.domain.chat import Alternative, Message
+from lethe_app.errors import StorageError
+from lethe_app.storage.chats import branches
+from lethe_app.storage.row_mapping import ALTERNATIVE_COLUMNS, MESSAGE_COLUMNS, Cell, cells, insert, understood, utc
+
+MESSAGES = f"""
+SELECT {", ".join(f"m.{name}" for name in MESSAGE_COLUMNS)}, p.deleted_at IS NOT NULL
+FROM messages m LEFT JOIN messages p ON p.id = m.parent_id WHERE m.id IN (SELECT value FROM json_each(?))
+"""  # noqa: S608 - names are ours
+
+ALTERNATIVES = f"""
+SELECT message_id, {", ".join(ALTERNATIVE_COLUMNS)} FROM alternatives
+WHERE message_id IN (SELECT value FROM json_each(?)) ORDER BY message_id, position
+"""  # noqa: S608 - names are ours
+
+STANDING = """
+SELECT count(*), coalesce(sum(m.role = 'user'), 0) FROM messages m JOIN messages here ON here.session_id = m.session_id
+WHERE here.id = ? AND m.seq <= here.seq AND m.deleted_at IS NULL AND m.hidden = 0 AND m.role IN ('user', 'assistant')
+"""
+NEWEST_OF_USER = """
+SELECT m.time FROM messages m INDEXED BY messages_in_order
+WHERE m.session_id = ? AND m.deleted_at IS NULL AND m.role = 'user' AND m.id <> ? ORDER BY m.seq DESC LIMIT 1
+"""
+HAS_LATER = """
+SELECT EXISTS (
+    SELECT 1 FROM messages m JOIN sessions here ON here.guid = m.session_id JOIN memories began ON began.guid = here.guid
+    JOIN sessions s ON s.persona_id = here.persona_id AND s.guid <> here.guid JOIN memories u ON u.guid = s.guid
+    WHERE m.id = ? AND u.deleted_at IS NULL AND julianday(u.added) > julianday(began.added))
+"""
+NEWEST_SESSIONS = """
+SELECT s.guid FROM sessions s JOIN memories u USING (guid)
+WHERE s.persona_id = (SELECT persona_id FROM sessions JOIN messages h ON h.session_id = guid WHERE h.id = ?)
+    AND u.deleted_at IS NULL ORDER BY s.last_activity DESC LIMIT 8
+"""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a message stands in its conversation."""
+
+    spoken: int
+    """Messages said aloud up to it, itself included."""
+    asked: int
+    """Of these, the user's."""
+    heard_before: datetime | None
+    """When the user last wrote to the same persona before, in whatever conversation."""
+    is_latest: bool
+    """Is there no conversation with that persona that began later?"""
+
+
+ACTIVITY = "UPDATE sessions SET last_activity = max(last_activity, ?) WHERE guid = ?"
+
+
+def load(connection: sqlite3.Connection, ids: Sequence[str]) -> list[Message]:
+    """The messages with these ids in this order; a parent in the trash is replaced by the nearest one that is not."""
+    wanted = json.dumps(ids)
+    wordings: dict[str, list[dict[str, object]]] = {id_: [] for id_ in ids}
+    for message_id, *values in connection.execute(ALTERNATIVES, (wanted,)):
+        wordings[message_id].append(dict(zip(ALTERNATIVE_COLUMNS, values, strict=True)))
+    found = {}
+    for *values, is_parent_deleted in connection.execute(MESSAGES, (wanted,)):
+        row = dict(zip(MESSAGE_COLUMNS, values, strict=True))
+        if is_parent_deleted:
+            row["parent_id"] = branches.nearest_live(connection, row["parent_id"])
+        found[row["id"]] = understood(Message, {**row, "alternatives": wordings[row["id"]]})
+    return [found[id_] for id_ in ids]
+
+
+def load_one(connection: sqlite3.Connection, message_id: str) -> Message:
+    """One message that is not in the trash."""
+    session_of(connection, message_id)
+    return load(connection, [message_id])[0]
+
+
+def session_of(connection: sqlite3.Connection, message_id: str) -> str:
+    """The session of a message that is not in the trash."""
+    row = connection.execute("SELECT session_id FROM messages WHERE id = ? AND deleted_at IS NULL", (message_id,)).fetchone()
+    if row is None:
+        raise StorageError("This message is no longer there.", "It may be in the trash.")
+    return str(row[0])
+
+
+def add(connection: sqlite3.Connection, message: Message) -> Message:
+    """Store it as the child of the newest message, or of its own `parent_id`, and let the branch on display end with it."""
+    session_id = str(message.session_id)
+    where = branches.standing(connection, session_id)
+    parent, branched = where.tip, where.branched
+    if message.parent_id is not None and str(message.parent_id) != branches.nearest_live(connection, where.tip):
+        parent, branched = str(message.parent_id), True
+        if session_of(connection, parent) != session_id:
+            raise StorageError("A message cannot follow one of another conversation.")
+    (seq,) = connection.execute("SELECT coalesce(max(seq), 0) + 1 FROM messages WHERE session_id = ?", (session_id,)).fetchone()
+    shown = min(message.shown, len(message.alternatives) - 1)
+    row = cells(message, MESSAGE_COLUMNS)
+    insert(connection, "messages", {**row, "parent_id": parent, "seq": seq, "shown": shown})
+    for position, alternative in enumerate(message.alternatives):
+        insert(connection, "alternatives", _alternative_row(str(message.id), position, alternative))
+    connection.execute(
+        "UPDATE sessions SET tip_id = ?, branched = ?, message_count = message_count + ? WHERE guid = ?",
+        (str(message.id), branched, not message.hidden, session_id),
+    )
+    connection.execute(ACTIVITY, (utc(message.time), session_id))
+    return load_one(connection, str(message.id))
+
+
+def insert_above(connection: sqlite3.Connection, below: str, message: Message) -> Message:
+    """Put a message between another one and the one before that; the other moves down by one place."""
+    session_id = session_of(connection, below)
+    parent, seq = connection.execute("SELECT parent_id, seq FROM messages WHERE id = ?", (below,)).fetchone()
+    for (later,) in connection.execute(
+        "SELECT id FROM messages WHERE session_id = ? AND seq >= ? ORDER BY seq DESC", (session_id, seq)
+    ).fetchall():
+        connection.execute("UPDATE messages SET seq = seq + 1 WHERE id = ?", (later,))
+    row = cells(message, MESSAGE_COLUMNS)
+    shown = min(message.shown, len(message.alternatives) - 1)
+    insert(connection, "messages", {**row, "session_id": session_id, "parent_id": parent, "seq": seq, "shown": shown})
+    for position, alternative in enumerate(message.alternatives):
+        insert(connection, "alternatives", _alternative_row(str(message.id), position, alternative))
+    connection.execute("UPDATE messages SET parent_id = ? WHERE id = ?", (str(message.id), below))
+    recount(connection, session_id)
+    return load_one(connection, str(message.id))
+
+
+def standing(connection: sqlite3.Connection, message_id: str) -> Standing:
+    """Looks through the newest conversations only: the last one in which the user spoke is among them."""
+    spoken, asked = connection.execute(STANDING, (message_id,)).fetchone()
+    newest = connection.execute(NEWEST_SESSIONS, (message_id,)).fetchall()
+    times = [connection.execute(NEWEST_OF_USER, (guid, message_id)).fetchone() for (guid,) in newest]
+    heard = [datetime.fromisoformat(row[0]) for row in times if row]
+    (has_later,) = connection.execute(HAS_LATER, (message_id,)).fetchone()
+    return Standing(spoken, asked, max(heard, default=None), is_latest=not has_later)
+
+
+def append_alternative(connection: sqlite3.Connection, message_id: str, alternative: Alternative) -> int:
+    """One more wording, at once on display; returns its position."""
+    session_id = session_of(connection, message_id)
+    position = _count(connection, message_id)
+    insert(connection, "alternatives", _alternative_row(message_id, position, alternative))
+    connection.execute("UPDATE messages SET shown = ? WHERE id = ?", (position, message_id))
+    connection.execute(ACTIVITY, (utc(alternative.created), session_id))
+    return position
+
+
+def replace_alternative(connection: sqlite3.Connection, message_id: str, position: int, alternative: Alternative) -> None:
+    """Overwrite the wording at that position."""
+    row = _alternative_row(message_id, position, alternative)
+    done = connection.execute(
+        "UPDATE alternatives SET content = :content, thinking = :thinking, length = :length, created = :created,"
+        " model = :model, complete = :complete WHERE message_id = :message_id AND position = :position",
+        row,
+    )
+    if done.rowcount == 0:
+        raise StorageError("This message is no longer there.", "It may have been deleted.")
+
+
+def remove_alternative(connection: sqlite3.Connection, message_id: str, position: int) -> None:
+    """The ones after it move up; the one on display stays on display, or its neighbour takes its place."""
+    count = _count(connection, message_id)
+    _check_position(position, count)
+    if count == 1:
+        raise StorageError("The only wording of a message cannot be removed.", "Delete the message instead.")
+    here = (message_id, position)
+    connection.execute("DELETE FROM alternatives WHERE message_id = ? AND position = ?", here)
+    for later in range(position + 1, count):  # one by one, since two may not share a position even for a moment
+        connection.execute(
+            "UPDATE alternatives SET position = position - 1 WHERE message_id = ? AND position = ?", (message_id, later)
+        )
+    connection.execute(
+        "UPDATE messages SET shown = CASE WHEN shown > ? THEN shown - 1 ELSE min(shown, ?) END WHERE id = ?",
+        (position, count - 2, message_id),
+    )
+
+
+def show(connection: sqlite3.Connection, message_id: str, position: int) -> None:
+    """Put the wording at that position on display."""
+    session_of(connection, message_id)
+    _check_position(position, _count(connection, message_id))
+    connection.execute("UPDATE messages SET shown = ? WHERE id = ?", (position, message_id))
+
+
+def recount(connection: sqlite3.Connection, session_id: str) -> None:
+    """How many messages of the session the user could see."""
+    connection.execute(
+        "UPDATE sessions SET message_count ="
+        " (SELECT count(*) FROM messages WHERE session_id = :id AND deleted_at IS NULL AND hidden = 0) WHERE guid = :id",
+        {"id": session_id},
+    )
+
+
+def _alternative_row(message_id: str, position: int, alternative: Alternative) -> dict[str, Cell]:
+    row = cells(alternative, ALTERNATIVE_COLUMNS)
+    return {**row, "message_id": message_id, "position": position, "length": len(str(row["content"]))}
+
+
+def _count(connection: sqlite3.Connection, message_id: str) -> int:
+    return int(connection.execute("SELECT count(*) FROM alternatives WHERE message_id = ?", (message_id,)).fetchone()[0])
+
+
+def _check_position(position: int, count: int) -> None:
+    if not 0 <= position < count:
+        raise StorageError(f"The message has {count} wordings, so there is no number {position + 1}.")

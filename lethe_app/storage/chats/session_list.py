@@ -1,0 +1,182 @@
+"""What a list of sessions shows of each, read for thousands of them in one go."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from datetime import datetime
+from uuid import UUID
+
+from lethe_app.domain.chat import PartState, SessionPart, SessionSummary
+from lethe_app.domain.facts import MadeBy
+from lethe_app.domain.list_items import Maker, SessionLine, folded
+from lethe_app.errors import DatabaseDamaged
+from lethe_app.storage.database import Database
+from lethe_app.storage.row_mapping import of_values
+
+PREVIEW_CHARACTERS = 160
+
+# The tip itself is nearly always what a preview shows; only when it is hidden or deleted the chain above it is climbed.
+SUMMARIES = """
+SELECT s.guid, s.persona_id, m.name, m.added, s.last_activity, s.message_count, s.archived, m.sticky, coalesce(
+    (SELECT substr(a.content, 1, :preview) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
+     WHERE t.id = s.tip_id AND t.deleted_at IS NULL AND t.hidden = 0),
+    (WITH RECURSIVE up (id, parent_id, unseen, shown) AS (
+        SELECT id, parent_id, hidden OR deleted_at IS NOT NULL, shown FROM messages WHERE id = s.tip_id
+        UNION ALL
+        SELECT t.id, t.parent_id, t.hidden OR t.deleted_at IS NOT NULL, t.shown
+        FROM up JOIN messages t ON t.id = up.parent_id WHERE up.unseen)
+     SELECT substr(a.content, 1, :preview) FROM up JOIN alternatives a ON a.message_id = up.id AND a.position = up.shown
+     WHERE NOT up.unseen),
+    ''), coalesce(
+    (SELECT substr(a.content, 1, :preview) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
+     WHERE t.session_id = s.guid AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'user' ORDER BY t.seq LIMIT 1),
+    ''), s.guests
+FROM sessions s JOIN memories m USING (guid)
+WHERE {which} AND (m.deleted_at IS NOT NULL) = :deleted
+ORDER BY s.last_activity DESC, s.rowid DESC LIMIT :most
+"""
+EARLIER = """
+s.guid IN (
+    WITH older AS (
+        SELECT e.guid, k.sticky, julianday(k.added) AS began FROM sessions e JOIN memories k USING (guid)
+        WHERE e.persona_id = :persona AND e.guid <> :guid AND k.deleted_at IS NULL AND began <= julianday(:moment)
+            AND EXISTS (SELECT 1 FROM messages t
+                        WHERE t.session_id = e.guid AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'user'))
+    SELECT guid FROM older WHERE sticky
+    UNION SELECT guid FROM (SELECT guid FROM older ORDER BY began DESC LIMIT :near))
+"""
+WHICH = ("true", "s.persona_id = :persona", EARLIER, "NOT s.archived")
+OF_ALL, OF_ONE, BEFORE, UNARCHIVED = (SUMMARIES.format(which=which) for which in WHICH)
+"""Of all and of one are two questions, because only the second can follow the index from the newest on."""
+
+
+def listed(connection: sqlite3.Connection, persona_id: str | None, deleted: bool, most: int | None) -> list[SessionSummary]:
+    """Of one persona or of all, newest activity first, no more than `most`; those in the trash instead if `deleted`."""
+    values = {
+        "persona": persona_id,
+        "deleted": deleted,
+        "preview": PREVIEW_CHARACTERS,
+        "most": -1 if most is None else most,
+    }
+    return [_summary(row) for row in connection.execute(OF_ALL if persona_id is None else OF_ONE, values)]
+
+
+def before(connection: sqlite3.Connection, persona_id: str, guid: str, moment: str, most: int) -> list[SessionSummary]:
+    """Those but `guid` that began up to a moment (to the millisecond) and in which the user said something.
+
+    The newest `most` of them, and all sticky ones.
+    """
+    values = {"persona": persona_id, "guid": guid, "moment": moment, "near": most}
+    common = {"deleted": False, "preview": PREVIEW_CHARACTERS, "most": -1}
+    return [_summary(row) for row in connection.execute(BEFORE, values | common)]
+
+
+def unarchived(connection: sqlite3.Connection) -> list[SessionSummary]:
+    """Sessions of all personas that are not archived, newest activity first."""
+    values = {"deleted": False, "preview": 0, "most": -1}
+    return [_summary(row) for row in connection.execute(UNARCHIVED, values)]
+
+
+def _summary(row: tuple[str, str, str, str, str, int, int, int, str, str, str]) -> SessionSummary:
+    guid, persona_id, title, added, last_activity, count, archived, sticky, preview, first_words, guests = row
+    try:
+        return SessionSummary(
+            UUID(guid),
+            persona_id,
+            title,
+            datetime.fromisoformat(added),
+            datetime.fromisoformat(last_activity).astimezone(),
+            count,
+            bool(archived),
+            bool(sticky),
+            " ".join(preview.split()),
+            " ".join(first_words.split()),
+            tuple(json.loads(guests)),
+        )
+    except (TypeError, ValueError) as error:
+        raise DatabaseDamaged(
+            f"The database holds a conversation that cannot be understood ({error}).",
+            "Restore a backup, or delete what cannot be shown.",
+        ) from error
+
+
+FIRST_WORDS = 80
+# Who made what is read in one go and put together here: 5,000 small questions cost more.
+PARTS = """
+SELECT p.session_id, p.part, p.state, p.made_by FROM session_parts p JOIN sessions s ON s.guid = p.session_id
+WHERE s.persona_id = ?
+"""
+PARTS_OF_SOME = "SELECT session_id, part, state, made_by FROM session_parts WHERE session_id"
+LINES = """
+SELECT s.guid, m.name, m.content, m.keywords_main, m.added, s.last_activity, s.message_count, s.relevance, s.is_roleplay,
+    m.sticky, m.protected, s.archived, CASE WHEN m.name <> '' THEN '' ELSE coalesce(
+        (SELECT substr(a.content, 1, ?3) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
+         WHERE t.session_id = s.guid AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'user' ORDER BY t.seq LIMIT 1),
+        (SELECT substr(a.content, 1, ?3) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
+         WHERE t.session_id = s.guid AND t.deleted_at IS NULL AND t.hidden = 0 ORDER BY t.seq LIMIT 1), '') END
+FROM sessions s JOIN memories m USING (guid)
+WHERE s.persona_id = ?1 AND (?2 IS NULL OR s.guid = ?2) AND m.deleted_at IS NULL
+ORDER BY s.last_activity DESC, s.rowid DESC LIMIT ?4
+"""
+
+
+class SessionLines:
+    """Every method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def of(self, persona_id: str, only: str | None = None, most: int | None = None) -> list[SessionLine]:
+        """Newest activity first, no more than `most`; with `only` just that one."""
+
+        def work(connection: sqlite3.Connection) -> list[SessionLine]:
+            rows = connection.execute(LINES, (persona_id, only, FIRST_WORDS, -1 if most is None else most)).fetchall()
+            if only is None and most is None:
+                parts = connection.execute(PARTS, (persona_id,)).fetchall()
+            else:
+                parts = of_values(connection, PARTS_OF_SOME, [row[0] for row in rows])
+            made: dict[str, list[tuple[str, str, str]]] = {}
+            for guid, part, state, made_by in parts:
+                made.setdefault(guid, []).append((part, state, made_by))
+            return [_line(row, made.get(row[0], [])) for row in rows]
+
+        return await self._database.run(work)
+
+
+def _line(row: tuple[str, ...], parts: list[tuple[str, str, str]]) -> SessionLine:
+    guid, name, content, keywords, added, last, count, relevance, *flags, first = row
+    is_roleplay, sticky, protected, archived = map(bool, flags)
+    try:
+        return SessionLine(
+            guid,
+            name,
+            " ".join(first.split()),
+            folded(name, first, content, keywords),
+            datetime.fromisoformat(added).timestamp(),
+            datetime.fromisoformat(last).timestamp(),
+            int(count),
+            int(relevance),
+            is_roleplay,
+            sticky,
+            protected,
+            archived,
+            _maker(parts),
+            sum(state == PartState.FAILED for _part, state, _by in parts),
+            sum(state == PartState.PENDING for _part, state, _by in parts),
+        )
+    except (KeyError, ValueError) as error:
+        raise DatabaseDamaged(
+            f"The database holds a conversation that cannot be understood ({error}).",
+            "Restore a backup, or delete what cannot be shown.",
+        ) from error
+
+
+def _maker(parts: list[tuple[str, str, str]]) -> Maker:
+    """Who told of it: the user if they wrote anything, else the model if it made the summary."""
+    by = {part: made_by for part, _state, made_by in parts}
+    if not by:
+        return Maker.NOBODY
+    if MadeBy.USER in by.values():
+        return Maker.USER
+    return Maker.MODEL if by.get(SessionPart.SUMMARY) == MadeBy.MODEL else Maker.RULES

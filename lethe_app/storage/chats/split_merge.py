@@ -1,0 +1,128 @@
+"""Makes one conversation of several: their messages one after the other, and what was written of each kept together."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from lethe_app.errors import StorageError
+from lethe_app.storage.chats import branches
+from lethe_app.storage.chats.message_position import owe, settle
+from lethe_app.storage.row_mapping import Cell, storable, update
+
+TOLD = """
+SELECT m.name, m.content, m.keywords_main, m.sticky, m.protected, m.enabled, s.future_goals, s.relevance, s.is_roleplay,
+    s.archived FROM memories m JOIN sessions s USING (guid) WHERE m.guid = ?
+"""
+PARTS = ("title", "summary", "keywords", "goals", "relevance", "roleplay")
+"""What can be in the user's own words."""
+OF_USER = """
+INSERT INTO session_parts (session_id, part, state, made_by, maker, tries, trouble)
+SELECT ?, part, 'done', 'user', '', 0, '' FROM session_parts WHERE session_id = ? AND made_by = 'user'
+ON CONFLICT (session_id, part) DO UPDATE SET state = 'done', made_by = 'user', maker = '', tries = 0, trouble = ''
+"""
+SOURCES = """
+SELECT guid, source_memories, source_messages FROM facts
+WHERE EXISTS (SELECT 1 FROM json_each(source_memories) WHERE value = ?)
+"""
+
+
+def in_order(connection: sqlite3.Connection, guids: Sequence[str]) -> list[str]:
+    """The conversations as they began. Raises StorageError if they cannot become one."""
+    if len(guids) < 2:
+        raise StorageError("It takes two conversations to make one of them.")
+    began, personas = {}, set()
+    for guid in guids:
+        branches.standing(connection, guid)
+        added, persona = connection.execute(
+            "SELECT m.added, s.persona_id FROM memories m JOIN sessions s USING (guid) WHERE m.guid = ?", (guid,)
+        ).fetchone()
+        began[guid] = datetime.fromisoformat(added)
+        personas.add(persona)
+    if len(personas) > 1:
+        raise StorageError("Only conversations with one persona can become one.")
+    return sorted(guids, key=lambda guid: began[guid])
+
+
+def join(connection: sqlite3.Connection, guids: Sequence[str]) -> None:
+    """Everything of the later ones goes to the first; they are gone afterwards."""
+    kept, *others = guids
+    told = _told(connection, guids)
+    for other in others:
+        _append(connection, kept, other)
+        connection.execute(OF_USER, (kept, other))
+        rename_sources(connection, other, None, kept)
+        connection.execute("DELETE FROM memories WHERE guid = ?", (other,))
+    for table, row in told.items():
+        update(connection, table, "guid", {**row, "guid": kept})
+    settle(connection, kept)
+    owe(connection, kept)
+
+
+def _append(connection: sqlite3.Connection, kept: str, other: str) -> None:
+    """Whatever began the other follows what ended the first."""
+    tip, next_tip = branches.standing(connection, kept).tip, branches.standing(connection, other).tip
+    (last,) = connection.execute("SELECT coalesce(max(seq), 0) FROM messages WHERE session_id = ?", (kept,)).fetchone()
+    (first,) = connection.execute("SELECT coalesce(min(seq), 1) FROM messages WHERE session_id = ?", (other,)).fetchone()
+    connection.execute("UPDATE messages SET parent_id = ? WHERE session_id = ? AND parent_id IS NULL", (tip, other))
+    connection.execute(
+        "UPDATE messages SET session_id = ?, seq = seq + ? WHERE session_id = ?", (kept, max(0, last + 1 - first), other)
+    )
+    connection.execute("UPDATE sessions SET tip_id = ? WHERE guid = ?", (next_tip or tip, kept))
+
+
+def _told(connection: sqlite3.Connection, guids: Sequence[str]) -> dict[str, dict[str, Cell]]:
+    """What is told of all of them together; the user's own words come before what was made."""
+    rows = [connection.execute(TOLD, (guid,)).fetchone() for guid in guids]
+    names, texts, words, sticky, protected, enabled, goals, relevance, roleplay, archived = zip(*rows, strict=True)
+    own = {part: _by_user(connection, guids, part) for part in PARTS}
+
+    def chosen(part: str, values: Sequence[Cell]) -> list[Cell]:
+        return [value for value, guid in zip(values, guids, strict=True) if guid in own[part]] or list(values)
+
+    titles = [name for name in dict.fromkeys(chosen("title", names)) if name]
+    summaries = [text for text in texts if str(text).strip()]
+    return {
+        "memories": {
+            "name": " · ".join(map(str, titles)) if own["title"] else str(titles[0]) if titles else "",
+            "content": "\n\n".join(summaries),
+            "keywords_main": _united(words),
+            "sticky": max(sticky),
+            "protected": max(protected),
+            "enabled": max(enabled),
+        },
+        "sessions": {
+            "future_goals": _united(goals),
+            "relevance": max(int(str(value)) for value in chosen("relevance", relevance)),
+            "is_roleplay": max(int(str(value)) for value in chosen("roleplay", roleplay)),
+            "archived": min(archived),
+        },
+    }
+
+
+def _by_user(connection: sqlite3.Connection, guids: Sequence[str], part: str) -> set[str]:
+    rows = connection.execute("SELECT session_id FROM session_parts WHERE part = ? AND made_by = 'user'", (part,))
+    return {guid for (guid,) in rows}.intersection(guids)
+
+
+def _united(lists: Sequence[str]) -> str:
+    return storable(json.dumps(list(dict.fromkeys(word for each in lists for word in json.loads(each))), ensure_ascii=False))
+
+
+def rename_sources(connection: sqlite3.Connection, old: str, moved: Collection[str] | None, new: str) -> None:
+    """Facts that were taken from the moved messages of `old`, or from any of it, were taken from `new`."""
+    gone = set(moved) if moved is not None else None
+    for guid, memories, said in connection.execute(SOURCES, (old,)).fetchall():
+        lines = set(json.loads(said))
+        if gone is None:
+            put = [new]
+        elif lines & gone:
+            put = [old, new] if lines - gone else [new]
+        else:
+            continue
+        sources = [one for source in json.loads(memories) for one in (put if source == old else [source])]
+        connection.execute(
+            "UPDATE facts SET source_memories = ? WHERE guid = ?", (json.dumps(list(dict.fromkeys(sources))), guid)
+        )

@@ -1,0 +1,179 @@
+"""What conversations were before they were split or joined, and how they become that again whatever was said since."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from lethe_app.domain.changes import Before, Place, Row, Told
+from lethe_app.domain.chat import SessionPart
+from lethe_app.storage.chats.branches import standing
+from lethe_app.storage.chats.message_position import marks, owe, settle
+from lethe_app.storage.chats.split_merge import SOURCES, rename_sources
+from lethe_app.storage.database import Database
+from lethe_app.storage.row_mapping import Cell, insert, update
+
+TABLES = {"memories": "guid", "sessions": "guid", "session_parts": "session_id", "session_state": "session_id"}
+"""Where the rows of a session lie, and by which column they are found; each only after the one it refers to."""
+ASIDE = 2**40
+"""Added to the place of a message while others take theirs."""
+
+
+def snapshot(connection: sqlite3.Connection, sessions: Sequence[str], made: Sequence[str] = ()) -> Before:
+    """These sessions as they are now; `made` are about to be made of them."""
+    rows = {
+        table: _rows(connection, f"SELECT * FROM {table} WHERE {key} IN ({marks(sessions)})", sessions)  # noqa: S608 - ours
+        for table, key in TABLES.items()
+    }
+    places = connection.execute(
+        f"SELECT id, session_id, parent_id, seq FROM messages WHERE session_id IN ({marks(sessions)})",  # noqa: S608 - ours
+        sessions,
+    )
+    kept = [Place(*row) for row in places]
+    sources = {guid: named for one in sessions for guid, named, _said in connection.execute(SOURCES, (one,))}
+    known = tuple(map(UUID, sessions))
+    return Before(known[0], known, tuple(map(UUID, made)), rows, kept, sources)
+
+
+def put_back(connection: sqlite3.Connection, before: Before) -> None:
+    """Messages, records and sources as they were; what was said since goes with what it answers."""
+    sessions = [str(guid) for guid in before.sessions]
+    tips = _tips(connection, [*sessions, *map(str, before.made)])
+    _put_rows(connection, before.rows)
+    homes = _put_places(connection, before)
+    for guid in map(str, before.made):
+        rename_sources(connection, guid, None, str(before.kept))
+        connection.execute("DELETE FROM memories WHERE guid = ?", (guid,))
+    for fact, named in before.sources.items():
+        connection.execute("UPDATE facts SET source_memories = ? WHERE guid = ?", (named, fact))
+    known = {place.id for place in before.places}
+    for tip in tips:
+        if tip not in known and tip in homes:  # said since then
+            connection.execute("UPDATE sessions SET tip_id = ? WHERE guid = ?", (tip, homes[tip]))
+    for row in before.rows["sessions"]:
+        settle(connection, str(row["guid"]))
+        owe(connection, str(row["guid"]))
+        late = "UPDATE sessions SET last_activity = max(last_activity, ?) WHERE guid = ?"
+        connection.execute(late, (row["last_activity"], row["guid"]))
+
+
+def _tips(connection: sqlite3.Connection, sessions: Sequence[str]) -> list[str]:
+    question = f"SELECT tip_id FROM sessions WHERE guid IN ({marks(sessions)}) AND tip_id IS NOT NULL"  # noqa: S608 - ours
+    return [tip for (tip,) in connection.execute(question, sessions)]
+
+
+def _put_rows(connection: sqlite3.Connection, rows: Mapping[str, Sequence[Row]]) -> None:
+    for table, key in TABLES.items():
+        is_one = key == "guid"
+        if not is_one:
+            guids = [row["guid"] for row in rows["sessions"]]
+            connection.execute(f"DELETE FROM {table} WHERE {key} IN ({marks(guids)})", guids)  # noqa: S608 - names are ours
+        for row in rows[table]:
+            there = connection.execute(f"SELECT 1 FROM {table} WHERE {key} = ?", (row[key],)).fetchone()  # noqa: S608 - ours
+            if is_one and there:
+                update(connection, table, key, row)
+            else:
+                insert(connection, table, row)
+
+
+def _put_places(connection: sqlite3.Connection, before: Before) -> dict[str, str]:
+    """Every message where it stood, and new ones below the one they follow; the session of each, as it is now."""
+    sessions = [str(guid) for guid in (*before.sessions, *before.made)]
+    found = connection.execute(
+        f"SELECT id, session_id, parent_id FROM messages WHERE session_id IN ({marks(sessions)}) ORDER BY seq",  # noqa: S608
+        sessions,
+    ).fetchall()
+    there = {id_ for id_, _session, _parent in found}
+    was = {place.id: place for place in before.places}
+    connection.execute(
+        f"UPDATE messages SET seq = seq + {ASIDE} WHERE session_id IN ({marks(sessions)})",  # noqa: S608 - names are ours
+        sessions,
+    )
+    homes = {id_: was[id_].session for id_ in there if id_ in was}
+    ends: dict[str, int] = {}
+    for place in before.places:
+        ends[place.session] = max(ends.get(place.session, 0), place.seq)
+    connection.executemany(
+        "UPDATE messages SET session_id = ?, parent_id = ?, seq = ? WHERE id = ?",
+        [(was[id_].session, _standing(was, there, was[id_].parent), was[id_].seq, id_) for id_ in homes],
+    )
+    for id_, session, parent in found:
+        if id_ not in was:
+            home = homes.get(parent) or (session if session not in map(str, before.made) else str(before.kept))
+            ends[home] = ends.get(home, 0) + 1
+            homes[id_] = home
+            connection.execute("UPDATE messages SET session_id = ?, seq = ? WHERE id = ?", (home, ends[home], id_))
+    return homes
+
+
+def _standing(was: Mapping[str, Place], there: set[str], parent: str | None) -> str | None:
+    """The parent, or the nearest one above it that was not purged meanwhile."""
+    while parent is not None and parent not in there:
+        parent = was[parent].parent if parent in was else None
+    return parent
+
+
+def _rows(connection: sqlite3.Connection, question: str, values: Sequence[str]) -> list[Row]:
+    found = connection.execute(question, values)
+    names = [column[0] for column in found.description]
+    return [dict(zip(names, row, strict=True)) for row in found]
+
+
+COLUMNS: dict[SessionPart, dict[str, tuple[str, ...]]] = {
+    SessionPart.TITLE: {"memories": ("name",)},
+    SessionPart.SUMMARY: {"memories": ("content",)},
+    SessionPart.KEYWORDS: {"memories": ("keywords_main", "enabled")},
+    SessionPart.GOALS: {"sessions": ("future_goals",)},
+    SessionPart.RELEVANCE: {"sessions": ("relevance",)},
+    SessionPart.ROLEPLAY: {"sessions": ("is_roleplay",)},
+}
+"""Where each part lies; facts lie by themselves."""
+RELEASE = """
+UPDATE session_parts SET made_by = 'rules', maker = '', state = 'pending', tries = 0, trouble = ''
+WHERE session_id = ? AND part = ? AND made_by = 'user'
+"""
+
+
+class Retelling:
+    """Every method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def told(self, session: UUID, part: SessionPart) -> Told:
+        """The part as it is now. Raises StorageError for a session that is gone."""
+
+        def work(connection: sqlite3.Connection) -> Told:
+            here = str(session)
+            standing(connection, here)
+            values = {table: _values(connection, table, names, here) for table, names in COLUMNS.get(part, {}).items()}
+            found = connection.execute("SELECT * FROM session_parts WHERE session_id = ? AND part = ?", (here, part.value))
+            row = found.fetchone()
+            record = dict(zip((column[0] for column in found.description), row, strict=True)) if row else None
+            return Told(session, part, values, record)
+
+        return await self._database.run(work)
+
+    async def put_back(self, told: Told) -> None:
+        """Make it that again, whoever has written it since."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            here = str(told.session)
+            standing(connection, here)
+            for table, values in told.values.items():
+                update(connection, table, "guid", {**values, "guid": here})
+            connection.execute("DELETE FROM session_parts WHERE session_id = ? AND part = ?", (here, told.part.value))
+            if told.record is not None:
+                insert(connection, "session_parts", told.record)
+
+        await self._database.run(work)
+
+    async def release(self, session: UUID, part: SessionPart) -> None:
+        """The user's wording may be overwritten now."""
+        await self._database.run(lambda connection: connection.execute(RELEASE, (str(session), part.value)).rowcount)
+
+
+def _values(connection: sqlite3.Connection, table: str, names: Sequence[str], guid: str) -> dict[str, Cell]:
+    question = f"SELECT {', '.join(names)} FROM {table} WHERE guid = ?"  # noqa: S608 - names are ours
+    return dict(zip(names, connection.execute(question, (guid,)).fetchone(), strict=True))

@@ -1,0 +1,1 @@
+"""Our JSON and Markdown files: personas, worlds, presets, notebooks."""

@@ -1,0 +1,79 @@
+"""The files in the trash: what each of them was, and when it was put there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from lethe_app.domain.changes import Trashed, TrashKind
+from lethe_app.domain.persona import Persona
+from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
+from lethe_app.domain.worldinfo import World
+from lethe_app.errors import FileError
+from lethe_app.storage.error_translation import translated
+from lethe_app.storage.files.json_files import read_model
+from lethe_app.storage.files.notebooks import FOLDER as NOTEBOOKS
+
+PUT_ASIDE = re.compile(r"(?P<stem>.+)\.(?P<when>\d{8}T\d{12}Z)")
+"""As `files.set_aside` names them."""
+PRESETS: tuple[type[BaseModel], ...] = (SamplerPreset, InstructPreset, SystemPreset)
+FOLDERS: dict[str, tuple[type[BaseModel], ...]] = {"personas": (Persona,), "worldinfo": (World,), "presets": PRESETS}
+
+
+def files(trash: Path) -> list[Trashed]:
+    """All that were put aside, readable or not."""
+    found = []
+    for path in sorted(trash.rglob("*")):
+        name = PUT_ASIDE.fullmatch(path.stem)
+        if name is not None and path.is_file():
+            kind, title = _told(path)
+            when = datetime.strptime(name["when"], "%Y%m%dT%H%M%S%fZ").replace(tzinfo=UTC)
+            size = path.stat().st_size
+            owner = path.parent.name if kind is TrashKind.NOTEBOOK else ""
+            found.append(Trashed(kind, str(path), title or name["stem"], when, size, owner, stem=name["stem"]))
+    return found
+
+
+def preset_kind(path: Path) -> type[BaseModel] | None:
+    """Which kind of preset is in this file; None where it is none that can be read."""
+    return next((kind for kind in PRESETS if _read(path, kind) is not None), None)
+
+
+def erase(paths: Sequence[Path]) -> None:
+    """For good; what is gone already is passed over."""
+    for path in paths:
+        with translated(path):
+            path.unlink(missing_ok=True)
+
+
+def _told(path: Path) -> tuple[TrashKind, str]:
+    """What it was, and its name."""
+    if path.parent.parent.name == NOTEBOOKS:
+        return TrashKind.NOTEBOOK, _titled(path)
+    for kind in FOLDERS.get(path.parent.name, ()):
+        value = _read(path, kind)
+        if isinstance(value, Persona):
+            return (TrashKind.USER_PERSONA if value.is_user else TrashKind.PERSONA), value.name
+        if value is not None:
+            return (TrashKind.WORLD if isinstance(value, World) else TrashKind.PRESET), str(getattr(value, "name", ""))
+    return TrashKind.FILE, ""
+
+
+def _titled(path: Path) -> str:
+    """What stands in its first line."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            return file.readline(200).strip().removeprefix("# ")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _read(path: Path, kind: type[BaseModel]) -> BaseModel | None:
+    try:
+        return read_model(path, kind)
+    except FileError:
+        return None

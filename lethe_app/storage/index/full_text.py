@@ -1,0 +1,160 @@
+"""Finds texts by their words: in the word index newest first and piece by piece, and directly what the index leaves out."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from lethe_app.storage.chats import messages
+from lethe_app.storage.database import Database
+from lethe_app.storage.row_mapping import of_values, storable
+
+LAST = 2**62
+"""Above every passage."""
+PIECE, AT_ONCE = 1_500, 60
+"""Passages looked at in one go, and how many of them are read together."""
+OUTSIDE = 250
+"""Texts outside the index looked at in one go."""
+ENOUGH = 40
+"""Of those that are meant, in one go: a list is filled by these, and nobody waits longer than that takes."""
+MOST_OPENINGS = 20
+NUMBERS = """
+SELECT rowid FROM passage_words WHERE passage_words MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?
+"""
+PASSAGES = """
+SELECT p.kind, p.owner, p.source, p.origin, coalesce(u.name, ''), u.category, p.speaker, p.time, p.text
+FROM passages p LEFT JOIN memories u ON u.guid = p.source
+WHERE p.kind <> 'world' AND p.number
+"""
+OF_SESSION = """
+SELECT 'message', s.persona_id, s.guid, t.id, u.name, u.category, t.speaker_name, t.time, a.content
+FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
+JOIN sessions s ON s.guid = t.session_id JOIN memories u ON u.guid = s.guid
+WHERE t.session_id = ? AND t.deleted_at IS NULL AND t.hidden = 0 ORDER BY t.seq DESC
+"""
+SUMMARY = """
+SELECT 'summary', persona_id, guid, guid, name, category, '', added, name || char(10) || content FROM memories
+WHERE guid = ? AND deleted_at IS NULL
+"""
+OPENINGS = """
+SELECT 'message', s.persona_id, s.guid, t.id, u.name, u.category, t.speaker_name, t.time, a.content
+FROM sessions s JOIN memories u USING (guid) JOIN messages t ON t.session_id = s.guid AND t.seq = 1
+JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
+WHERE u.deleted_at IS NULL AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'assistant'
+    AND (?1 IS NULL OR s.persona_id = ?1) ORDER BY s.last_activity DESC LIMIT 1000
+"""
+NOT_INDEXED = """
+SELECT rowid, 'memory', persona_id, guid, guid, name, category, '', added,
+    iif(name = '', content, name || ': ' || content)
+FROM memories WHERE category <> 'chat_session' AND deleted_at IS NULL AND (?1 IS NULL OR persona_id = ?1)
+    AND (enabled = 0 OR insertion IN ('none', 'user_return') OR category IN ('image', 'file')) AND rowid < ?2
+ORDER BY rowid DESC LIMIT ?3
+"""
+SUPERSEDED = """
+SELECT rowid, 'fact', persona_id, guid, guid, '', NULL, '', last_seen, fact FROM facts
+WHERE superseded = 1 AND deleted_at IS NULL AND (?1 IS NULL OR persona_id = ?1) AND rowid < ?2
+ORDER BY rowid DESC LIMIT ?3
+"""
+LOWEST = """
+WITH RECURSIVE down (id, seq) AS (
+    SELECT id, seq FROM messages WHERE id = ?
+    UNION ALL SELECT m.id, m.seq FROM down JOIN messages m ON m.parent_id = down.id WHERE m.deleted_at IS NULL)
+SELECT id FROM down ORDER BY seq DESC LIMIT 1
+"""
+
+
+class Sighting(NamedTuple):
+    """A text that is to be looked at."""
+
+    kind: str
+    owner: str
+    source: str
+    origin: str
+    title: str
+    category: str | None
+    """Of the memory or session it stands for; None where it is neither."""
+    speaker: str
+    time: str
+    text: str
+
+    @property
+    def moment(self) -> datetime:
+        return datetime.fromisoformat(self.time)
+
+
+Keep = Callable[[Sighting], bool]
+"""Is it really meant? Asked in the thread of the storage, so that the window need not wait."""
+
+
+class Finding:
+    """Every method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def passages(self, match: str, owner: str | None, below: int, keep: Keep) -> tuple[list[Sighting], int]:
+        """Those of some passages below a number that are meant, the newest first; and where to go on, 0 at the end."""
+        wanted = storable(match)
+
+        def work(connection: sqlite3.Connection) -> tuple[list[Sighting], int]:
+            numbers = [number for (number,) in connection.execute(NUMBERS, (wanted, below, PIECE))]
+            owners, kept, seen = {owner, f"waiting:{owner}"}, list[Sighting](), 0
+            while seen < len(numbers) and len(kept) < ENOUGH:
+                some = numbers[seen : seen + AT_ONCE]
+                found = map(Sighting._make, of_values(connection, PASSAGES, some))
+                kept += [one for one in found if (owner is None or one.owner in owners) and keep(one)]
+                seen += len(some)
+            kept.sort(key=lambda one: one.time, reverse=True)
+            return kept, numbers[seen - 1] if seen < len(numbers) or len(numbers) == PIECE else 0
+
+        return await self._database.run(work)
+
+    async def in_session(self, session: UUID, keep: Keep) -> list[Sighting]:
+        """Everything said aloud in a conversation, on any branch, and its summary; the newest first."""
+        here = (str(session),)
+
+        def work(connection: sqlite3.Connection) -> list[Sighting]:
+            rows = [*connection.execute(SUMMARY, here), *connection.execute(OF_SESSION, here)]
+            return [one for one in map(Sighting._make, rows) if keep(one)]
+
+        return await self._database.run(work)
+
+    async def openings(self, owner: str | None, keep: Keep) -> list[Sighting]:
+        """Greetings, which the index leaves out because many conversations begin alike: of each only the newest."""
+
+        def work(connection: sqlite3.Connection) -> list[Sighting]:
+            found: dict[str, Sighting] = {}
+            for one in map(Sighting._make, connection.execute(OPENINGS, (owner,))):
+                if one.text not in found and len(found) < MOST_OPENINGS and keep(one):
+                    found[one.text] = one
+            return list(found.values())
+
+        return await self._database.run(work)
+
+    async def not_indexed(self, owner: str | None, below: int, keep: Keep) -> tuple[list[Sighting], int]:
+        """Memories that are never brought up by what they say, in pieces as `passages`."""
+        return await self._piece(NOT_INDEXED, owner, below, keep)
+
+    async def superseded(self, owner: str | None, below: int, keep: Keep) -> tuple[list[Sighting], int]:
+        """Facts in whose place others came, in pieces as `passages`; the index holds only what is still true."""
+        return await self._piece(SUPERSEDED, owner, below, keep)
+
+    async def _piece(self, question: str, owner: str | None, below: int, keep: Keep) -> tuple[list[Sighting], int]:
+        def work(connection: sqlite3.Connection) -> tuple[list[Sighting], int]:
+            rows = connection.execute(question, (owner, below, OUTSIDE)).fetchall()
+            kept = [one for row in rows if keep(one := Sighting(*row[1:]))]
+            return kept, rows[-1][0] if len(rows) == OUTSIDE else 0
+
+        return await self._database.run(work)
+
+    async def end_of_branch(self, message: UUID) -> UUID:
+        """The newest message that follows this one. Raises StorageError if it is gone."""
+
+        def work(connection: sqlite3.Connection) -> UUID:
+            messages.session_of(connection, str(message))
+            return UUID(connection.execute(LOWEST, (str(message),)).fetchone()[0])
+
+        return await self._database.run(work)

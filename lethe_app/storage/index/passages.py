@@ -1,0 +1,286 @@
+"""Keeps passages with their words and vectors: what is found, where each word stands, and what each text means."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+from uuid import UUID
+
+from lethe_app.domain.passage import Passage, PassageKind
+from lethe_app.storage.database import Database
+from lethe_app.storage.index import passage_rows as rows
+from lethe_app.storage.index import term_positions as words_of
+from lethe_app.storage.index.passage_rows import COLUMNS, passage_of
+from lethe_app.storage.index.term_positions import NOWHERE, Listed, Occurrences
+from lethe_app.storage.row_mapping import of_values
+
+KINDS = tuple(PassageKind)
+"""The order by which sheets count kinds."""
+AT_ONCE = 20_000
+"""Lines of a sheet read in one go, so that others may use the database in between."""
+
+NEWEST = 500
+"""Numbers at the upper end that are looked through first for what an embedder has not seen."""
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """The meaning of one stored passage, by one embedder."""
+
+    passage: int
+    vector: bytes
+    """Unit vector of float32, native byte order."""
+    tokens: bytes = b""
+    """A row of signed bytes per token; may be empty."""
+    of: Passage | None = None
+    """What was embedded. Where it is given and another passage has got that number meanwhile, nothing is stored."""
+
+
+class Stored(NamedTuple):
+    """A stored vector and what it belongs to."""
+
+    number: int
+    origin: UUID
+    kind: PassageKind
+    vector: bytes
+
+
+@dataclass(frozen=True)
+class SpokenLine:
+    """One message passage as it was said."""
+
+    number: int
+    speaker: str
+    text: str
+    before: str
+    """The passage of the message above it in its session; empty where it was not asked for or there is none."""
+
+
+@dataclass(frozen=True)
+class Closer:
+    """What is read of the few passages that are most likely meant; by number, only of those the embedder has seen."""
+
+    occurrences: Occurrences
+    vectors: dict[int, bytes]
+    tokens: dict[int, bytes]
+
+
+class Passages:
+    """Text and word index change in the same transaction. Removing what is not there does nothing."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, passages: Sequence[Passage]) -> list[int]:
+        """The number given to each, in their order."""
+        return await self._database.run(lambda connection: [rows.add(connection, passage) for passage in passages])
+
+    async def replace(
+        self, origins: Sequence[UUID], passages: Sequence[Passage], settled: Sequence[int] = ()
+    ) -> tuple[list[int], list[int]]:
+        """Put these passages in the place of all that came from these origins, and strike the settled debts off the list.
+
+        The numbers taken away, and the number of each passage; what is stored already just so stays with number and vectors.
+        """
+
+        def work(connection: sqlite3.Connection) -> tuple[list[int], list[int]]:
+            changed = rows.replace(connection, origins, passages)
+            connection.executemany("DELETE FROM passage_debts WHERE number = ?", [(number,) for number in settled])
+            return changed
+
+        return await self._database.run(work)
+
+    async def remove(self, numbers: Sequence[int]) -> list[int]:
+        """The numbers that really were there."""
+        return await self._database.run(lambda connection: rows.remove(connection, numbers))
+
+    async def remove_of(self, *, source: UUID | None = None, origin: UUID | None = None, owner: str | None = None) -> list[int]:
+        """Take away all that has this source (session, memory), this origin (message, fact) and this owner, as far as given."""
+        given = {"source": source and str(source), "origin": origin and str(origin), "owner": owner}
+        wanted = {column: value for column, value in given.items() if value is not None}
+        question = "SELECT number FROM passages WHERE " + " AND ".join(f"{column} = ?" for column in wanted)  # noqa: S608 - ours
+
+        def work(connection: sqlite3.Connection) -> list[int]:
+            found = connection.execute(question, list(wanted.values())).fetchall() if wanted else []
+            return rows.remove(connection, [number for (number,) in found])
+
+        return await self._database.run(work)
+
+    async def read(self, numbers: Sequence[int]) -> dict[int, Passage]:
+        """The passages of these numbers that still exist."""
+
+        def work(connection: sqlite3.Connection) -> dict[int, Passage]:
+            found = of_values(connection, f"SELECT {COLUMNS} FROM passages WHERE number", numbers)  # noqa: S608 - names are ours
+            return {row[0]: passage_of(row) for row in found}
+
+        return await self._database.run(work)
+
+    async def of(self, source: UUID) -> list[Passage]:
+        """Everything taken from a session or memory, in its order."""
+        question = f"SELECT {COLUMNS} FROM passages WHERE source = ? ORDER BY place, number"  # noqa: S608 - names are ours
+        return await self._database.run(
+            lambda connection: [passage_of(row) for row in connection.execute(question, (str(source),))]
+        )
+
+    async def sheet(self, owner: str, after: int = 0) -> str:
+        """Some thousand passages of an owner above a number, by number, 68 hexadecimal digits each; empty where none are left.
+
+        Number (16 digits), kind by its place in `KINDS` (2), whether it is its own source (2), day as `date.toordinal` counts
+        (8), length of what words find (8), source (32): read in one piece, without an object per passage.
+        """
+        kinds = " ".join(f"WHEN '{kind}' THEN {place}" for place, kind in enumerate(KINDS))
+        question = f"""
+            SELECT group_concat(printf('%016x%02x%02x%08x%08x', number, CASE kind {kinds} END, source = origin,
+                                       julianday(substr(time, 1, 10)) - 1721424.5, length(searched))
+                                || replace(source, '-', ''), '')
+            FROM (SELECT number, kind, source, origin, time, searched FROM passages
+                  WHERE owner = ? AND number > ? ORDER BY number LIMIT ?)
+        """  # noqa: S608 - names are ours
+        return await self._database.run(lambda connection: _text(connection, question, (owner, after, AT_ONCE)))
+
+    # Meaning
+
+    async def set_vectors(self, embedder: str, vectors: Sequence[Vectors]) -> list[int]:
+        """Those of another embedder are replaced; passages that are gone by now are passed over. Whose vector was stored."""
+
+        def work(connection: sqlite3.Connection) -> list[int]:
+            found = of_values(
+                connection,
+                f"SELECT {COLUMNS} FROM passages WHERE number",  # noqa: S608 - names are ours
+                [item.passage for item in vectors],
+            )
+            there = {row[0]: row[1:] for row in found}
+            kept = [
+                item
+                for item in vectors
+                if item.passage in there and (item.of is None or rows.row_of(item.of) == there[item.passage])
+            ]
+            connection.executemany(
+                "INSERT OR REPLACE INTO passage_vectors (passage, embedder, vector, tokens) VALUES (?, ?, ?, ?)",
+                [(item.passage, embedder, item.vector, item.tokens) for item in kept],
+            )
+            return [item.passage for item in kept]
+
+        return await self._database.run(work)
+
+    async def waiting(self, embedder: str) -> int:
+        """How many passages this embedder has not seen."""
+        return await self._database.run(lambda connection: _waiting(connection, embedder))
+
+    async def without_vectors(self, embedder: str, limit: int) -> list[Passage]:
+        """Some passages of anybody that this embedder has not seen, newest first; none only where it has seen all."""
+        question = f"""
+            SELECT {COLUMNS} FROM passages WHERE number > ? AND NOT EXISTS
+                (SELECT 1 FROM passage_vectors WHERE passage = number AND embedder = ?) ORDER BY number DESC LIMIT ?
+        """  # noqa: S608 - names are ours
+
+        def work(connection: sqlite3.Connection) -> list[Passage]:
+            last = connection.execute("SELECT coalesce(max(number), 0) FROM passages").fetchone()[0]
+            found = connection.execute(question, (last - NEWEST, embedder, limit)).fetchall()
+            if not found:  # counted first, for the last of them would be looked for through everything
+                few = min(limit, _waiting(connection, embedder))
+                found = connection.execute(question, (0, embedder, few)).fetchall() if few else []
+            return [passage_of(row) for row in found]
+
+        return await self._database.run(work)
+
+    async def token_vectors(self, embedder: str, numbers: Sequence[int]) -> dict[int, bytes]:
+        """The token rows of these passages, where there are any."""
+
+        def work(connection: sqlite3.Connection) -> dict[int, bytes]:
+            found = of_values(connection, "SELECT passage, embedder, tokens FROM passage_vectors WHERE passage", numbers)
+            return {number: tokens for number, by, tokens in found if by == embedder and tokens}
+
+        return await self._database.run(work)
+
+    async def spoken_lines(self, numbers: Sequence[int], personas: Collection[str]) -> list[SpokenLine]:
+        """Return those of these passages that are messages; the lines of `personas` with the message above them."""
+        question = "SELECT number, speaker, text, source, place FROM passages WHERE kind = 'message' AND number"
+        above = """
+            SELECT text FROM passages WHERE source = ? AND kind = 'message' AND place < ? ORDER BY place DESC, number LIMIT 1
+        """
+
+        def work(connection: sqlite3.Connection) -> list[SpokenLine]:
+            lines = []
+            for number, speaker, text, source, place in of_values(connection, question, numbers):
+                found = connection.execute(above, (source, place)).fetchone() if speaker in personas else None
+                lines.append(SpokenLine(number, speaker, text, found[0] if found else ""))
+            return lines
+
+        return await self._database.run(work)
+
+    async def seen(self, embedder: str, after: int = 0) -> str:
+        """Some thousand numbers above this one that have a vector, by number, 16 hexadecimal digits each."""
+        question = """
+            SELECT group_concat(printf('%016x', passage), '')
+            FROM (SELECT passage FROM passage_vectors WHERE embedder = ? AND passage > ? ORDER BY passage LIMIT ?)
+        """
+        return await self._database.run(lambda connection: _text(connection, question, (embedder, after, AT_ONCE)))
+
+    async def vectors(self, embedder: str, numbers: Sequence[int]) -> dict[int, bytes]:
+        """The vectors of these passages, where there are any."""
+
+        def work(connection: sqlite3.Connection) -> dict[int, bytes]:
+            found = of_values(connection, "SELECT passage, embedder, vector FROM passage_vectors WHERE passage", numbers)
+            return {number: vector for number, by, vector in found if by == embedder}
+
+        return await self._database.run(work)
+
+    async def vectors_from(self, embedder: str, origins: Sequence[UUID]) -> list[Stored]:
+        """The vectors of all that was taken from these origins."""
+        question = """
+            SELECT number, origin, kind, embedder, vector FROM passages JOIN passage_vectors ON passage = number WHERE origin
+        """
+
+        def work(connection: sqlite3.Connection) -> list[Stored]:
+            found = of_values(connection, question, [str(origin) for origin in origins])
+            return [
+                Stored(number, UUID(origin), PassageKind(kind), vector)
+                for number, origin, kind, by, vector in found
+                if by == embedder
+            ]
+
+        return await self._database.run(work)
+
+    # Words
+
+    async def occurrences(self, words: Sequence[str]) -> Occurrences:
+        """Every place of every word in the passages of anybody; a word counts in all the forms that share its stem."""
+        return await self._database.run(lambda connection: words_of.occurrences(connection, words) or NOWHERE)
+
+    async def occurrences_if_few(self, words: Sequence[str], most: int) -> Occurrences | None:
+        """The same where that is no more than `most` places, else None."""
+        return await self._database.run(lambda connection: words_of.occurrences(connection, words, most))
+
+    async def closer(self, embedder: str, words: Sequence[str], numbers: Sequence[int]) -> Closer:
+        """Some passages looked at more closely: where the words stand in them, their vectors and token rows."""
+        question = "SELECT passage, embedder, vector, tokens FROM passage_vectors WHERE passage"
+
+        def work(connection: sqlite3.Connection) -> Closer:
+            seen = [row for row in of_values(connection, question, numbers) if row[1] == embedder]
+            return Closer(
+                words_of.occurrences_in(connection, words, numbers),
+                {row[0]: row[2] for row in seen},
+                {row[0]: row[3] for row in seen},
+            )
+
+        return await self._database.run(work)
+
+    async def listed(self, words: Sequence[str]) -> Listed:
+        """In which passages of anybody each word stands, newest first, of common words only the newest."""
+        return await self._database.run(lambda connection: words_of.listed(connection, words))
+
+    async def is_whole(self) -> bool:
+        """Do the words agree with the texts? Reads everything."""
+        return await self._database.run(words_of.is_whole)
+
+
+def _text(connection: sqlite3.Connection, question: str, values: tuple[object, ...]) -> str:
+    return connection.execute(question, values).fetchone()[0] or ""
+
+
+def _waiting(connection: sqlite3.Connection, embedder: str) -> int:
+    question = "SELECT (SELECT count(*) FROM passages) - (SELECT count(*) FROM passage_vectors WHERE embedder = ?)"
+    return int(connection.execute(question, (embedder,)).fetchone()[0])

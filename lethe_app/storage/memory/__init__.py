@@ -1,0 +1,1 @@
+"""Memories, facts, and what each turn recalled."""

@@ -1,0 +1,164 @@
+"""Keeps what a persona remembers besides conversations: every MemoryUnit that is not a session, with a trash of its own."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from lethe_app.domain.clock import now
+from lethe_app.domain.list_items import FiledLine
+from lethe_app.domain.memory import MemoryType, MemoryUnit
+from lethe_app.errors import StorageError
+from lethe_app.storage.database import Database
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, cells, insert, understood, update, utc
+
+MEMORY = f"SELECT {', '.join(MEMORY_COLUMNS)} FROM memories WHERE category <> 'chat_session'"  # noqa: S608 - names are ours
+
+
+class Memories:
+    """Every method is one transaction; sessions, which are memories too, are kept by `chats`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def put(self, persona_id: str, *memories: MemoryUnit) -> None:
+        """Store new ones and replace those whose guid is known; one in the trash comes out of it. All of them or none."""
+
+        await self._database.run(lambda connection: put(connection, persona_id, memories))
+
+    async def get(self, guid: UUID) -> MemoryUnit:
+        """Raises StorageError if there is none or it is in the trash."""
+
+        def work(connection: sqlite3.Connection) -> MemoryUnit:
+            row = connection.execute(f"{MEMORY} AND guid = ? AND deleted_at IS NULL", (str(guid),)).fetchone()
+            if row is None:
+                raise StorageError("This memory is no longer there.", "It may be in the trash.")
+            return _memory(row)
+
+        return await self._database.run(work)
+
+    async def of(self, persona_id: str, *, deleted: bool = False) -> list[MemoryUnit]:
+        """Everything a persona remembers, newest first; what is in the trash instead if `deleted`."""
+        question = f"{MEMORY} AND persona_id = ? AND (deleted_at IS NOT NULL) = ? ORDER BY rowid DESC"
+
+        def work(connection: sqlite3.Connection) -> list[MemoryUnit]:
+            found = [_memory(row) for row in connection.execute(question, (persona_id, deleted))]
+            # Not as text, for zones differ; nor as dates, which would be compared without letting the window have its turn.
+            return sorted(found, key=lambda memory: memory.added.timestamp(), reverse=True)
+
+        return await self._database.run(work)
+
+    async def some(self, persona_id: str, guids: Collection[UUID]) -> list[MemoryUnit]:
+        """Those of these that are a persona's and not in the trash."""
+        among = "guid IN (SELECT value FROM json_each(?))"
+        question = f"{MEMORY} AND {among} AND persona_id = ? AND deleted_at IS NULL"
+        wanted = json.dumps([str(guid) for guid in guids])
+
+        def work(connection: sqlite3.Connection) -> list[MemoryUnit]:
+            return [_memory(row) for row in connection.execute(question, (wanted, persona_id))]
+
+        return await self._database.run(work)
+
+    async def filed(self, persona_id: str) -> list[FiledLine]:
+        """Those that have a category or a tag; nothing else is read of them."""
+        question = (
+            "SELECT guid, filed_under, tags FROM memories WHERE persona_id = ? AND deleted_at IS NULL"
+            " AND category <> 'chat_session' AND (filed_under <> '' OR tags <> '[]')"
+        )
+
+        def work(connection: sqlite3.Connection) -> list[FiledLine]:
+            rows = connection.execute(question, (persona_id,))
+            return [FiledLine(guid, filed_under, json.loads(tags)) for guid, filed_under, tags in rows]
+
+        return await self._database.run(work)
+
+    async def owner(self, guid: UUID) -> str:
+        """The persona whose memory it is."""
+
+        def work(connection: sqlite3.Connection) -> str:
+            row = connection.execute("SELECT persona_id FROM memories WHERE guid = ?", (str(guid),)).fetchone()
+            if row is None:
+                raise StorageError("This memory is no longer there.")
+            return str(row[0])
+
+        return await self._database.run(work)
+
+    async def touch(self, guids: Sequence[UUID], moment: datetime) -> None:
+        """Note that these memories, sessions among them, were brought up anew."""
+        await self._database.run(lambda connection: touch(connection, guids, moment))
+
+    async def delete(self, guids: Sequence[UUID]) -> int:
+        """Move them to the trash; returns how many really went."""
+        return await self._database.run(lambda connection: delete(connection, guids))
+
+    async def restore(self, guids: Sequence[UUID]) -> int:
+        return await self._database.run(lambda connection: _mark(connection, guids, None))
+
+
+# Inside a transaction that somebody has begun
+
+
+def put(connection: sqlite3.Connection, persona_id: str, memories: Sequence[MemoryUnit]) -> None:
+    """New ones, and others in the place of those whose guid is known."""
+    for memory in memories:
+        _check(memory)
+        row = cells(memory, MEMORY_COLUMNS)
+        known = connection.execute("SELECT category FROM memories WHERE guid = ?", (row["guid"],)).fetchone()
+        if known and known[0] == MemoryType.CHAT_SESSION:
+            raise StorageError("A conversation cannot become another kind of memory.")
+        if known:
+            update(connection, "memories", "guid", {**row, "persona_id": persona_id, "deleted_at": None})
+        else:
+            insert(connection, "memories", {**row, "persona_id": persona_id})
+
+
+def touch(connection: sqlite3.Connection, guids: Sequence[UUID], moment: datetime) -> None:
+    """They were brought up anew."""
+    rows = [(moment.isoformat(), str(guid)) for guid in guids]
+    connection.executemany("UPDATE memories SET last_trigger = ?, trigger_count = trigger_count + 1 WHERE guid = ?", rows)
+
+
+def delete(connection: sqlite3.Connection, guids: Sequence[UUID]) -> int:
+    """Move them to the trash; how many really went."""
+    return _mark(connection, guids, utc(now()))
+
+
+def _mark(connection: sqlite3.Connection, guids: Sequence[UUID], deleted_at: str | None) -> int:
+    return connection.executemany(
+        "UPDATE memories SET deleted_at = ? WHERE guid = ? AND (deleted_at IS NULL) = ? AND category <> 'chat_session'",
+        [(deleted_at, str(guid), deleted_at is not None) for guid in guids],
+    ).rowcount
+
+
+def _check(memory: MemoryUnit) -> None:
+    if memory.category is MemoryType.CHAT_SESSION:
+        raise StorageError("A conversation cannot be stored without its messages.")
+
+
+def _memory(row: tuple[object, ...]) -> MemoryUnit:
+    return understood(MemoryUnit, dict(zip(MEMORY_COLUMNS, row, strict=True)))
+
+
+WAITING = f"""
+SELECT persona_id, {", ".join(MEMORY_COLUMNS)} FROM memories
+WHERE category = 'reminder' AND insertion <> 'none' AND deleted_at IS NULL ORDER BY added
+"""  # noqa: S608 - names are ours
+
+
+class ReminderRows:
+    """What is still to be told, with whose it is."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def waiting(self) -> list[tuple[str, MemoryUnit]]:
+        """By persona's unique name, those that are due and those that lie ahead."""
+
+        def work(connection: sqlite3.Connection) -> list[tuple[str, MemoryUnit]]:
+            rows = connection.execute(WAITING).fetchall()
+            return [(row[0], understood(MemoryUnit, dict(zip(MEMORY_COLUMNS, row[1:], strict=True)))) for row in rows]
+
+        return await self._database.run(work)

@@ -1,0 +1,70 @@
+"""Reads long lists piece by piece, so that the first rows are there at once and nobody else waits long for the storage."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import datetime
+
+from lethe_app.domain.list_items import NEVER, MemoryLine, beginning, folded
+from lethe_app.domain.memory import MemoryInsertion, MemoryType
+from lethe_app.errors import DatabaseDamaged
+from lethe_app.storage.database import Database
+
+# The index by persona would have everything sorted before the first row comes.
+LINES = """
+SELECT rowid, guid, category, insertion, name, content, reason, keywords_main, keywords_secondary, filed_under, tags, priority,
+    added, last_trigger, trigger_count, end_time, enabled, sticky, protected
+FROM memories NOT INDEXED WHERE rowid < ? AND persona_id = ? AND deleted_at IS NULL ORDER BY rowid DESC LIMIT ?
+"""
+TYPES = {kind.value: kind for kind in MemoryType}
+INSERTIONS = {way.value: way for way in MemoryInsertion}
+LAST = 2**63 - 1
+"""Above every row."""
+
+
+class Listing:
+    """Every method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def memories(self, persona_id: str, most: int, below: int = LAST) -> tuple[list[MemoryLine], int]:
+        """Up to `most` lines of all a persona remembers, sessions included, those stored last first; and where to go on."""
+
+        def work(connection: sqlite3.Connection) -> tuple[list[MemoryLine], int]:
+            rows = connection.execute(LINES, (below, persona_id, most)).fetchall()
+            return [_line(row) for row in rows], rows[-1][0] if rows else 0
+
+        return await self._database.run(work)
+
+
+def _line(row: tuple[str, ...]) -> MemoryLine:
+    _row, guid, category, insertion, name, content, reason, *words = row[:11]
+    priority, added, last, times, until, *flags = row[11:]
+    enabled, sticky, protected = map(bool, flags)
+    try:
+        return MemoryLine(
+            guid,
+            TYPES[category],
+            INSERTIONS[insertion],
+            name,
+            beginning(content),
+            folded(name, content, reason, *words),
+            int(priority),
+            _moment(added),
+            _moment(last),
+            int(times),
+            _moment(until) if until is not None else NEVER,
+            enabled,
+            sticky,
+            protected,
+        )
+    except (KeyError, ValueError) as error:
+        raise DatabaseDamaged(
+            f"The database holds a memory that cannot be understood ({error}).",
+            "Restore a backup, or delete what cannot be shown.",
+        ) from error
+
+
+def _moment(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()

@@ -1,0 +1,143 @@
+"""Reads what is in the trash of the database, and erases some of it for good."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from lethe_app.domain.changes import Trashed, TrashKind
+from lethe_app.storage import redaction, trash
+from lethe_app.storage.database import Database
+
+FIRST_WORDS = 160
+CONVERSATIONS = """
+SELECT m.guid, coalesce(nullif(m.name, ''), (SELECT substr(a.content, 1, ?1) FROM messages t JOIN alternatives a
+        ON a.message_id = t.id AND a.position = t.shown
+        WHERE t.session_id = m.guid AND t.deleted_at IS NULL AND t.hidden = 0 ORDER BY t.role <> 'user', t.seq LIMIT 1), ''),
+    m.deleted_at, length(m.content) + coalesce((SELECT sum(a.length) FROM messages t JOIN alternatives a
+        ON a.message_id = t.id WHERE t.session_id = m.guid), 0), m.persona_id, s.message_count, ''
+FROM memories m JOIN sessions s USING (guid) WHERE m.deleted_at IS NOT NULL
+"""
+MESSAGES = """
+SELECT t.id, substr(a.content, 1, ?1), t.deleted_at, (SELECT sum(length) FROM alternatives WHERE message_id = t.id),
+    s.persona_id, 0, u.name
+FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
+JOIN sessions s ON s.guid = t.session_id JOIN memories u ON u.guid = s.guid
+WHERE t.deleted_at IS NOT NULL AND u.deleted_at IS NULL AND t.hidden = 0
+"""
+MEMORIES = """
+SELECT guid, coalesce(nullif(name, ''), substr(content, 1, ?1)), deleted_at, length(content), persona_id, 0, ''
+FROM memories WHERE deleted_at IS NOT NULL AND category <> 'chat_session'
+"""
+FACTS = "SELECT guid, substr(fact, 1, ?1), deleted_at, length(fact), persona_id, 0, '' FROM facts WHERE deleted_at IS NOT NULL"
+QUESTIONS = {
+    TrashKind.CONVERSATION: CONVERSATIONS,
+    TrashKind.MESSAGE: MESSAGES,
+    TrashKind.MEMORY: MEMORIES,
+    TrashKind.FACT: FACTS,
+}
+OF_PERSONAS = "SELECT s.persona_id, count(*) FROM sessions s JOIN memories m USING (guid) WHERE m.deleted_at IS NULL GROUP BY 1"
+# The hidden lines above a message were deleted with it, and it cannot come back without them.
+NOTES = """
+WITH RECURSIVE up (id, parent_id) AS (
+    SELECT id, parent_id FROM messages WHERE id = ?
+    UNION ALL SELECT m.id, m.parent_id FROM up JOIN messages m ON m.id = up.parent_id
+    WHERE m.hidden = 1 AND m.deleted_at IS NOT NULL)
+SELECT id FROM up
+"""
+TABLES = ("changes", "feedback", "task_runs", "memories", "facts", "forgotten_facts")
+BENCHES = "DELETE FROM workbench WHERE namespace IN (SELECT 'session/' || guid FROM sessions WHERE persona_id = ?)"
+
+
+@dataclass(frozen=True)
+class KeptOf:
+    """Where in the state of the house something is kept of one persona."""
+
+    by_persona: Sequence[str] = ()
+    """Scopes in which it lies under the persona's name."""
+    by_beginning: Sequence[str] = ()
+    """How scopes begin of which that is true as well."""
+    whole: Sequence[str] = ()
+    """Scopes that are hers alone."""
+    by_value: Sequence[str] = ()
+    """Scopes whose values tell whose they are as `persona_id`."""
+
+
+class TrashListing:
+    """Every method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def all(self) -> list[Trashed]:
+        """Everything that was deleted and can be brought back."""
+
+        def work(connection: sqlite3.Connection) -> list[Trashed]:
+            return [
+                Trashed(kind, id_, " ".join(title.split()), datetime.fromisoformat(when), size, persona, count, place)
+                for kind, question in QUESTIONS.items()
+                for id_, title, when, size, persona, count, place in connection.execute(question, (FIRST_WORDS,))
+            ]
+
+        return await self._database.run(work)
+
+    async def conversations(self) -> dict[str, int]:
+        """How many each persona has, of those whose file is gone too."""
+        return await self._database.run(lambda connection: dict(connection.execute(OF_PERSONAS).fetchall()))
+
+    async def with_notes(self, message: str) -> list[str]:
+        """A message and the hidden lines above it that went with it."""
+        return await self._database.run(lambda connection: [row[0] for row in connection.execute(NOTES, (message,))])
+
+    async def erase(self, items: Sequence[Trashed]) -> None:
+        """For good, all of them or none; what is no longer in the trash stays where it is."""
+        by_kind = {kind: [item.id for item in items if item.kind is kind] for kind in QUESTIONS}
+
+        def work(connection: sqlite3.Connection) -> None:
+            trash.erase_memories(connection, [*by_kind[TrashKind.CONVERSATION], *by_kind[TrashKind.MEMORY]])
+            facts = (json.dumps(by_kind[TrashKind.FACT]),)
+            in_trash = "deleted_at IS NOT NULL AND guid IN (SELECT value FROM json_each(?))"
+            connection.execute(f"DELETE FROM facts WHERE {in_trash}", facts)  # noqa: S608 - names are ours
+            for message in by_kind[TrashKind.MESSAGE]:
+                ids = [row[0] for row in connection.execute(NOTES, (message,))]
+                dead = "SELECT id FROM messages WHERE deleted_at IS NOT NULL AND id IN (SELECT value FROM json_each(?))"
+                trash.erase_messages(connection, [row[0] for row in connection.execute(dead, (json.dumps(ids),)).fetchall()])
+            redaction.clear(connection)
+
+        await self._database.run(work)
+
+    async def erase_persona(self, persona_id: str, kept: KeptOf) -> None:
+        """All that was ever said with, remembered and done by somebody who is gone for good, and `kept` about them."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute(BENCHES, (persona_id,))  # before the conversations, by which they are known
+            for table in TABLES:
+                connection.execute(f"DELETE FROM {table} WHERE persona_id = ?", (persona_id,))  # noqa: S608 - names are ours
+            for scope in kept.by_persona:
+                connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", (scope, persona_id))
+            for beginning in kept.by_beginning:
+                here = (len(beginning), beginning, persona_id)
+                connection.execute("DELETE FROM house_state WHERE substr(scope, 1, ?) = ? AND key = ?", here)
+            for scope in kept.whole:
+                connection.execute("DELETE FROM house_state WHERE scope = ?", (scope,))
+            for scope in kept.by_value:
+                owned = "json_valid(value) AND json_extract(value, '$.persona_id') = ?"
+                question = f"DELETE FROM house_state WHERE scope = ? AND {owned}"  # noqa: S608 - names are ours
+                connection.execute(question, (scope, persona_id))
+
+        await self._database.run(work)
+
+    async def purge(self, before: str) -> int:
+        """Erase what was deleted before that time (UTC); returns how many things that were."""
+
+        def work(connection: sqlite3.Connection) -> int:
+            facts = connection.execute("DELETE FROM facts WHERE deleted_at < ?", (before,)).rowcount
+            count = facts + trash.purge(connection, before)
+            if count:
+                redaction.clear(connection)
+            return count
+
+        return await self._database.run(work)

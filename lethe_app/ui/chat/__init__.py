@@ -1,0 +1,1 @@
+"""Widgets beside the transcript: composer, memory panel, cards."""

@@ -1,0 +1,85 @@
+"""Applies the user's taste (theme, text size, motion, hidden messages) to the window, and keeps what they change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QFont, QFontInfo
+from PySide6.QtWidgets import QApplication, QStyle
+
+from lethe_app.config.options import ProseFont
+from lethe_app.config.settings import Settings
+from lethe_app.ui.core.theme import PROSE_SIZE
+
+if TYPE_CHECKING:
+    from lethe_app.services.preferences import Preferences
+    from lethe_app.ui.core.tasks import Bridge
+    from lethe_app.ui.shell.main_window import MainWindow
+    from lethe_app.ui.transcript.model.model import ChatModel
+    from lethe_app.ui.transcript.view import ChatView
+
+SMALLEST, LARGEST = 12, 24
+
+
+class Look:
+    """Follows the settings; the window's own file keeps what the next first paint must know before they are read."""
+
+    def __init__(
+        self, window: MainWindow, view: ChatView, messages: ChatModel, preferences: Preferences, bridge: Bridge
+    ) -> None:
+        self._window, self._view, self._messages = window, view, messages
+        self._preferences, self._bridge = preferences, bridge
+        self._prose: tuple[str, int] | None = None
+        self._forget = preferences.changed.add(self.apply)
+        window.actions_.connect(
+            larger=lambda: self.resize_text(1),
+            smaller=lambda: self.resize_text(-1),
+            normal=lambda: self.change(font_size=PROSE_SIZE),
+            hidden=lambda: self.change(show_hidden=not preferences.current.show_hidden),
+        )
+        window.theme.changed.connect(self._dress_view)
+        self._dress_view()
+        self.apply(preferences.current)
+
+    def apply(self, settings: Settings) -> None:
+        """Make the window look as `settings` say."""
+        theme = self._window.theme
+        theme.reduced_motion = settings.reduced_motion or not system_moves()
+        theme.wear(settings.theme.value, settings.font_size)
+        self._view.set_reduced_motion(theme.reduced_motion)
+        prose = (serif_family() if settings.prose_font is ProseFont.SERIF else "", settings.font_size)
+        if prose != self._prose:  # every message is laid out anew, so only when it must be
+            self._prose = prose
+            self._view.set_prose_font(*prose)
+        self._view.backdrop.show_picture(settings.background)
+        self._messages.set_show_hidden(settings.show_hidden)
+        self._window.remember("theme", settings.theme.value)
+        self._window.remember("text", settings.font_size)
+        self._window.remember("welcomed", settings.welcomed)
+
+    def _dress_view(self) -> None:
+        self._view.set_palette_tokens(self._window.theme.palette)
+
+    def change(self, **values: object) -> None:
+        """Keep new values; `apply` follows when they are stored."""
+        self._bridge.spawn(self._preferences.set(**values))
+
+    def resize_text(self, step: int) -> None:
+        size = self._preferences.current.font_size + step
+        self.change(font_size=min(LARGEST, max(SMALLEST, size)))
+
+    def close(self) -> None:
+        self._forget()
+        self._window.theme.changed.disconnect(self._dress_view)
+
+
+def serif_family() -> str:
+    """The best typeface with serifs that this system has."""
+    wanted = QFont("Georgia")
+    wanted.setStyleHint(QFont.StyleHint.Serif)
+    return QFontInfo(wanted).family()
+
+
+def system_moves() -> bool:
+    """Does the desktop want animations at all?"""
+    return QApplication.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration) != 0

@@ -1,0 +1,187 @@
+"""Gives personas away and lets them in: from the menu, by a file dropped on the window, or by one that was double-clicked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QEvent, QFileSystemWatcher, QObject, QStandardPaths, QTimer, QUrl
+from PySide6.QtGui import QDesktopServices, QDropEvent
+from PySide6.QtWidgets import QFileDialog
+
+from lethe_app.domain.bundle import ENDING, BundleScope
+from lethe_app.services.maintenance import single_instance
+from lethe_app.ui.core.avatars import avatar
+from lethe_app.ui.dialogs.bundle_parts import FACE, Waiting, bytes_in_words, watched
+from lethe_app.ui.dialogs.dialogs import answered
+
+if TYPE_CHECKING:
+    from lethe_app.domain.persona import Persona
+    from lethe_app.services.personas.bundles import Received
+    from lethe_app.ui.pages.context import Place
+
+DROPS = {QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop}
+
+
+class BundleDesk(QObject):
+    """There is one for each open house. Files wait for each other, so that one question is asked at a time."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place.window)
+        self._place, self._paths = place, place.house.paths
+        self._one_at_a_time = asyncio.Lock()
+        place.window.actions_.connect(meet=lambda: place.bridge.spawn(self._choose(), lane="meet"))
+        text = place.window.chat.composer.text
+        place.window.setAcceptDrops(True)
+        for part in (place.window, text, text.viewport()):  # the writing field would else write the file's address
+            part.installEventFilter(self)
+        self._forget: Callable[[], None] = place.house.preferences.changed.add(lambda _settings: self._look())
+        with suppress(OSError):  # a home that cannot be written was told of already
+            self._paths.inbox.mkdir(parents=True, exist_ok=True)
+        self._watcher = QFileSystemWatcher([str(self._paths.inbox)], self)
+        self._watcher.directoryChanged.connect(self._look)
+        QTimer.singleShot(0, self, self._look)
+
+    def close(self) -> None:
+        self._forget()
+        self._watcher.directoryChanged.disconnect(self._look)
+        self._place.window.removeEventFilter(self)
+
+    def meet(self, file: Path) -> None:
+        """Ask whether the persona in `file` may come."""
+        self._place.bridge.spawn(self._meet(file))
+
+    def _look(self) -> None:
+        """Were we called, or was a file handed over? Whoever is here for the first time is greeted first."""
+        if single_instance.was_called(self._paths):
+            self._place.window.come_forward()
+        if self._place.house.preferences.current.welcomed:
+            for file in single_instance.take(self._paths):
+                self._place.window.come_forward()
+                self.meet(file)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        if event.type() in DROPS and isinstance(event, QDropEvent):
+            files = bundles_in(event)
+            if files:
+                event.acceptProposedAction()
+                for file in files if event.type() == QEvent.Type.Drop else []:
+                    self.meet(file)
+                return True
+        return False
+
+    async def _choose(self) -> None:
+        tr = QCoreApplication.translate
+        kinds = tr("BundleDesk", "Personas (*{ending})").format(ending=ENDING)
+        dialog = QFileDialog(self._place.window, tr("BundleDesk", "Meet a persona from a file"), downloads(), kinds)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        if await answered(dialog):
+            for name in dialog.selectedFiles():
+                self.meet(Path(name))
+
+    async def _meet(self, file: Path) -> None:
+        from lethe_app.ui.dialogs.bundle_import import MeetingDialog  # noqa: PLC0415 - rarely needed
+
+        place, bundles = self._place, self._place.house.bundles
+        async with self._one_at_a_time:
+            looking = Waiting(place.window, self.tr("Looking into “{file}”…").format(file=file.name))
+            bundle = await watched(looking, place.luggage, lambda told: bundles.look(file, told))
+            if bundle is None:
+                return
+            dialog = MeetingDialog(place.window, place.theme, bundle, await bundles.name_for(bundle))
+            if not await answered(dialog):
+                return
+            name = dialog.name.text()
+            moving = Waiting(place.window, self.tr("{name} is moving in…").format(name=name))
+            received = await watched(moving, place.luggage, lambda told: bundles.receive(bundle, name, told))
+        if received is not None:
+            await self._welcome(received, is_awaited=not moving.is_aside)
+
+    async def _welcome(self, received: Received, *, is_awaited: bool) -> None:
+        """Whoever does something else meanwhile is told, and not taken away from it."""
+        place, persona = self._place, received.persona
+        if is_awaited and not persona.is_user:
+            place.go_to((await place.house.sessions.resume(persona.unique_name)).guid, None)
+        place.window.notifier.tell(
+            self.tr("{name} has come.").format(name=persona.name),
+            button=self.tr("Take it back"),
+            action=partial(self._undo, received),
+        )
+
+    def _undo(self, received: Received) -> None:
+        self._place.bridge.spawn(self._take_back(received))
+
+    async def _take_back(self, received: Received) -> None:
+        from lethe_app.ui.pages.personas.deletion import Farewell  # noqa: PLC0415 - rarely needed
+
+        where, name = self._place.session(), received.persona.unique_name
+        await self._place.house.bundles.take_back(received)
+        if where is not None and where.persona_id == name:
+            await Farewell(self._place).show_another(name)
+
+
+def bundles_in(event: QDropEvent) -> list[Path]:
+    """The files among what is dragged that are ours."""
+    files = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+    return [file for file in files if file.suffix.lower() == ENDING]
+
+
+def downloads() -> str:
+    """Where a file that came from somebody is likely to lie."""
+    return QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DownloadLocation) or str(Path.home())
+
+
+async def give(place: Place, persona_id: str, scope: BundleScope) -> None:
+    """Ask how much goes along and where to, and write the file."""
+    from lethe_app.ui.dialogs.bundle_export import GivingDialog  # noqa: PLC0415 - rarely needed
+
+    house, window = place.house, place.window
+    offer = await house.bundles.offer(persona_id)
+    name = offer.persona.name
+    drawn = house.library.avatar(offer.persona)
+    face = avatar(drawn, persona_id, name, FACE, place.theme.palette, window.devicePixelRatioF())
+    dialog = GivingDialog(window, place.theme, offer, face, scope)
+    if not await answered(dialog):
+        return
+    chosen, target = dialog.scope, await asked_where(place, name)
+    if target is not None:  # on its own: whoever gives another one away meanwhile does not end this
+        place.bridge.spawn(pack(place, offer.persona, chosen, target))
+
+
+async def pack(place: Place, persona: Persona, scope: BundleScope, target: Path) -> None:
+    """Write the file, and say where it is."""
+    tr, window, bundles, name = QCoreApplication.translate, place.window, place.house.bundles, persona.name
+    packing = Waiting(window, tr("BundleDesk", "Packing {name}…").format(name=name))
+    file = await watched(packing, place.luggage, lambda told: bundles.export(persona.unique_name, scope, target, told))
+    if file is not None:
+        folder = QUrl.fromLocalFile(str(file.parent))
+        size = await asyncio.to_thread(lambda: file.stat().st_size)
+        window.notifier.tell(
+            tr("BundleDesk", "{name} is in “{file}”.").format(name=name, file=file.name),
+            bytes_in_words(size),
+            tr("BundleDesk", "Show the folder"),
+            partial(show, folder),
+        )
+
+
+def show(folder: QUrl) -> None:
+    """In the system's own file manager."""
+    QDesktopServices.openUrl(folder)
+
+
+async def asked_where(place: Place, name: str) -> Path | None:
+    """Let the user choose a place; None if they think better of it."""
+    tr = QCoreApplication.translate
+    plain = "".join(letter if letter.isalnum() or letter in " -_'" else "-" for letter in name).strip(" -") or "Persona"
+    kinds = tr("BundleDesk", "Personas (*{ending})").format(ending=ENDING)
+    folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation) or str(Path.home())
+    title = tr("BundleDesk", "Where to put {name}").format(name=name)
+    dialog = QFileDialog(place.window, title, str(Path(folder) / f"{plain[:80]}{ENDING}"), kinds)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setDefaultSuffix(ENDING.removeprefix("."))
+    dialog.selectFile(f"{plain[:80]}{ENDING}")
+    return Path(dialog.selectedFiles()[0]) if await answered(dialog) else None

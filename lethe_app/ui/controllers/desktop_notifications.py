@@ -1,0 +1,87 @@
+"""Calls the user back when something is finished while the window is out of sight: a reply, or a conversation remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QApplication, QSystemTrayIcon
+
+from lethe_app.ui.core.icons import application_icon
+
+if TYPE_CHECKING:
+    from lethe_app.composition.app_services import House
+    from lethe_app.services.sessions.archive_queue import Archived
+    from lethe_app.ui.shell.main_window import MainWindow
+
+SHOWN_MS = 8000
+LONGEST = 140
+"""Characters of a reply that are shown on the desktop."""
+
+
+class Herald(QObject):
+    """A sign in the system's tray, where there is one. What was said is shown only if the user allows it."""
+
+    def __init__(self, window: MainWindow, house: House) -> None:
+        super().__init__(window)
+        self._window, self._preferences = window, house.preferences
+        self._archiving: str = ""
+        self.tray = QSystemTrayIcon(application_icon(), self)
+        self.tray.setToolTip("Lethe")
+        self.tray.activated.connect(lambda _reason: self.call_back())
+        self.tray.messageClicked.connect(self.call_back)
+        self._forget = [
+            house.preferences.changed.add(lambda _settings: self._appear()),
+            house.archiving.changed.add(self._archived),
+            house.mind.reminders.due.add(lambda found: self._remind([memory.content for _persona_id, memory in found])),
+        ]
+        self._appear()
+
+    def close(self) -> None:
+        for forget in self._forget:
+            forget()
+        self.tray.hide()
+
+    def replied(self, name: str, text: str) -> None:
+        """A reply is complete."""
+        words = " ".join(text.split())
+        shown = words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
+        self._call(self.tr("{name} has answered").format(name=name), shown)
+
+    def call_back(self) -> None:
+        """Bring the window to the front."""
+        self._window.setWindowState(self._window.windowState() & ~self._window.windowState().WindowMinimized)
+        self._window.show()
+        self._window.raise_()
+        self._window.activateWindow()
+
+    def _remind(self, texts: Sequence[str]) -> None:
+        """The hour of these has come: on the desktop, or in the window if that is looked at; in one piece, however many."""
+        first, others = " ".join(texts[0].split()), len(texts) - 1
+        words = self.tr("{first} (and {n} more)") if others else "{first}"
+        if self.is_out_of_sight:
+            self._call(self.tr("A reminder"), words.format(first=first[:LONGEST], n=others))
+        else:
+            self._window.notifier.tell(words.format(first=first, n=others))
+
+    def _archived(self, progress: Archived) -> None:
+        """Told once a conversation is through, not for each part of it."""
+        before, self._archiving = self._archiving, progress.title if progress.session is not None else ""
+        if before and progress.session is None:
+            self._call(self.tr("A conversation will be remembered"), before)
+
+    def _call(self, title: str, words: str) -> None:
+        settings = self._preferences.current
+        if settings.notify and self.is_out_of_sight:
+            self.tray.showMessage(title, words if settings.notify_with_words else "", application_icon(), SHOWN_MS)
+            QApplication.alert(self._window)
+
+    @property
+    def is_out_of_sight(self) -> bool:
+        """Is the user looking at something else?"""
+        return not self._window.isVisible() or self._window.isMinimized() or not self._window.isActiveWindow()
+
+    def _appear(self) -> None:
+        wanted = self._preferences.current.notify and QSystemTrayIcon.isSystemTrayAvailable()
+        self.tray.setVisible(wanted)

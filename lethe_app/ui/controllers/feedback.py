@@ -1,0 +1,36 @@
+"""Carries the thumbs the user gives to replies to where they are kept, and shows them when a conversation is opened again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from PySide6.QtCore import QObject
+
+from lethe_app.domain.agent_runs import Verdict
+
+if TYPE_CHECKING:
+    from lethe_app.ui.pages.context import Place
+    from lethe_app.ui.transcript.model.model import ChatModel
+    from lethe_app.ui.transcript.view import ChatView
+
+
+class FeedbackDesk(QObject):
+    """One for each open house."""
+
+    def __init__(self, place: Place, view: ChatView, messages: ChatModel) -> None:
+        super().__init__(place.window)
+        self._service, self._bridge, self._thumbs = place.house.feedback, place.bridge, messages.marks.thumbs
+        self._thumbs.ask = self._service.about
+        view.verdict_requested.connect(lambda message, verdict: self._bridge.spawn(self._judge(message, Verdict(verdict))))
+        self._forget = self._service.changed.add(self._renew)
+
+    def close(self) -> None:
+        self._forget()
+
+    def _renew(self, _persona: str) -> None:
+        self._bridge.spawn(self._thumbs.renew(), lane="thumbs")
+
+    async def _judge(self, message: UUID, verdict: Verdict) -> None:
+        await self._service.thumb(message, verdict)
+        await self._thumbs.learn([message])

@@ -1,0 +1,35 @@
+"""Rebuilds the memory index on the user's wish; the list of activities shows how far it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+if TYPE_CHECKING:
+    from lethe_app.composition.app_services import House
+    from lethe_app.ui.core.tasks import Bridge
+    from lethe_app.ui.shell.main_window import MainWindow
+
+
+class IndexRebuild(QObject):
+    """One at a time; the command is disabled while it lasts."""
+
+    def __init__(self, window: MainWindow, house: House, bridge: Bridge) -> None:
+        super().__init__(window)
+        self._window, self._house, self._bridge = window, house, bridge
+        self._action = window.actions_["rebuild_index"]
+        window.actions_.connect(rebuild_index=self._start)
+
+    def _start(self) -> None:
+        self._action.setEnabled(False)
+        self._bridge.spawn(self._rebuild())
+
+    async def _rebuild(self) -> None:
+        try:
+            await self._house.brain.rebuild()
+            for persona in await self._house.library.personas():
+                await self._house.brain.refresh(persona.unique_name)
+        finally:
+            self._action.setEnabled(True)
+        self._window.notifier.tell(self.tr("The memory index has been rebuilt"))

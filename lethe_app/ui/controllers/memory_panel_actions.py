@@ -1,0 +1,98 @@
+"""What the reader can do about a memory in the panel: pin, rewrite, forget, object; all of it can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from PySide6.QtCore import QObject
+
+from lethe_app.services.chat.reply_sources import Behind, Kind, Surfaced
+from lethe_app.ui.chat import memory_labels
+from lethe_app.ui.dialogs.dialogs import Question, answered
+
+if TYPE_CHECKING:
+    from lethe_app.ui.chat.memory_panel import MemoryPanel
+    from lethe_app.ui.pages.context import Place
+
+
+class MemoryDeeds(QObject):
+    """Grants the wishes of the panel."""
+
+    def __init__(
+        self, place: Place, panel: MemoryPanel, behind: Callable[[], Behind | None], changed: Callable[[], Awaitable[None]]
+    ) -> None:
+        """`behind` is what the panel shows, `changed` is called when something about it is different now."""
+        super().__init__(place.window)
+        self._window, self._bridge = place.window, place.bridge
+        self._service, self._behind, self._changed = place.house.reconsidering, behind, changed
+        panel.pin_wanted.connect(lambda one, pinned: self._bridge.spawn(self._pin(one, pinned=pinned)))
+        panel.written.connect(lambda one, text: self._bridge.spawn(self._write(one, text)))
+        panel.forget_wanted.connect(lambda one: self._bridge.spawn(self._ask_to_forget(one), lane="forget"))
+        panel.objected.connect(lambda one: self._bridge.spawn(self._object(one)))
+        panel.withdrawn.connect(lambda memory: self._bridge.spawn(self._withdraw(memory, self._behind())))
+
+    def _tell(self, text: str, back: Callable[[], Awaitable[None]], detail: str = "") -> None:
+        """Say what was done, with the way back."""
+
+        async def undone() -> None:
+            await back()
+
+        def take_back() -> None:
+            self._bridge.spawn(undone())
+
+        self._window.notifier.tell(text, detail, button=self.tr("Take it back"), action=take_back)
+
+    async def _pin(self, one: Surfaced, *, pinned: bool) -> None:
+        await self._service.pin(one, pinned=pinned)
+        await self._changed()
+
+    async def _write(self, one: Surfaced, text: str) -> None:
+        give_back = await self._service.write(one, text)
+        await self._changed()
+
+        async def back() -> None:
+            await give_back()
+            await self._changed()
+
+        self._tell(self.tr("The memory has your words now."), back)
+
+    async def _ask_to_forget(self, one: Surfaced) -> None:
+        """A whole conversation is asked about; anything else goes at once and can be taken back."""
+        behind = self._behind()
+        if behind is None or (one.kind is Kind.CONVERSATION and not await self._confirmed(one)):
+            return
+        await self._service.forget(one, behind.persona_id)
+        await self._changed()
+        words = memory_labels.shortened(one.recollection.title or memory_labels.body(one), 60)
+        self._tell(self.tr("Forgotten: “{words}”").format(words=words), lambda: self._restore(one))
+
+    async def _confirmed(self, one: Surfaced) -> bool:
+        title = one.recollection.title or self.tr("An earlier conversation")
+        words = self.tr("“{title}” leaves the list, with every message. It waits in the Trash if you want it back.")
+        question = Question(
+            self._window,
+            self.tr("Forget this conversation?"),
+            words.format(title=title),
+            self.tr("Forget ‘{title}’").format(title=memory_labels.shortened(title, 24)),
+        )
+        return await answered(question)
+
+    async def _restore(self, one: Surfaced) -> None:
+        await self._service.restore(one)
+        await self._changed()
+
+    async def _object(self, one: Surfaced) -> None:
+        behind, memory = self._behind(), one.recollection.memory
+        if behind is None:
+            return
+        await self._service.object_to(memory, behind)
+        await self._changed()
+        detail = self.tr("Another wording of this reply does without it, and words like yours bring it up less easily.")
+        self._tell(self.tr("It did not belong here."), lambda: self._withdraw(memory, behind), detail)
+
+    async def _withdraw(self, memory: UUID, behind: Behind | None) -> None:
+        if behind is not None:
+            await self._service.withdraw(memory, behind)
+            await self._changed()

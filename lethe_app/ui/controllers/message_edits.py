@@ -1,0 +1,76 @@
+"""Saves what the user edits in the transcript, and takes an edit back: by the button of a toast or by Ctrl+Z."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QKeySequence, QShortcut
+
+from lethe_app.domain.chat import Message
+
+if TYPE_CHECKING:
+    from lethe_app.composition.app_services import House
+    from lethe_app.ui.controllers.replies import Turns
+    from lethe_app.ui.core.tasks import Bridge
+    from lethe_app.ui.shell.main_window import MainWindow
+    from lethe_app.ui.transcript.model.model import ChatModel
+    from lethe_app.ui.transcript.view import ChatView
+
+MOST = 50
+"""Edits that can be taken back."""
+
+
+class MessageEdits(QObject):
+    """Ctrl+Z takes back the newest edit of the conversation on display; a text field with the focus has the keys for itself."""
+
+    def __init__(
+        self, window: MainWindow, house: House, view: ChatView, messages: ChatModel, turns: Turns, bridge: Bridge
+    ) -> None:
+        super().__init__(window)
+        self._window, self._house, self._messages, self._turns, self._bridge = window, house, messages, turns, bridge
+        self._before: list[Message] = []
+        """Edited messages as they were, newest last."""
+        self._shown: UUID | None = None
+        turns.looked.connect(self._look_at)
+        view.edited.connect(self.edit)
+        shortcut = QShortcut(window.panes)
+        shortcut.setKeys(QKeySequence.StandardKey.Undo)
+        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        shortcut.activated.connect(self._undo_newest)
+
+    def edit(self, message_id: UUID, text: str) -> None:
+        """Save another text of the wording on display."""
+        self._bridge.spawn(self._edit(message_id, text))
+
+    def _look_at(self, session_id: UUID) -> None:
+        self._shown = session_id
+
+    async def _edit(self, message_id: UUID, text: str) -> None:
+        before = await self._house.sessions.message(message_id)
+        if before.content == text:
+            return
+        self._messages.replace(await self._house.chat.edit(message_id, text))
+        self._before = [*self._before, before][-MOST:]
+        self._window.notifier.tell(self.tr("Message edited"), button=self.tr("Undo"), action=partial(self._undo, before))
+
+    def _undo_newest(self) -> None:
+        for before in reversed(self._before):
+            if before.session_id == self._shown:
+                self._undo(before)
+                return
+
+    def _undo(self, before: Message) -> None:
+        if before not in self._before:
+            return  # taken back already
+        if self._turns.is_busy:
+            self._window.notifier.tell(self.tr("Wait for the end of the reply, then press Ctrl+Z."))
+            return
+        self._before.remove(before)
+        self._bridge.spawn(self._put_back(before))
+
+    async def _put_back(self, before: Message) -> None:
+        self._messages.replace(await self._house.chat.undo_edit(before))
+        self._window.notifier.tell(self.tr("Edit undone"))

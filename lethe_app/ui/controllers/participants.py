@@ -1,0 +1,91 @@
+"""Who takes part in the conversation on display, and from whom of them the user wants an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from PySide6.QtCore import QObject, Signal
+
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.persona import Persona
+from lethe_app.errors import FileError
+from lethe_app.ui.core.formatting import joined, one_of
+from lethe_app.ui.transcript.avatars import ANYBODY
+
+if TYPE_CHECKING:
+    from lethe_app.composition.app_services import House
+    from lethe_app.ui.shell.main_window import MainWindow
+
+
+class Company(QObject):
+    """Names them in the window. Whom the user chose is kept for each conversation while the window is open."""
+
+    changed = Signal()
+
+    def __init__(self, window: MainWindow, house: House) -> None:
+        super().__init__(window)
+        self._window, self._group = window, house.group
+        self.people: list[Persona] = []
+        """The persona whose conversation it is, then the guests."""
+        self._shown: UUID | None = None
+        self._choices: dict[UUID, str] = {}
+
+    async def of(self, session: ChatSession, host: Persona) -> list[Persona]:
+        """Everybody who takes part in a conversation with `host`."""
+        if session.guests:
+            with suppress(FileError):  # hers cannot be read any more; she is told of elsewhere, and the conversation opens
+                return await self._group.members(session.guid)
+        return [host]
+
+    def show(self, session_id: UUID, people: Sequence[Persona]) -> None:
+        """These take part in the conversation on display."""
+        self._shown, self.people = session_id, list(people)
+        self._window.set_persona(self.names, "" if self.is_group else people[0].tagline)
+        self._tell()
+
+    def go_along(self, session_id: UUID) -> None:
+        """The user's words began a new conversation with the same people."""
+        if self._shown in self._choices:
+            self._choices[session_id] = self._choices[self._shown]
+        self._shown = session_id
+
+    def choose(self, unique_name: str) -> None:
+        """Only this one answers from now on; nobody in particular if it is empty."""
+        if self._shown is not None:
+            self._choices[self._shown] = unique_name
+            self._tell()
+
+    @property
+    def is_group(self) -> bool:
+        return len(self.people) > 1
+
+    @property
+    def names(self) -> str:
+        """“Mira, Edmund and Wren”."""
+        return joined([one.name for one in self.people])
+
+    @property
+    def chosen(self) -> Persona | None:
+        """Who of several is to answer, if the user has chosen somebody who is still there."""
+        wanted = self._choices.get(self._shown, "") if self._shown is not None and self.is_group else ""
+        return next((one for one in self.people if one.unique_name == wanted), None)
+
+    @property
+    def speaker(self) -> str:
+        """The same by file name; empty where it is open."""
+        return self.chosen.unique_name if self.chosen is not None else ""
+
+    def awaited(self, speaker: str) -> tuple[str, str]:
+        """As whom an answer is awaited before its first word: file name and name."""
+        wanted = [one for one in self.people if one.unique_name == speaker] or self.people
+        if len(wanted) == 1:
+            return wanted[0].unique_name, wanted[0].name
+        return ANYBODY, one_of([one.name for one in wanted])
+
+    def _tell(self) -> None:
+        if self.is_group:
+            self._window.chat.composer.set_speaker(self.chosen.name if self.chosen is not None else "")
+        self.changed.emit()

@@ -1,0 +1,56 @@
+"""Offers the model that a persona would rather speak with; it is the user who decides whether to wait for it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from lethe_app.domain.persona import Persona
+from lethe_app.services.events import ModelState, Ready
+
+if TYPE_CHECKING:
+    from lethe_app.ui.controllers.model import ModelDesk
+    from lethe_app.ui.pages.context import Place
+
+
+class VoiceDesk(QObject):
+    """Asks once for each persona while the window is open: whoever says no has said it."""
+
+    def __init__(self, place: Place, models: ModelDesk) -> None:
+        super().__init__(place.window)
+        self._place, self._models = place, models
+        self._persona: Persona | None = None
+        self._offered: set[tuple[str, str]] = set()
+        self._forget = place.house.models.changed.add(self._follow)
+
+    def close(self) -> None:
+        self._forget()
+
+    def meet(self, persona: Persona) -> None:
+        """The user talks with this one now."""
+        self._persona = persona
+        self._follow(self._place.house.models.state)
+
+    def _follow(self, state: ModelState) -> None:
+        """While a model is still being loaded, nobody is asked about another one."""
+        persona = self._persona
+        if persona is None or not persona.preferred_model or not isinstance(state, Ready):
+            return
+        key = (persona.unique_name, persona.preferred_model)
+        if state.model.file.path.name != persona.preferred_model and key not in self._offered:
+            self._offered.add(key)
+            self._place.bridge.spawn(self._offer(persona), lane="voice")
+
+    async def _offer(self, persona: Persona) -> None:
+        """If it is on this computer at all."""
+        found = await self._place.house.models.found()
+        model = next((one for one in found if one.path.name == persona.preferred_model), None)
+        if model is not None and persona is self._persona:
+            self._place.window.notifier.tell(
+                self.tr("{name} would rather speak with “{model}”.").format(name=persona.name, model=model.name),
+                self.tr("Another model is loaded now."),
+                self.tr("Load it"),
+                partial(self._models.load, model.path),
+            )

@@ -1,0 +1,280 @@
+"""Drives replies: feeds what the chat service tells into the messages, and stops, repeats and deletes on demand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from PySide6.QtCore import QObject, Signal
+
+from lethe_app.domain.chat import ChatSession, Message, MessageOutline, Role
+from lethe_app.domain.persona import Persona
+from lethe_app.services.events import AskTool, Began, Finished, Loading, Moved, Prompted, Stored, TurnEvent
+from lethe_app.ui.controllers.long_conversation_hint import LongTalk
+from lethe_app.ui.controllers.reply_state import Turn, show_in_messages, show_in_status
+from lethe_app.ui.transcript.model.model import ChatModel
+
+if TYPE_CHECKING:
+    from lethe_app.composition.app_services import House
+    from lethe_app.ui.controllers.model import ModelDesk
+    from lethe_app.ui.controllers.participants import Company
+    from lethe_app.ui.core.tasks import Bridge
+    from lethe_app.ui.shell.main_window import MainWindow
+
+
+class Turns(QObject):
+    """The replies of all sessions; only those of the session on display are drawn."""
+
+    moved = Signal(object)
+    """The user's words began a new conversation, which is on display now."""
+    asked = Signal(object, object)
+    """In a conversation, something is to be answered before the reply goes on."""
+    looked = Signal(object)
+    """The conversation that is on display now."""
+    replied = Signal(str, str)
+    """Who has said what; only what is complete."""
+    ended = Signal(object)
+    """This `Turn` is over, however it ended."""
+
+    def __init__(
+        self, window: MainWindow, house: House, messages: ChatModel, desk: ModelDesk, company: Company, bridge: Bridge
+    ) -> None:
+        super().__init__(window)
+        self._company, self._long_talk = company, LongTalk(window)
+        self._chat, self._sessions, self._models = house.chat, house.sessions, house.models
+        self._composer, self._status = window.chat.composer, window.chat.status
+        self._messages, self._desk, self._bridge = messages, desk, bridge
+        self._stop_action = window.actions_["stop"]
+        self._stop_action.setEnabled(False)
+        self._session: ChatSession | None = None
+        self._persona: Persona | None = None
+        self._running: dict[UUID, Turn] = {}
+        self._used: dict[UUID, int] = {}
+        self._tasks: dict[UUID, asyncio.Task[None]] = {}
+        self._composer.sent.connect(self.send)
+        self._composer.stop_wanted.connect(self.stop)
+        self._composer.count_wanted.connect(lambda text: bridge.spawn(self._count(text), lane="count"))
+        window.actions_.connect(
+            stop=self.stop,
+            regenerate=lambda: self._with_last_reply(self.regenerate),
+            proceed=lambda: self._with_last_reply(self.proceed),
+            previous_reply=lambda: self._with_last_reply(lambda message_id: self.swipe(message_id, -1)),
+            next_reply=lambda: self._with_last_reply(lambda message_id: self.swipe(message_id, 1)),
+        )
+
+    # which session is on display
+
+    def show(self, session: ChatSession, persona: Persona, outline: Sequence[MessageOutline]) -> None:
+        """Put the messages of `session` on display, with the reply that is under way in it."""
+        self._session, self._persona = session, persona
+        self.looked.emit(session.guid)
+        self._desk.show_used(self._used.get(session.guid, 0))
+
+        async def load(start: int, count: int) -> list[Message]:
+            return list(await self._sessions.page(session.guid, start, count))
+
+        self._messages.open(list(outline), load)
+        self._status.show_rest()
+        turn = self._running.get(session.guid)
+        if turn is not None:
+            turn.shown_as = self._company.awaited(turn.speaker)
+            turn.show_so_far(self._messages)
+            if turn.latest is not None:
+                show_in_status(self._status, turn, turn.latest)
+        self._mark()
+
+    def meet(self, persona: Persona) -> None:
+        """Whom the user talks with was written anew, or others came: whoever is awaited bears the right name."""
+        self._persona = persona
+        turn = self._running.get(self._session.guid) if self._session is not None else None
+        if turn is not None and turn.is_awaited and turn.shown_as != self._company.awaited(turn.speaker):
+            self._messages.stop_waiting()
+            self._tell_waiting(turn)
+
+    def _is_shown(self, session_id: UUID) -> bool:
+        return self._session is not None and self._session.guid == session_id
+
+    def _mark(self) -> None:
+        """Let composer and Esc know whether there is something to stop here."""
+        turn = self._running.get(self._session.guid) if self._session is not None else None
+        self._composer.set_replying(turn is not None, turn.began.speaker_name if turn is not None and turn.began else "")
+        self._stop_action.setEnabled(turn is not None)
+
+    # what the user does
+
+    def send(self, text: str, speaker: str = "") -> None:
+        """Say `text`, or let the persona speak again. In a group `speaker` answers, or else whom the user has chosen."""
+        if self._session is None:
+            self._composer.give_back("", text)
+            return
+        wanted = speaker or self._company.speaker
+        turn = Turn(self._session.guid, text, wanted, is_new_reply=True)
+        self._run(turn, self._chat.send(self._session.guid, text, wanted))
+
+    def regenerate(self, message_id: UUID) -> None:
+        if self._session is not None:
+            turn = Turn(self._session.guid, is_another_wording=True)
+            self._run(turn, self._chat.regenerate(self._session.guid, message_id))
+
+    def proceed(self, message_id: UUID) -> None:
+        if self._session is not None:
+            self._run(Turn(self._session.guid), self._chat.proceed(self._session.guid, message_id))
+
+    def stop(self) -> None:
+        """End the reply on display; what was said of it stays."""
+        if self._session is not None and self.is_busy:
+            self._running[self._session.guid].is_stopped = True
+            self._tasks[self._session.guid].cancel()
+
+    async def stop_in(self, session_id: UUID) -> None:
+        """End the reply of `session_id`, wherever the reader is, and wait until it is stored."""
+        task = self._tasks.get(session_id)
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def stop_all(self) -> None:
+        for session_id in list(self._tasks):
+            await self.stop_in(session_id)
+
+    def show_alternative(self, message_id: UUID, index: int) -> None:
+        self._bridge.spawn(self._show_alternative(message_id, index), lane="alternative")
+
+    def swipe(self, message_id: UUID, step: int) -> None:
+        """The wording before or after the one on display; after the last a new one is written."""
+        row = self._messages.row_of(message_id)
+        message = self._messages.message(row) if row is not None else None
+        if message is None or self.is_busy:
+            return
+        wanted = message.shown + step
+        if wanted >= len(message.alternatives):
+            self.regenerate(message_id)
+        elif wanted >= 0:
+            self.show_alternative(message_id, wanted)
+
+    @property
+    def is_replying(self) -> bool:
+        """Is there a reply under way, on display or not?"""
+        return bool(self._running)
+
+    # how it is done
+
+    @property
+    def is_busy(self) -> bool:
+        """Is there a reply under way in the conversation on display?"""
+        return self._session is not None and self._session.guid in self._running
+
+    def _with_last_reply(self, act: Callable[[UUID], None]) -> None:
+        row = self._messages.rowCount() - 1
+        if row >= 0 and not self.is_busy and self._messages.outline(row).role is Role.ASSISTANT:
+            act(self._messages.outline(row).id)
+
+    def _run(self, turn: Turn, events: AsyncGenerator[TurnEvent]) -> None:
+        if turn.session_id in self._running:
+            return  # the generator was never started, so there is nothing to close
+        task = self._bridge.spawn(self._follow(turn, events))
+        if task is not None:
+            self._running[turn.session_id], self._tasks[turn.session_id] = turn, task
+            task.add_done_callback(lambda _task: self._ended(turn))
+            self._mark()
+            self._tell_waiting(turn)
+
+    def _tell_waiting(self, turn: Turn) -> None:
+        """Something shows that it works before the first event: dots where the reply will be, and words in the header."""
+        state = self._models.state
+        if turn.is_awaited:
+            turn.shown_as = self._company.awaited(turn.speaker)
+            self._messages.await_reply(*turn.shown_as, turn.session_id)
+        if isinstance(state, Loading):  # the header counts the loading meanwhile
+            self._messages.say_waiting(self.tr("The answer comes as soon as {name} is loaded.").format(name=state.name))
+        else:
+            self._status.show_busy(self.tr("Preparing…"))
+
+    async def _follow(self, turn: Turn, events: AsyncGenerator[TurnEvent]) -> None:
+        turn.has_begun = True
+        try:
+            async with aclosing(events) as stream:
+                async for event in stream:
+                    self._take(turn, event)
+        except BaseException:
+            await asyncio.shield(self._settle(turn))
+            raise
+
+    def _ended(self, turn: Turn) -> None:
+        """Also called for a turn that was stopped before its task ran for the first time."""
+        self._running.pop(turn.session_id, None)
+        self._tasks.pop(turn.session_id, None)
+        if not turn.has_begun:
+            self._composer.give_back(str(turn.session_id), turn.draft)
+        if self._is_shown(turn.session_id):
+            if not turn.has_begun:
+                self._messages.stop_waiting()
+                self._status.show_rest()
+            self._mark()
+        self.ended.emit(turn)
+
+    def _take(self, turn: Turn, event: TurnEvent) -> None:
+        if isinstance(event, Moved):
+            self._move(turn, event.session)
+            return
+        turn.note(event)
+        if isinstance(event, AskTool):
+            self.asked.emit(turn.session_id, event)
+        if isinstance(event, Finished):
+            self.replied.emit(event.message.speaker_name, event.message.content)
+        if isinstance(event, Prompted):
+            self._used[turn.session_id] = event.receipt.prompt_tokens
+        if not self._is_shown(turn.session_id):
+            return
+        show_in_messages(self._messages, turn, event)
+        show_in_status(self._status, turn, event)
+        if isinstance(event, Began):
+            self._mark()
+        if isinstance(event, Stored):
+            self._tell_waiting(turn)
+        elif isinstance(event, Prompted):
+            self._desk.show_used(self._used[turn.session_id])
+            if self._persona is not None:
+                self._long_talk.look(turn.session_id, self._persona.name, event.receipt)
+
+    def _move(self, turn: Turn, session: ChatSession) -> None:
+        """The words begin a new conversation: whoever was looking at the old one goes along."""
+        before = turn.session_id
+        was_shown = self._is_shown(before)
+        self._running[session.guid], self._tasks[session.guid] = self._running.pop(before), self._tasks.pop(before)
+        turn.note(Moved(session))
+        if was_shown and self._persona is not None:
+            self.show(session, self._persona, [])
+            self.moved.emit(session)
+
+    async def _settle(self, turn: Turn) -> None:
+        """A turn ended early: show what of it was kept, and give back what was not."""
+        if not turn.is_draft_safe:
+            self._composer.give_back(str(turn.session_id), turn.draft)
+        if not self._is_shown(turn.session_id):
+            return
+        self._status.show_rest()
+        outline = list(await self._sessions.outline(turn.session_id))
+        began = turn.began
+        if not self._is_shown(turn.session_id):
+            return
+        if began is not None and any(entry.id == began.id for entry in outline):
+            self._messages.finish(await self._sessions.message(began.id))
+        else:
+            self._messages.stop_waiting()
+            if began is not None:
+                self._messages.remove(began.id)
+
+    async def delete(self, session_id: UUID, message_id: UUID) -> None:
+        await self._chat.delete(session_id, message_id)
+        if self._is_shown(session_id):
+            self._messages.refresh(await self._sessions.outline(session_id))
+
+    async def _show_alternative(self, message_id: UUID, index: int) -> None:
+        self._messages.replace(await self._chat.show_alternative(message_id, index))
+
+    async def _count(self, text: str) -> None:
+        self._composer.show_tokens(text, await self._chat.count_tokens(text))

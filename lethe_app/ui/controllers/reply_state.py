@@ -1,0 +1,181 @@
+"""One reply under way: keeps what was heard so far, so that a reader who looks elsewhere and returns misses nothing."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from lethe_app.domain.chat import Alternative, Message
+from lethe_app.services.events import (
+    AskTool,
+    Began,
+    Evaluating,
+    Finished,
+    Moved,
+    Noted,
+    Prompted,
+    Recalled,
+    Said,
+    Searching,
+    Stored,
+    Thought,
+    ToolUsed,
+    TurnEvent,
+    Withdrawn,
+)
+from lethe_app.ui.core.formatting import tokens_in_words
+from lethe_app.ui.shell.status_line import StatusLine
+from lethe_app.ui.transcript.model.model import ChatModel
+from lethe_app.ui.transcript.painting.tool_list import in_words
+
+
+class Turn:
+    """What has happened in one session since the user asked for a reply."""
+
+    def __init__(
+        self,
+        session_id: UUID,
+        draft: str = "",
+        speaker: str = "",
+        *,
+        is_new_reply: bool = False,
+        is_another_wording: bool = False,
+    ) -> None:
+        self.session_id = session_id
+        self.draft = draft
+        self.speaker = speaker
+        """Who is to answer; empty where nobody in particular was asked."""
+        self.shown_as = ("", "")
+        """As whom the answer is awaited: file name and name."""
+        self.is_draft_safe = not draft
+        """Are the user's words stored, or must the composer get them back if this fails?"""
+        self.has_begun = False
+        self.is_stopped = False
+        """Did the user end it?"""
+        self.latest: TurnEvent | None = None
+        self.began: Message | None = None
+        """The reply that is being written."""
+        self.has_answered = False
+        """Is a reply complete already? In a group others may follow."""
+        self.said: list[str] = []
+        self.thought: list[str] = []
+        self.memories = 0
+        """How many were brought up for it."""
+        self._is_new_reply = is_new_reply
+        self._is_another_wording = is_another_wording
+
+    def note(self, event: TurnEvent) -> None:
+        """Keep what `event` told."""
+        self.latest = event
+        if isinstance(event, Moved):
+            self.session_id = event.session.guid
+        elif isinstance(event, Stored):
+            self.is_draft_safe = True
+        elif isinstance(event, Recalled):
+            self.memories = sum(one.memory != self.session_id for one in event.memory.recalled)  # not the note of the time
+        elif isinstance(event, Began):
+            self.began = with_new_wording(event.message) if self._is_another_wording else event.message
+            self.said, self.thought = [], []  # those of the reply before it are stored
+        elif isinstance(event, Finished):
+            self.began, self.has_answered = None, True
+        elif isinstance(event, Said):
+            self.said.append(event.text)
+        elif isinstance(event, Thought):
+            self.thought.append(event.text)
+
+    @property
+    def is_awaited(self) -> bool:
+        """Is somebody about to answer of whom nothing has been heard yet?"""
+        return self._is_new_reply and self.is_draft_safe and self.began is None and not self.has_answered
+
+    def show_so_far(self, model: ChatModel) -> None:
+        """Catch up in a model that has just opened this session."""
+        if self.began is not None:
+            model.begin_reply(self.began)
+            model.append_thought("".join(self.thought))
+            model.append_said("".join(self.said))
+        elif self.is_awaited:
+            model.await_reply(*self.shown_as, self.session_id)
+
+
+def with_new_wording(message: Message) -> Message:
+    """The message with an empty alternative on display, into which the new wording grows."""
+    wordings = [*message.alternatives, Alternative(complete=False)]
+    return message.model_copy(update={"alternatives": wordings, "shown": len(wordings) - 1})
+
+
+def reading(done: int, total: int) -> str:
+    """How far the model has come with the prompt."""
+    if not done:
+        return QCoreApplication.translate("Turn", "Reading {tokens}…").format(tokens=tokens_in_words(total))
+    locale = QLocale()
+    words = QCoreApplication.translate("Turn", "Reading {done} of {total} tokens…")
+    return words.format(done=locale.toString(done), total=locale.toString(total))
+
+
+def searching(event: Searching) -> str:
+    """What is looked up before the reply."""
+    words = QCoreApplication.translate("Turn", "Reading about “{topic}”…")
+    if not event.pages:
+        words = QCoreApplication.translate("Turn", "Searching the internet for “{topic}”…")
+    return words.format(topic=event.topic)
+
+
+def waiting() -> str:
+    """A tool is to be used that the user is asked about."""
+    return QCoreApplication.translate("Turn", "Waiting for your answer…")
+
+
+def what_for(event: AskTool | ToolUsed | Searching | Evaluating) -> str:
+    """What the reply waits for."""
+    match event:
+        case Searching():
+            return searching(event)
+        case Evaluating():
+            return reading(event.done, event.total)
+        case AskTool():
+            return waiting()
+    return f"{in_words([event.result])}…"
+
+
+def show_in_messages(model: ChatModel, turn: Turn, event: TurnEvent) -> None:
+    """Let the messages follow `event`."""
+    if isinstance(event, Stored):
+        model.append(event.message)
+    elif isinstance(event, Noted):
+        model.insert_above(event.message, event.above)
+        model.marks.sources.note(event.message, event.above)
+        model.marks.tools.note(event.message, event.above)
+    elif isinstance(event, Withdrawn):
+        model.marks.sources.forget(event.messages)
+        model.remove(*event.messages)
+    elif isinstance(event, AskTool | ToolUsed | Searching | Evaluating):
+        model.say_waiting(what_for(event))
+    elif isinstance(event, Began) and turn.began is not None:
+        model.begin_reply(turn.began)
+    elif isinstance(event, Thought):
+        model.append_thought(event.text)
+    elif isinstance(event, Said):
+        model.append_said(event.text)
+    elif isinstance(event, Finished):
+        model.finish(event.message)
+
+
+def show_in_status(status: StatusLine, turn: Turn, event: TurnEvent) -> None:
+    """Say in the header what `event` means."""
+    if isinstance(event, Evaluating):
+        status.show_busy(reading(event.done, event.total))
+    elif isinstance(event, Thought):
+        status.show_thinking()
+    elif isinstance(event, Said):
+        status.show_busy(QCoreApplication.translate("Turn", "Writing…"))
+    elif isinstance(event, Finished):
+        usage = event.usage
+        status.show_result(usage.tokens_per_second, usage.reused_tokens, usage.prompt_tokens, turn.memories)
+    elif isinstance(event, AskTool):
+        status.show_busy(waiting())
+    elif isinstance(event, Searching):
+        status.show_busy(searching(event))
+    elif isinstance(event, Prompted):
+        status.show_busy(QCoreApplication.translate("Turn", "Reading…"))

@@ -1,0 +1,78 @@
+"""Shows in the transcript that silence has ended the conversation, continues it on wish, and reports input in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from PySide6.QtCore import QObject
+
+from lethe_app.errors import LetheError
+from lethe_app.ui.core.formatting import minutes_in_words
+from lethe_app.ui.transcript.painting.ended_line import EndedLine
+
+if TYPE_CHECKING:
+    from lethe_app.composition.app_services import House
+    from lethe_app.ui.controllers.replies import Turns
+    from lethe_app.ui.core.tasks import Bridge
+    from lethe_app.ui.shell.main_window import MainWindow
+    from lethe_app.ui.transcript.view import ChatView
+
+
+class SessionEnd(QObject):
+    """Follows the conversation on display."""
+
+    def __init__(self, window: MainWindow, house: House, view: ChatView, turns: Turns, bridge: Bridge) -> None:
+        super().__init__(window)
+        self._window, self._house, self._view, self._bridge = window, house, view, bridge
+        self._shown: UUID | None = None
+        self.line = EndedLine(view.viewport())
+        self.line.continue_wanted.connect(self._continue)
+        house.timeout.is_edited = lambda session_id: session_id == self._shown and view.overlays.editor is not None
+        self._forget = [
+            house.sessions.changed.add(lambda _persona: self._look()),
+            house.preferences.changed.add(lambda _settings: self._look()),
+            house.idleness.touched.add(lambda _none: self._note_input()),
+        ]
+        turns.looked.connect(self._look_at)
+
+    def close(self) -> None:
+        """Listen no more."""
+        for forget in self._forget:
+            forget()
+        self._house.timeout.is_edited = lambda _session: False
+
+    def _look_at(self, session_id: UUID) -> None:
+        self._shown = session_id
+        self._display(ended=False)
+        self._look()
+
+    def _look(self) -> None:
+        if self._shown is not None:
+            self._bridge.spawn(self._show(self._shown), lane="session end")
+
+    async def _show(self, session_id: UUID) -> None:
+        try:
+            has_ended = await self._house.sessions.has_ended(session_id)
+        except LetheError:
+            return  # deleted meanwhile: another one is shown in a moment
+        if session_id != self._shown:
+            return
+        if has_ended and not self.line.isVisibleTo(self._view):
+            minutes = self._house.preferences.current.rotation_minutes
+            words = self.tr("This conversation ended after {time} of silence")
+            self.line.say(words.format(time=minutes_in_words(minutes)))
+        self._display(ended=has_ended)
+
+    def _display(self, *, ended: bool) -> None:
+        self._view.overlays.set_footer(self.line if ended else None)
+        self._window.chat.composer.set_ended(ended=ended)
+
+    def _note_input(self) -> None:
+        if self._shown is not None and self._window.pages.currentWidget() is self._window.panes:
+            self._house.timeout.note_input(self._shown)
+
+    def _continue(self) -> None:
+        if self._shown is not None:
+            self._window.go_to_field()
+            self._bridge.spawn(self._house.sessions.reopen(self._shown))

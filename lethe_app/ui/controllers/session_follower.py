@@ -1,0 +1,55 @@
+"""Keeps the conversation under the workshop true to what is done to it there: split, joined, added to or deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from lethe_app.errors import LetheError
+from lethe_app.services.sessions.editing import Reshaped
+
+if TYPE_CHECKING:
+    from lethe_app.composition.app_services import House
+    from lethe_app.ui.controllers.replies import Turns
+    from lethe_app.ui.controllers.sessions import Conversations
+    from lethe_app.ui.core.tasks import Bridge
+    from lethe_app.ui.transcript.model.model import ChatModel
+
+
+class Follower:
+    """A reply that is being written is ended first; what is on display is read again, or gives way to what took its place."""
+
+    def __init__(self, house: House, conversations: Conversations, turns: Turns, messages: ChatModel, bridge: Bridge) -> None:
+        self._house, self._bridge = house, bridge
+        self._conversations, self._turns, self._messages = conversations, turns, messages
+        house.chronicle.still = self._end_replies
+        self._forget = house.chronicle.reshaped.add(self._follow)
+
+    def close(self) -> None:
+        self._forget()
+
+    async def _end_replies(self, guids: Sequence[UUID]) -> None:
+        for guid in guids:
+            await self._turns.stop_in(guid)
+
+    def _follow(self, change: Reshaped) -> None:
+        self._bridge.spawn(self._show(change))
+
+    async def _show(self, change: Reshaped) -> None:
+        current = self._conversations.current
+        if current is None:
+            return
+        try:
+            if current.guid in change.gone:
+                successor = change.sessions[0] if change.sessions else None
+                if successor is None:
+                    await self._conversations.show(await self._house.sessions.resume(change.persona_id))
+                else:
+                    await self._conversations.go_to(successor)
+            elif current.guid in change.sessions:
+                self._messages.refresh(await self._house.sessions.outline(current.guid))
+                for message in change.reworded:
+                    self._messages.replace(await self._house.sessions.message(message))
+        except LetheError:
+            await self._conversations.show(await self._house.sessions.resume(change.persona_id))

@@ -1,0 +1,260 @@
+"""Opens, begins, renames and deletes conversations, and keeps the sidebar true to what there is."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QPixmap
+
+from lethe_app.domain.chat import ChatSession, SessionSummary
+from lethe_app.domain.persona import Persona
+from lethe_app.errors import LetheError
+from lethe_app.services.scheduling.offload import apart
+from lethe_app.ui.controllers.drafts import Drafts
+from lethe_app.ui.core.avatars import avatar
+from lethe_app.ui.core.formatting import messages_in_words
+from lethe_app.ui.core.palette import AVATAR
+from lethe_app.ui.dialogs.dialogs import Question, answered
+from lethe_app.ui.shell.sidebar_model import PersonaRow, SessionRow
+
+if TYPE_CHECKING:
+    from lethe_app.composition.app_services import House
+    from lethe_app.ui.controllers.participants import Company
+    from lethe_app.ui.controllers.replies import Turns
+    from lethe_app.ui.core.tasks import Bridge
+    from lethe_app.ui.shell.main_window import MainWindow
+
+
+class Conversations(QObject):
+    """What the sidebar shows and which conversation is open."""
+
+    faces_changed = Signal()
+    opened = Signal(object)
+    """The persona whose conversation is in the window now."""
+
+    def __init__(self, window: MainWindow, house: House, turns: Turns, company: Company, bridge: Bridge) -> None:
+        super().__init__(window)
+        self._window, self._house, self._turns, self._bridge = window, house, turns, bridge
+        self._company = company
+        self._sidebar = window.sidebar
+        self._personas: dict[str, Persona] = {}
+        self._faces: dict[str, Persona] = {}
+        self._open: ChatSession | None = None
+        self._forget = [
+            house.sessions.changed.add(self._refresh),
+            house.sessions.changed.add(self._look_who_is_there),
+            house.library.changed.add(lambda _nothing: self._refresh_all()),
+        ]
+        turns.moved.connect(self._follow)
+        self._drafts = Drafts(house.paths.window, window.chat.composer)
+        self._sidebar.persona_chosen.connect(self.choose_persona)
+        self._sidebar.session_chosen.connect(self.choose_session)
+        self._sidebar.new_wanted.connect(self.begin)
+        self._sidebar.rename_wanted.connect(lambda guid, title: bridge.spawn(house.sessions.rename(UUID(guid), title)))
+        self._sidebar.delete_wanted.connect(lambda guid: bridge.spawn(self._delete(guid), lane="delete"))
+        window.actions_.connect(new=lambda: self.begin(""))
+
+    def close(self) -> None:
+        self._drafts.close()
+        for forget in self._forget:
+            forget()
+
+    @property
+    def current(self) -> ChatSession | None:
+        """The conversation that is open."""
+        return self._open
+
+    async def go_to(self, guid: UUID) -> None:
+        """Open that conversation and wait until it is there."""
+        await self.show(await self._house.sessions.open(guid))
+
+    # what the user does
+
+    def choose_persona(self, persona_id: str) -> None:
+        """Go on with the newest conversation with this persona."""
+        self._bridge.spawn(self._resume(persona_id), lane="open")
+
+    def choose_session(self, guid: str) -> None:
+        self._bridge.spawn(self._open_session(guid), lane="open")
+
+    def begin(self, persona_id: str) -> None:
+        """A new conversation; without an id with whom the user talks now."""
+        chosen = persona_id or (self._open.persona_id if self._open else next(iter(self._personas), ""))
+        if chosen:
+            self._bridge.spawn(self._begin(chosen), lane="open")
+
+    async def start(self) -> None:
+        """Fill the sidebar and open what was open last, or the first persona there is."""
+        await self.refresh_personas()
+        await self._open_last()
+        for problem in await self._house.library.problems():
+            self._window.notifier.report(problem)
+
+    async def _open_last(self) -> None:
+        settings = self._house.preferences.current
+        if settings.last_session:
+            with suppress(LetheError, ValueError):  # deleted meanwhile: the newest other one takes its place
+                await self.show(await self._house.sessions.open(UUID(settings.last_session)))
+                return
+        persona_id = settings.last_persona if settings.last_persona in self._personas else next(iter(self._personas), "")
+        if persona_id:
+            await self._resume(persona_id)
+
+    async def _resume(self, persona_id: str) -> None:
+        await self.show(await self._house.sessions.resume(persona_id))
+
+    async def _open_session(self, guid: str) -> None:
+        await self.show(await self._house.sessions.open(UUID(guid)))
+
+    async def _begin(self, persona_id: str) -> None:
+        await self.show(await self._house.sessions.begin(persona_id))
+
+    async def show(self, session: ChatSession) -> None:
+        """Bring `session` into the window; one that is there already stays as it is, at the place the reader has come to."""
+        if self._open is not None and self._open.guid == session.guid:
+            self._give_way()
+            return
+        persona = self._personas.get(session.persona_id) or await self._house.library.persona(session.persona_id)
+        people = await self._company.of(session, persona)
+        outline = await self._house.sessions.outline(session.guid)
+        self._open = session
+        self._company.show(session.guid, people)
+        self._window.chat.composer.switch_to(str(session.guid))
+        self._turns.show(session, persona, outline)
+        self._sidebar.set_open(session.persona_id, str(session.guid))
+        self._give_way()
+        self._house.chat.attend(session.guid)
+        self.opened.emit(persona)
+        await self._house.preferences.set(last_persona=session.persona_id, last_session=str(session.guid))
+
+    def _follow(self, session: ChatSession) -> None:
+        """The window shows a new conversation already, which began by itself."""
+        self._open = session
+        self._company.go_along(session.guid)
+        self._window.chat.composer.switch_to(str(session.guid))
+        self._sidebar.set_open(session.persona_id, str(session.guid))
+        self._bridge.spawn(self._house.preferences.set(last_persona=session.persona_id, last_session=str(session.guid)))
+
+    def _give_way(self) -> None:
+        """The sidebar has done its part; now it is the user's turn to write."""
+        self._window.panes.close_drawer()
+        self._window.go_to_field()
+
+    async def _delete(self, guid: str) -> None:
+        row = self._sidebar.model.session(guid)
+        if row is None:
+            return
+        question = Question(
+            self._window,
+            self.tr("Delete this conversation?"),
+            self.tr(
+                "“{title}” will leave the list, with what was learnt there alone. It waits in the Trash if you want it back."
+            ).format(title=row.title),
+            self.tr("Delete ‘{title}’ ({count})").format(title=shortened(row.title), count=messages_in_words(row.messages)),
+        )
+        if not await answered(question):
+            return
+        await self._turns.stop_in(UUID(guid))
+        await self._house.sessions.delete(UUID(guid))
+        if self._open is not None and str(self._open.guid) == guid:
+            await self._resume(row.persona_id)
+        self._window.notifier.tell(
+            self.tr("“{title}” was deleted.").format(title=shortened(row.title)),
+            button=self.tr("Take it back"),
+            action=partial(self._take_back, guid),
+        )
+
+    def _take_back(self, guid: str) -> None:
+        self._bridge.spawn(self._restore(guid))
+
+    async def _restore(self, guid: str) -> None:
+        await self._house.sessions.restore(UUID(guid))
+        await self._open_session(guid)
+
+    # what the sidebar shows
+
+    def _refresh(self, persona_id: str) -> None:
+        self._bridge.spawn(self.refresh_sessions(persona_id), lane=f"sessions {persona_id}")
+
+    def _refresh_all(self) -> None:
+        self._bridge.spawn(self.refresh_personas(), lane="personas")
+
+    async def refresh_personas(self) -> None:
+        personas = await self._house.library.personas()
+        self._personas = {persona.unique_name: persona for persona in personas}
+        selves = await self._house.library.user_personas()
+        self._faces = {persona.unique_name: persona for persona in [*personas, *selves]}
+        self.faces_changed.emit()
+        self._sidebar.set_personas([self.row_of(persona) for persona in personas])
+        if self._open is not None:
+            await self._meet(self._open)  # who may have been written anew
+        for persona in personas:
+            await self.refresh_sessions(persona.unique_name)
+
+    def _look_who_is_there(self, persona_id: str) -> None:
+        if self._open is not None and self._open.persona_id == persona_id:
+            self._bridge.spawn(self._follow_guests(self._open), lane="guests")
+
+    async def _follow_guests(self, before: ChatSession) -> None:
+        """Others may have come into the conversation on display, or left it."""
+        try:
+            session = await self._house.sessions.open(before.guid)
+        except LetheError:
+            return  # it was deleted, and another one takes its place in a moment
+        if session.guests != before.guests and self._open is before:
+            self._open = session
+            await self._meet(session)
+            if not self._turns.is_replying:  # the prompt begins with other words now, and may be read before the user writes
+                self._house.chat.attend(session.guid)
+
+    async def _meet(self, session: ChatSession) -> None:
+        """Name everybody who takes part in the conversation on display as they are called now."""
+        host = self._personas.get(session.persona_id)
+        people = await self._company.of(session, host) if host is not None else []
+        if host is not None and self._open is session:
+            self._company.show(session.guid, people)
+            self._turns.meet(host)
+
+    async def refresh_sessions(self, persona_id: str) -> None:
+        summaries = await self._house.sessions.list(persona_id)
+        ended = await self._house.timeout.ended(persona_id)
+        rows = await apart(len(summaries), lambda: [self._session_row(summary, ended) for summary in summaries])
+        self._sidebar.set_sessions(persona_id, rows)
+
+    def face(self, speaker: str) -> QPixmap | None:
+        """The picture of a speaker, if there is one; drawn beside their messages."""
+        persona = self._faces.get(speaker)
+        picture = self._house.library.avatar(persona) if persona is not None else None
+        if persona is None or picture is None:
+            return None
+        return avatar(picture, speaker, persona.name, AVATAR, self._window.theme.palette, self._window.devicePixelRatioF())
+
+    def row_of(self, persona: Persona) -> PersonaRow:
+        return PersonaRow(persona.unique_name, persona.name, persona.tagline, self._house.library.avatar(persona))
+
+    def _session_row(self, summary: SessionSummary, ended: UUID | None) -> SessionRow:
+        title = summary.title.strip() or bare(summary.first_words) or bare(summary.preview) or self.tr("New conversation")
+        guests = tuple(self._faces[guest].name for guest in summary.guests if guest in self._faces)
+        return SessionRow(
+            str(summary.guid),
+            summary.persona_id,
+            title,
+            summary.last_activity,
+            summary.messages,
+            guests=guests,
+            is_ended=summary.guid == ended,
+        )
+
+
+def bare(preview: str) -> str:
+    """The beginning of a message as one line, without the signs that mark actions and headings."""
+    return " ".join(preview.replace("*", "").replace("#", "").split()).strip('“”"_> ')
+
+
+def shortened(title: str, most: int = 24) -> str:
+    """A title that fits on a button."""
+    return title if len(title) <= most else f"{title[: most - 1].rstrip()}…"

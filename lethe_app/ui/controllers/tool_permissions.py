@@ -1,0 +1,60 @@
+"""Keeps the questions of tools that wait for an answer, and shows the one that belongs to the conversation on display."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+
+from lethe_app.services.events import AskTool
+from lethe_app.ui.chat.tool_permission_card import ToolCard
+
+if TYPE_CHECKING:
+    from lethe_app.ui.chat.chat_panel import ChatPanel
+    from lethe_app.ui.controllers.replies import Turns
+
+
+class ToolDesk(QObject):
+    """A question that is over, for whatever reason, is taken away."""
+
+    def __init__(self, panel: ChatPanel, turns: Turns) -> None:
+        super().__init__(panel)
+        self._panel = panel
+        self._waiting: dict[UUID, AskTool] = {}
+        self._shown: UUID | None = None
+        self.card: ToolCard | None = None
+        turns.asked.connect(self.ask)
+        turns.looked.connect(self.look_at)
+
+    def ask(self, session_id: UUID, question: AskTool) -> None:
+        """A reply of that conversation waits for an answer."""
+        self._waiting[session_id] = question
+        question.answer.add_done_callback(lambda _answer: self._over(session_id, question))
+        self._show()
+
+    def look_at(self, session_id: UUID) -> None:
+        """Another conversation is on display."""
+        self._shown = session_id
+        self._show()
+
+    def _over(self, session_id: UUID, question: AskTool) -> None:
+        if self._waiting.get(session_id) is question:
+            del self._waiting[session_id]
+            self._show()
+
+    def _show(self) -> None:
+        question = self._waiting.get(self._shown) if self._shown is not None else None
+        if self.card is not None and self.card.question is not question:
+            had_focus = self.card.isAncestorOf(self._panel.focusWidget() or self._panel)
+            self._panel.take_question(self.card)
+            self.card = None
+            if had_focus:
+                self._panel.composer.text.setFocus()
+        if question is not None and self.card is None:
+            self.card = ToolCard(question)
+            self.card.decided.connect(question.decide)
+            self._panel.put_question(self.card)
+            if QAccessible.isActive():
+                QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.card, self.card.title.text()))

@@ -1,0 +1,102 @@
+"""Says above the composer that the user's last words have no answer, whatever became of it, and lets them ask for one again."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
+
+from lethe_app.domain.chat import Role
+from lethe_app.ui.chat.chat_panel import ChatPanel
+from lethe_app.ui.chat.memory_card_parts import wrapped
+from lethe_app.ui.controllers.replies import Turns
+from lethe_app.ui.controllers.reply_state import Turn
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
+from lethe_app.ui.transcript.model.model import ChatModel
+from lethe_app.ui.transcript.row_layout import AROUND, AVATAR_ROOM, WIDEST
+
+
+class UnansweredLine(QWidget):
+    """A quiet line in the column of the messages, with one button."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.words = wrapped("", small=True)
+        self.again = QPushButton()
+        self.again.setProperty("filled", True)
+        frame = QFrame()
+        frame.setMaximumWidth(WIDEST)
+        line = QHBoxLayout(frame)
+        line.setContentsMargins(AVATAR_ROOM, SPACE_2, SPACE_3, SPACE_1)
+        line.setSpacing(SPACE_3)
+        line.addWidget(self.words, 1)
+        line.addWidget(self.again, 0, Qt.AlignmentFlag.AlignVCenter)
+        around = QHBoxLayout(self)
+        around.setContentsMargins(AROUND, 0, AROUND, 0)
+        around.addWidget(frame)
+        self.hide()
+
+    def say(self, words: str, button: str) -> None:
+        """Show it; whoever listens instead of looking hears it once."""
+        is_new = words != self.words.text() or self.isHidden()
+        self.words.setText(words)
+        self.again.setText(button)
+        self.again.setAccessibleDescription(words)
+        self.setAccessibleName(words)
+        self.show()
+        if is_new and QAccessible.isActive():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
+
+
+class Unanswered(QObject):
+    """It goes by what stands in the conversation, so that it is there after a restart, too."""
+
+    def __init__(self, panel: ChatPanel, turns: Turns, messages: ChatModel) -> None:
+        super().__init__(panel)
+        self._panel, self._turns, self._messages = panel, turns, messages
+        self._shown: UUID | None = None
+        self._stopped: set[UUID] = set()
+        """Conversations whose latest reply the user stopped before its first word."""
+        self.line = UnansweredLine()
+        panel.put_question(self.line)
+        self._soon = QTimer(self, singleShot=True, interval=0)
+        self._soon.timeout.connect(self._follow)
+        for signal in (messages.modelReset, messages.rowsInserted, messages.rowsRemoved):
+            signal.connect(lambda *_rows: self._soon.start())
+        turns.looked.connect(self._look_at)
+        turns.ended.connect(self._note)
+        self.line.again.clicked.connect(lambda _checked=False: self._ask())
+
+    def _look_at(self, session_id: UUID) -> None:
+        self._shown = session_id
+        self._soon.start()
+
+    def _note(self, turn: Turn) -> None:
+        if turn.is_stopped and not turn.said and not turn.thought:
+            self._stopped.add(turn.session_id)
+        else:
+            self._stopped.discard(turn.session_id)
+        self._soon.start()
+
+    @property
+    def _is_wanting(self) -> bool:
+        """Was nothing said after the user's last words, and is nobody about to?"""
+        for row in range(self._messages.rowCount() - 1, -1, -1):
+            outline = self._messages.outline(row)
+            if not outline.hidden:
+                return outline.role is Role.USER and not self._turns.is_busy
+        return False
+
+    def _follow(self) -> None:
+        if self._is_wanting and self._shown in self._stopped:
+            self.line.say(self.tr("Stopped before the first word."), self.tr("Try again"))
+        elif self._is_wanting:
+            self.line.say(self.tr("This has no answer yet."), self.tr("Ask for an answer"))
+        else:
+            self.line.hide()
+
+    def _ask(self) -> None:
+        self._panel.composer.text.setFocus()
+        self._turns.send("")

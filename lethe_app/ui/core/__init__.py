@@ -1,0 +1,1 @@
+"""Theme, icons, tasks and formatting, which every other package of the window uses."""

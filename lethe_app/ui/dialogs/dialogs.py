@@ -1,0 +1,207 @@
+"""The few small dialogs: one clear primary action, Enter and Esc work, and nothing blocks the loop while they are open."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+from PySide6.QtCore import QCoreApplication, QSize, Qt, qVersion
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QFormLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lethe_app.ui.core.icons import application_icon
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
+from lethe_app.ui.dialogs.scrolling_dialog import Tall, fitting_height, room_for
+from lethe_app.ui.shell.actions import WISHES, Wish, keys_of, title_of
+
+COLUMNS_OF_KEYS, WIDEST_WISH = 3, 180
+
+
+async def answered(dialog: QDialog) -> bool:
+    """Show `dialog` over its window and wait until it is closed; was it the primary button?"""
+    answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    dialog.finished.connect(lambda code: None if answer.done() else answer.set_result(code))
+    dialog.open()
+    try:
+        return await answer == QDialog.DialogCode.Accepted
+    finally:
+        dialog.close()
+        dialog.deleteLater()
+
+
+class Asking(QDialog):
+    """A title, what there is to say or to fill in, and two buttons: Enter takes the primary one, Esc the other."""
+
+    def __init__(self, parent: QWidget, title: str, button: str, *, danger: bool = False, spacing: int = SPACE_4) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.cancel = foot_button(QCoreApplication.translate("Dialog", "Cancel"), "filled", self.reject)
+        self.primary = foot_button(button, "danger" if danger else "primary", self.accept)
+        self.primary.setDefault(True)
+        self.buttons = QHBoxLayout()
+        self.buttons.setSpacing(SPACE_2)
+        self.buttons.addStretch(1)
+        self.buttons.addWidget(self.cancel)
+        self.buttons.addWidget(self.primary)
+        self._tall = Tall(spacing, self._grow)
+        self.column = self._tall.column
+        """Where what is asked goes."""
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
+        whole.setSpacing(spacing)
+        whole.addWidget(titled(title))
+        whole.addWidget(self._tall, 1)
+        whole.addLayout(self.buttons)
+
+    def say(self, text: str) -> None:
+        """A sentence or two."""
+        words = QLabel(text)
+        words.setWordWrap(True)
+        words.setTextFormat(Qt.TextFormat.PlainText)
+        words.setMinimumWidth(372)  # not the dialog itself: its own minimum would hide that of its buttons
+        self.column.addWidget(words)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        self.adjustSize()
+        self._grow()
+        super().showEvent(event)
+
+    def _grow(self) -> None:
+        """With what is inside: a dialog does not know by itself how high wrapped words are in its width."""
+        needed = fitting_height(self, self._tall, self.width())
+        if self.height() < needed:
+            self.resize(self.width(), needed)
+
+
+class Question(Asking):
+    """Asks before something that cannot be undone; the button names its object."""
+
+    def __init__(self, parent: QWidget, title: str, text: str, button: str) -> None:
+        super().__init__(parent, title, button, danger=True)
+        self.say(text)
+        self.primary.setFocus()
+
+
+class About(QDialog):
+    """What this program is, in which version."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("About Lethe"))
+        sign = QLabel()
+        sign.setPixmap(application_icon().pixmap(64, 64))
+        headline = titled(f"Lethe {own_version()}".strip())
+        words = QLabel(
+            self.tr(
+                "Conversations with personas who remember. The model, the words, the memory: everything stays on this computer."
+            )
+        )
+        words.setWordWrap(True)
+        small = QLabel(self.tr("MIT licence · Qt {qt}").format(qt=qVersion()))
+        small.setProperty("small", True)
+        close = foot_button(QCoreApplication.translate("Dialog", "Close"), "filled", self.accept)
+        close.setDefault(True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
+        column.setSpacing(SPACE_3)
+        for label in (sign, headline, words, small):
+            column.addWidget(label)
+        column.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
+        words.setMinimumWidth(352)
+
+
+class Keys(QDialog):
+    """The table of shortcuts, to look up."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title_of("keys"))
+        headline = titled(title_of("keys"))
+        inside = QWidget()
+        inside.setObjectName("keys")
+        tables = QHBoxLayout(inside)
+        tables.setContentsMargins(0, 0, 0, 0)
+        tables.setSpacing(SPACE_6)
+        tall = -(-len(WISHES) // COLUMNS_OF_KEYS)
+        for first in range(0, len(WISHES), tall):
+            tables.addLayout(_table_of(WISHES[first : first + tall]))
+        close = foot_button(QCoreApplication.translate("Dialog", "Close"), "filled", self.accept)
+        close.setDefault(True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
+        column.setSpacing(SPACE_4)
+        column.addWidget(headline)
+        column.addWidget(_scrolled(inside), 1)
+        column.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
+        self.resize(self.sizeHint().boundedTo(room_for(parent)))
+
+
+def titled(words: str) -> QLabel:
+    """What stands at the top of a dialog."""
+    label = QLabel(words)
+    label.setProperty("title", True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    return label
+
+
+def foot_button(words: str, look: str, do: Callable[[], object]) -> QPushButton:
+    """One of those at the foot of a dialog; `look` is the style sheet's."""
+    button = QPushButton(words)
+    button.setProperty(look, True)
+    button.clicked.connect(lambda _checked=False: do())
+    return button
+
+
+def _table_of(wishes: Sequence[Wish]) -> QFormLayout:
+    """Keys with what they do, row by row."""
+    table = QFormLayout()
+    table.setHorizontalSpacing(SPACE_3)
+    table.setVerticalSpacing(SPACE_1)
+    for wish in wishes:
+        keys = QLabel(keys_of(wish.name))
+        keys.setProperty("quiet", True)
+        keys.setAlignment(Qt.AlignmentFlag.AlignTop)
+        title = QLabel(title_of(wish.name))
+        if title.sizeHint().width() > WIDEST_WISH:
+            title.setWordWrap(True)
+            title.setFixedWidth(WIDEST_WISH)
+            title.setMinimumHeight(title.heightForWidth(WIDEST_WISH))
+        table.addRow(keys, title)
+    return table
+
+
+class _Whole(QScrollArea):
+    """Asks for the room of all that is inside, and scrolls where there is less."""
+
+    def sizeHint(self) -> QSize:
+        inside = self.widget()
+        return inside.sizeHint() if inside is not None else super().sizeHint()
+
+
+def _scrolled(inside: QWidget) -> QScrollArea:
+    area = _Whole()
+    area.setAccessibleName(QCoreApplication.translate("Keys", "All keys"))
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.viewport().setAutoFillBackground(False)
+    area.setWidget(inside)
+    return area
+
+
+def own_version() -> str:
+    """The installed version, or nothing where the program runs from a bare folder."""
+    try:
+        return version("lethe-app")
+    except PackageNotFoundError:
+        return ""

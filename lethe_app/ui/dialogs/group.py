@@ -1,0 +1,180 @@
+"""Asks who takes part in a conversation: everybody there is, with a tick for those who do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from textwrap import fill
+
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtGui import QMouseEvent, QPixmap, QShowEvent
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+
+from lethe_app.domain.persona import Persona
+from lethe_app.ui.chat.memory_card_parts import breakable
+from lethe_app.ui.core.palette import SPACE_1, SPACE_3
+from lethe_app.ui.dialogs.dialogs import Asking
+from lethe_app.ui.dialogs.scrolling_dialog import fitting_height, room_for
+
+LONGEST, WHOLE = 110, 600
+"""Characters of what a persona is that stand in the list, and in the tooltip."""
+TOOLTIP_WIDTH = 72
+MANY = 8
+"""Personas from which on a field helps to find one."""
+USUAL, HIGHEST = 508, 640
+"""Width and height of the dialog, in pixels."""
+
+Face = Callable[[Persona], QPixmap]
+
+
+class Invitation(Asking):
+    """The persona whose conversation it is stands first and stays. Afterwards `names` are the guests, in their order."""
+
+    def __init__(
+        self, parent: QWidget, guests: Sequence[str], people: Sequence[Persona], others: Sequence[Persona], face: Face
+    ) -> None:
+        """`guests` by file name as they are now; those of them whose files cannot be read are not among `people`."""
+        super().__init__(parent, self.tr("Who takes part?"), self.tr("Done"), spacing=SPACE_3)
+        self.names = list(guests)
+        self.is_alone = not guests and not others
+        """Is there nobody else? Then the primary button makes somebody."""
+        self._rows: list[Row] = []
+        host = people[0]
+        if self.is_alone:
+            self.say(self.tr("There is nobody yet whom {name} could meet here.").format(name=host.name))
+            self.primary.setText(self.tr("Make a new persona"))
+            self.primary.setFocus()
+            return
+        self.say(self.tr("Whoever comes has heard all that was said here. Whoever goes can come again."))
+        self.search = QLineEdit()
+        self._add_search(len(guests) + len(others))
+        self._add(Row(host.name, self.tr("It is a conversation with {name}.").format(name=host.name), face(host)))
+        known = {one.unique_name: one for one in [*people, *others]}
+        for name in guests:
+            self._add_choice(known[name], face) if name in known else self._add_missing(name, face)
+        for one in others:
+            self._add_choice(one, face)
+        self.column.addStretch(1)
+        (self.search if not self.search.isHidden() else self._boxes[0]).setFocus()
+
+    @property
+    def _boxes(self) -> list[QCheckBox]:
+        return [row.box for row in self._rows if row.box is not None]
+
+    def _add_search(self, count: int) -> None:
+        self.search.setPlaceholderText(self.tr("Find somebody"))
+        self.search.setAccessibleName(self.tr("Find somebody"))
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._filter)
+        self.search.setHidden(count < MANY)
+        self.column.addWidget(self.search)
+
+    def _add_choice(self, persona: Persona, face: Face) -> None:
+        about = told_of(persona)
+        row = Row(persona.name, about, face(persona), self.tr("{name} takes part").format(name=persona.name))
+        self._let_choose(row, persona.unique_name)
+
+    def _add_missing(self, name: str, face: Face) -> None:
+        """Takes part, but the file is broken or gone: they are silent until it is back, and can be let go."""
+        words = self.tr("The file cannot be read at the moment.")
+        letter = face(Persona(unique_name=name, name=name))
+        self._let_choose(Row(name, words, letter, self.tr("{name} takes part").format(name=name)), name)
+
+    def _let_choose(self, row: Row, unique_name: str) -> None:
+        assert row.box is not None
+        row.box.setChecked(unique_name in self.names)
+        row.box.toggled.connect(lambda on: self._tick(unique_name, on=on))
+        self._add(row)
+
+    def _add(self, row: Row) -> None:
+        self._rows.append(row)
+        self.column.addWidget(row)
+
+    def _tick(self, unique_name: str, *, on: bool) -> None:
+        """Whoever comes stands behind those who are there."""
+        rest = [name for name in self.names if name != unique_name]
+        self.names = [*rest, unique_name] if on else rest
+
+    def _filter(self, words: str) -> None:
+        for row in self._rows:
+            row.setVisible(words.strip().casefold() in row.name.casefold())
+
+    def showEvent(self, event: QShowEvent) -> None:
+        room = room_for(self)
+        self.setMaximumHeight(min(HIGHEST, room.height()))
+        super().showEvent(event)
+        width = min(max(self.width(), USUAL), room.width())
+        self.resize(width, fitting_height(self, self._tall, width))
+
+
+class Row(QWidget):
+    """A face, a name and a few words; a click anywhere on it is a click on its tick."""
+
+    def __init__(self, name: str, words: str, face: QPixmap, spoken: str = "") -> None:
+        """`spoken` is what the tick is called for a screen reader; without it there is no tick."""
+        super().__init__()
+        self.name = name
+        self.box = QCheckBox() if spoken else None
+        line = QHBoxLayout(self)
+        line.setContentsMargins(0, SPACE_1, SPACE_3, SPACE_1)
+        line.setSpacing(SPACE_3)
+        if self.box is not None:
+            self.box.setAccessibleName(spoken)
+            self.box.setAccessibleDescription(words)
+            line.addWidget(self.box, 0, Qt.AlignmentFlag.AlignVCenter)
+            self.setCursor(Qt.CursorShape.PointingHandCursor)
+        else:
+            line.addWidget(room_of_a_tick(), 0, Qt.AlignmentFlag.AlignVCenter)
+        picture = QLabel()
+        picture.setPixmap(face)
+        line.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
+        beside = QVBoxLayout()
+        beside.setSpacing(0)
+        title, about = plain(name), plain(shortened(words, LONGEST))
+        title.setProperty("field", True)
+        about.setProperty("small", True)
+        if len(words) > LONGEST:
+            self.setToolTip(fill(words, TOOLTIP_WIDTH))
+        beside.addWidget(title)
+        if words:
+            beside.addWidget(about)
+        line.addLayout(beside, 1)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        is_click = event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint())
+        if self.box is not None and is_click:
+            self.box.setFocus()
+            self.box.toggle()
+
+
+def room_of_a_tick() -> QWidget:
+    """As wide as a tick, with nothing in it."""
+    unseen = QCheckBox()
+    policy = unseen.sizePolicy()
+    policy.setRetainSizeWhenHidden(True)
+    unseen.setSizePolicy(policy)
+    unseen.hide()
+    return unseen
+
+
+def plain(words: str) -> QLabel:
+    """Somebody's words, in as many lines as they need."""
+    label = QLabel(breakable(words))
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+    return label
+
+
+def told_of(persona: Persona) -> str:
+    """Who that is, in one line of words."""
+    words = persona.mini_bio.strip() or persona.bio.strip() or persona.tagline
+    you = QCoreApplication.translate("Invitation", "you")
+    return shortened(" ".join(words.replace("{{char}}", persona.name).replace("{{user}}", you).split()), WHOLE)
+
+
+def shortened(words: str, most: int) -> str:
+    """No longer than that, cut between words where it can be."""
+    if len(words) <= most:
+        return words
+    cut = words[: most - 1]
+    return f"{(cut.rsplit(' ', 1)[0] if ' ' in cut[most // 2 :] else cut).rstrip(' ,;:')}…"

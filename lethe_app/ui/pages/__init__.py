@@ -1,0 +1,1 @@
+"""Pages over the conversation: their frame, registry and undo commands."""

@@ -1,0 +1,1 @@
+"""What ran in the background, and when."""

@@ -1,0 +1,1 @@
+"""What was consolidated while the user was away."""

@@ -1,0 +1,278 @@
+"""“Dreams”: what was put in order, to be decided about or taken back, and what the user thought of replies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+from uuid import UUID
+
+from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtWidgets import QButtonGroup, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+
+from lethe_app.domain.agent_runs import Change, ChangeState
+from lethe_app.domain.changes import Records
+from lethe_app.errors import LetheError
+from lethe_app.services.background.dreams import TASK
+from lethe_app.services.background.feedback import Thought
+from lethe_app.ui.core.formatting import counted
+from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.pages.activity.labels import clock_in_words, day_in_words, what_came
+from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.dreams.detail import DreamDetail
+from lethe_app.ui.pages.dreams.labels import state_in_words, title_of, tr, verdict_in_words, what_in_words
+from lethe_app.ui.pages.memories.table_model import fit
+from lethe_app.ui.pages.page import Page, explanation
+from lethe_app.ui.pages.persona_selector import Whose
+from lethe_app.ui.pages.undo_commands import Deeds
+from lethe_app.ui.widgets.card_column import side_by_side
+from lethe_app.ui.widgets.flow_layout import Flow
+from lethe_app.ui.widgets.table import Table
+from lethe_app.ui.widgets.table_model import Column, Rows
+
+CHANGED_MS = 150
+WIDTHS = {0: 104, 2: 130, 3: 96}
+DISPENSABLE = (0, 3, 2)
+THOUGHT_WIDTHS = {1: 260, 2: 96}
+THOUGHTS_DISPENSABLE = (2, 1)
+LEAST = 180
+OPEN, LOG, SAID = range(3)
+"""What the list shows."""
+
+
+class DreamPage(Page):
+    """On the left what waits, what was done, or what the user said; on the right the one under the cursor."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place.theme, tr("Dreams"))
+        self._place, self._house = place, place.house
+        self._dreams, self._away = place.house.dreams, place.house.away
+        self._last = ""
+        self._all: list[Change] = []
+        self.deeds = Deeds(self.undo, place.bridge, self._read_soon)
+        self.rows, self.thoughts = self._made_rows(), self._made_thoughts()
+        self._build()
+        self._connect()
+        self.whose.begin()
+
+    def _made_rows(self) -> Rows[Change]:
+        def ink(change: Change) -> str:
+            is_over = change.state in {ChangeState.DECLINED, ChangeState.REVERTED}
+            return self.theme.palette.muted if is_over else ""
+
+        columns = [
+            Column[Change](tr("What"), lambda one: what_in_words(one.what), width=WIDTHS[0]),
+            Column[Change](tr("Memory"), title_of, width=0, colour=ink),
+            Column[Change](tr("Now"), lambda one: state_in_words(one.state), width=WIDTHS[2]),
+            Column[Change](tr("Day"), lambda one: day_in_words(one.at), attrgetter("at"), WIDTHS[3]),
+        ]
+        return Rows(columns, key=attrgetter("id"), searched=title_of)
+
+    def _made_thoughts(self) -> Rows[Thought]:
+        columns = [
+            Column[Thought](tr("Of the reply"), lambda one: " ".join(one.text.split()) or tr("That reply is gone."), width=0),
+            Column[Thought](tr("What you said"), lambda one: verdict_in_words(one.feedback), width=THOUGHT_WIDTHS[1]),
+            Column[Thought](tr("Day"), lambda one: day_in_words(one.feedback.at), attrgetter("feedback.at"), THOUGHT_WIDTHS[2]),
+        ]
+        return Rows(columns, key=lambda one: (one.feedback.message_id, one.feedback.position), searched=attrgetter("text"))
+
+    def _build(self) -> None:
+        self.now_button = self.add_button(tr("Dream now"), self.dream_now, "moon", primary=True)
+        self.all_button = self.add_button(tr("Accept all"), self.accept_all, "check")
+        self.stop_button = self.add_button(tr("Stop"), self._away.stop, "stop")
+        self.whose = Whose(self._place)
+        self.chips = [self._chip(words) for words in (tr("To decide"), tr("What was done"), tr("What you thought"))]
+        self.hint = explanation("")
+        empty = tr("Nothing waits. Dreams look for memories that say the same, and for how you want to be talked to.")
+        self.table: Table[Change] = Table(self.rows, self.theme, tr("Dreams"), empty)
+        silent = tr("Nothing yet. Thumbs below a reply, and words such as “don't do that”, are kept here.")
+        self.said: Table[Thought] = Table(self.thoughts, self.theme, tr("What you thought"), silent)
+        for table in (self.table, self.said):
+            table.setSelectionMode(Table.SelectionMode.SingleSelection)
+        self.detail = DreamDetail(self)
+        self._lay_out()
+
+    def _chip(self, words: str) -> QPushButton:
+        chip = QPushButton(words)
+        chip.setProperty("chip", True)
+        chip.setCheckable(True)
+        return chip
+
+    def _lay_out(self) -> None:
+        line, above = QWidget(), QWidget()
+        flow = Flow(line, spacing=SPACE_2)
+        self._group = QButtonGroup(self)
+        flow.addWidget(self.whose)
+        for number, chip in enumerate(self.chips):
+            self._group.addButton(chip, number)
+            flow.addWidget(chip)
+        self.chips[OPEN].setChecked(True)
+        head = QVBoxLayout(above)
+        head.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
+        head.setSpacing(SPACE_2)
+        head.addWidget(line)
+        head.addWidget(self.hint)
+        self._lists = QStackedWidget()
+        self._lists.addWidget(self.table)
+        self._lists.addWidget(self.said)
+        split = side_by_side(self._lists, self.detail)
+        self.body.addWidget(above)
+        self.body.addWidget(split, 1)
+
+    def _connect(self) -> None:
+        self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
+        self._soon.timeout.connect(self._read_soon)
+        house = self._house
+        self._stop: list[Callable[[], None]] = [
+            self._dreams.changed.add(lambda _persona: self._soon.start()),
+            house.feedback.changed.add(lambda _persona: self._soon.start()),
+            self._away.changed.add(lambda _none: self._changed_behind()),
+        ]
+        self.whose.chosen.connect(lambda _persona: self._read_soon())
+        self._group.idClicked.connect(lambda _number: self._filter())
+        for table in (self.table, self.said):
+            table.viewport().installEventFilter(self)
+        self.table.current_changed.connect(lambda _change: self._show_current())
+        self.said.current_changed.connect(lambda _thought: self._show_current())
+        self.detail.accepted.connect(self.accept)
+        self.detail.declined.connect(self.decline)
+        self.detail.taken_back.connect(self.take_back)
+        self.detail.asked_again.connect(self.ask_again)
+        self.detail.go_wanted.connect(lambda message: self._place.bridge.spawn(self._go(UUID(message))))
+
+    def first_focus(self) -> QWidget:
+        return self.table if self.rows.total else self.now_button
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            if watched is self.table.viewport():
+                fit(self.table, WIDTHS, DISPENSABLE, LEAST)
+            elif watched is self.said.viewport():
+                fit(self.said, THOUGHT_WIDTHS, THOUGHTS_DISPENSABLE, LEAST)
+        return False
+
+    def close_page(self) -> None:
+        self.whose.close_field()
+        self._soon.stop()
+        self._place.bridge.cancel("dreams")
+        for stop in self._stop:
+            stop()
+
+    # the lists
+
+    @property
+    def shows(self) -> int:
+        """OPEN, LOG or SAID."""
+        return self._group.checkedId()
+
+    def _changed_behind(self) -> None:
+        self._tell_now()
+        self._soon.start()
+
+    def _read_soon(self) -> None:
+        self._place.bridge.spawn(self._read(self.whose.persona), lane="dreams")
+
+    async def _read(self, persona: str) -> None:
+        self._all = await self._dreams.of(persona)
+        self.thoughts.fill(await self._house.feedback.told(persona))
+        runs = [run for run in await self._away.runs() if run.task == TASK and run.persona_id == persona and run.ended]
+        when = f"{day_in_words(runs[0].began)}, {clock_in_words(runs[0].began)}" if runs else ""
+        self._last = tr("Last dream: {when}. {what}").format(when=when, what=what_came(runs[0])) if runs else ""
+        self.rows.fill(self._all)
+        self._filter()
+
+    def _filter(self) -> None:
+        is_open = self.shows == OPEN
+        self.rows.filter("", lambda one: (one.state is ChangeState.PROPOSED) is is_open)
+        self._lists.setCurrentWidget(self.said if self.shows == SAID else self.table)
+        if self.said.current is None and self.thoughts.shown:
+            self.said.go_to(self.thoughts.key_of(self.thoughts.shown[0]))
+        if self.table.current is None and self.rows.shown:
+            self.table.go_to(self.rows.shown[0].id)
+        waiting = sum(one.state is ChangeState.PROPOSED for one in self._all)
+        self.all_button.setEnabled(waiting > 0)
+        self.chips[OPEN].setText(tr("To decide ({n})").format(n=waiting) if waiting else tr("To decide"))
+        self._show_current()
+        self._tell_now()
+
+    def _show_current(self) -> None:
+        if self.shows == SAID:
+            self.detail.show_thought(self.said.current)
+        elif (change := self.table.current) is not None:
+            self.detail.show_change(change)
+        else:
+            self.detail.clear()
+
+    def _tell_now(self) -> None:
+        underway = self._away.underway
+        is_dreaming = underway is not None and underway.run.task == TASK
+        self.stop_button.setVisible(is_dreaming)
+        self.now_button.setEnabled(not is_dreaming)
+        self.subtitle.set_full(tr("Dreaming … {words}").format(words=underway.words) if underway and is_dreaming else "")
+        broken = " ".join(f"{error.message} {tr('Until then, ours is used.')}" for error in self._dreams.broken_directives)
+        self.hint.setText("  ".join(filter(None, (self._last, broken))))
+        self.hint.setVisible(bool(self.hint.text()))
+
+    # what the user does
+
+    def dream_now(self) -> None:
+        """Without waiting until the user is away."""
+        try:
+            self._away.ask(self.whose.persona, TASK)
+        except LetheError as error:
+            self._place.window.notifier.report(error)
+
+    def accept(self, change: Change, words: str) -> None:
+        """In the words of the field, where they are others."""
+        is_edited = bool(words.strip()) and " ".join(words.split()) != title_of_whole(change)
+
+        async def forth() -> None:
+            if is_edited:
+                await self._dreams.edit(change.id, words)
+            await self._dreams.accept(change.id)
+
+        self.deeds.do(tr("accepting a dream"), forth, lambda: self._as_it_was(change))
+
+    def accept_all(self) -> None:
+        """What is no longer possible is declined."""
+        persona, waiting = self.whose.persona, [one for one in self._all if one.state is ChangeState.PROPOSED]
+
+        async def forth() -> None:
+            count = await self._dreams.accept_all(persona)
+            self._place.window.notifier.tell(counted(count, tr("{n} thing was done."), tr("{n} things were done.")))
+
+        async def back() -> None:
+            for change in waiting:
+                await self._as_it_was(change)
+
+        self.deeds.do(tr("accepting all dreams"), forth, back)
+
+    async def _as_it_was(self, change: Change) -> None:
+        await self._dreams.take_back(change.id)
+        await self._dreams.put_as(change)
+
+    def decline(self, change: Change) -> None:
+        """The same is not proposed again."""
+        step, back = self._dreams.decline, self._dreams.ask_again
+        self.deeds.do(tr("declining a dream"), lambda: step(change.id), lambda: back(change.id))
+
+    def ask_again(self, change: Change) -> None:
+        """What was declined waits again."""
+        step, back = self._dreams.ask_again, self._dreams.decline
+        self.deeds.do(tr("thinking of it again"), lambda: step(change.id), lambda: back(change.id))
+
+    def take_back(self, change: Change) -> None:
+        """Everything is as it was before."""
+
+        async def again() -> None:
+            await self._dreams.put_as(change.model_copy(update={"state": ChangeState.PROPOSED}))
+            await self._dreams.accept(change.id)
+
+        self.deeds.do(tr("taking back a dream"), lambda: self._dreams.take_back(change.id), again)
+
+    async def _go(self, message: UUID) -> None:
+        self._place.go_to(await self._house.feedback.session_of(message), message)
+
+
+def title_of_whole(change: Change) -> str:
+    """All the words that are to be remembered, in one line."""
+    return " ".join(Records.after(change).text.split())

@@ -1,0 +1,1 @@
+"""What a persona knows about the user."""

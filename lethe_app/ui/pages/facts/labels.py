@@ -1,0 +1,46 @@
+"""What kinds of facts, and the reasons why there are none, are called in the window."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+from lethe_app.domain.facts import FactKind
+from lethe_app.services.sessions.fact_extraction import Absence, NoFacts
+from lethe_app.ui.core.formatting import counted, minutes_in_words
+
+
+def kind_in_words(kind: FactKind) -> str:
+    """“People”, “Work”."""
+    tr = QCoreApplication.translate
+    return {
+        FactKind.IDENTITY: tr("FactKind", "Identity"),
+        FactKind.PEOPLE: tr("FactKind", "People"),
+        FactKind.HEALTH: tr("FactKind", "Health"),
+        FactKind.HOME: tr("FactKind", "Home"),
+        FactKind.WORK: tr("FactKind", "Work"),
+        FactKind.TASTE: tr("FactKind", "Likes"),
+        FactKind.EVENT: tr("FactKind", "Events"),
+        FactKind.PLAN: tr("FactKind", "Plans"),
+        FactKind.OTHER: tr("FactKind", "Other"),
+    }[kind]
+
+
+def absence_in_words(absence: Absence) -> str:
+    """Why nothing is known, as one or two sentences."""
+    tr = QCoreApplication.translate
+    if absence.reason is NoFacts.LEARNING_OFF:
+        return tr("NoFacts", "Fact learning is switched off: nothing you tell is kept as a fact.")
+    if absence.reason is NoFacts.NOTHING_ARCHIVED and absence.minutes:
+        words = tr(
+            "NoFacts",
+            "No conversation has ended yet. Facts are taken from a conversation when it ends: {silence} after the last message,"
+            " or when you start a new one.",
+        )
+        return words.format(silence=minutes_in_words(absence.minutes))
+    if absence.reason is NoFacts.NOTHING_ARCHIVED:
+        return tr("NoFacts", "No conversation has ended yet. Facts are taken from a conversation when you start a new one.")
+    return counted(
+        absence.archived,
+        tr("NoFacts", "Nothing lasting was found in the conversation that has ended."),
+        tr("NoFacts", "Nothing lasting was found in the {n} conversations that have ended."),
+    )

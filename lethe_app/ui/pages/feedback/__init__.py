@@ -1,0 +1,1 @@
+"""Memories the user marked as irrelevant."""

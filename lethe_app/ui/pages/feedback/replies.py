@@ -1,0 +1,187 @@
+"""Replies with a thumb down, below the memories that did not belong: with the reason, or without one and a way to write it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QCoreApplication, QEvent, QObject
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from lethe_app.domain.agent_runs import Verdict
+from lethe_app.services.background.feedback import LONGEST_REASON, Thought
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
+from lethe_app.ui.dialogs.dialogs import Asking, answered
+from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.memories.labels import day_of
+from lethe_app.ui.pages.memories.table_model import fit
+from lethe_app.ui.pages.page import explanation, headline
+from lethe_app.ui.pages.undo_commands import Deeds
+from lethe_app.ui.widgets.flow_layout import Flow
+from lethe_app.ui.widgets.table import Table
+from lethe_app.ui.widgets.table_model import Column, Rows
+
+REPLY, WHY, WHEN = range(3)
+WIDTHS = {WHY: 340, WHEN: 116}
+DISPENSABLE = (WHEN, WHY)
+LEAST = 220
+LEAST_HEIGHT = 120
+
+
+def tr(words: str) -> str:
+    """The reader's own language, also before there is a page."""
+    return QCoreApplication.translate("ObjectionPage", words)
+
+
+class Reason(Asking):
+    """Asks why a reply was not liked."""
+
+    def __init__(self, parent: QWidget, reply: str, words: str) -> None:
+        super().__init__(parent, tr("What was wrong with it?"), tr("Keep the reason"))
+        self.say(reply)
+        self.field = QLineEdit(words)
+        self.field.setMaxLength(LONGEST_REASON)
+        self.field.setPlaceholderText(tr("Such as: far too long, or: don't call me Tommy"))
+        label = QLabel(tr("In a few words"))
+        label.setProperty("field", True)
+        label.setBuddy(self.field)
+        self.field.setAccessibleName(tr("What was wrong with it"))
+        column = QVBoxLayout()
+        column.setSpacing(SPACE_1)
+        column.addWidget(label)
+        column.addWidget(self.field)
+        self.column.addLayout(column)
+        self.field.selectAll()
+        self.field.setFocus()
+
+    @property
+    def words(self) -> str:
+        return self.field.text().strip()
+
+
+class DislikedReplies(QWidget):
+    """Nothing at all while there is none."""
+
+    def __init__(self, place: Place, deeds: Deeds, whose: Callable[[], str], parent: QWidget | None = None) -> None:
+        """`whose` tells the persona whose replies these are."""
+        super().__init__(parent)
+        self._place, self._deeds, self._whose = place, deeds, whose
+        self._feedback = place.house.feedback
+        self.rows = _made_rows()
+        self.why_button = QPushButton(tr("Say why…"))
+        self.go_button = QPushButton(tr("Go to the reply"))
+        for button in (self.why_button, self.go_button):
+            button.setProperty("filled", True)
+        self.table: Table[Thought] = Table(self.rows, place.theme, tr("Replies you did not like"), tr("None."))
+        self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
+        self.table.setMinimumHeight(LEAST_HEIGHT)
+        self._lay_out()
+        self._forget = self._feedback.changed.add(self._changed_behind)
+        self.why_button.clicked.connect(lambda _checked=False: self.say_why())
+        self.go_button.clicked.connect(lambda _checked=False: self.go())
+        self.table.opened.connect(lambda _one: self.say_why())
+        self.table.current_changed.connect(lambda _one: self._follow())
+        self.table.viewport().installEventFilter(self)
+        self._follow()
+        self.hide()
+
+    def _lay_out(self) -> None:
+        line = QWidget()
+        flow = Flow(line, spacing=SPACE_2)
+        for button in (self.why_button, self.go_button):
+            flow.addWidget(button)
+        head = QVBoxLayout()
+        head.setContentsMargins(SPACE_4, SPACE_4, SPACE_4, SPACE_2)
+        head.setSpacing(SPACE_1)
+        head.addWidget(headline(tr("Replies you did not like")))
+        words = tr(
+            "A reason is listened to in the next dream. Without one, you are asked only if several have something in common."
+        )
+        head.addWidget(explanation(words))
+        head.addWidget(line)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self.table, 1)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and watched is self.table.viewport():
+            fit(self.table, WIDTHS, DISPENSABLE, LEAST)
+        return False
+
+    def close_list(self) -> None:
+        """Stop listening."""
+        self._place.bridge.cancel("disliked replies")
+        self._forget()
+
+    # reading
+
+    def _changed_behind(self, persona: str) -> None:
+        if persona == self._whose():
+            self.read_soon()
+
+    def read_soon(self) -> None:
+        self._place.bridge.spawn(self._read(self._whose()), lane="disliked replies")
+
+    async def _read(self, persona: str) -> None:
+        told = await self._feedback.told(persona)
+        self.rows.fill([one for one in told if one.feedback.verdict is Verdict.BAD])
+        self.setVisible(bool(self.rows.total))
+        if self.table.current is None and self.rows.shown:
+            self.table.go_to(key_of(self.rows.shown[0]))
+        self._follow()
+
+    def _follow(self) -> None:
+        chosen = self.table.current
+        self.why_button.setEnabled(chosen is not None and chosen.session is not None)
+        self.go_button.setEnabled(chosen is not None and chosen.session is not None)
+
+    # what can be done
+
+    def go(self) -> None:
+        """To the reply itself."""
+        chosen = self.table.current
+        if chosen is not None and chosen.session is not None:
+            self._place.go_to(chosen.session, chosen.feedback.message_id)
+
+    def say_why(self) -> None:
+        """Write down what was wrong with it."""
+        if self.table.current is not None and self.table.current.session is not None:
+            self._place.bridge.spawn(self._say_why(self.table.current), lane="reason")
+
+    async def _say_why(self, thought: Thought) -> None:
+        before, here = thought.feedback.words, (thought.feedback.message_id, thought.feedback.position)
+        dialog = Reason(self._place.window, reply_of(thought), before)
+        if await answered(dialog) and dialog.words != before:
+            say = self._feedback.say_why
+            self._deeds.do(tr("the reason"), partial(say, *here, dialog.words), partial(say, *here, before))
+
+
+def key_of(one: Thought) -> tuple[str, int]:
+    """What tells two of them apart."""
+    return str(one.feedback.message_id), one.feedback.position
+
+
+def reply_of(one: Thought) -> str:
+    """How it begins, in one line."""
+    words = " ".join(one.text.split())
+    return f"“{words if len(words) <= 160 else f'{words[:159]}…'}”" if words else tr("A reply that is gone")
+
+
+def why_of(one: Thought) -> str:
+    """What was said against it."""
+    return " ".join(one.feedback.words.split()) or tr("Not liked, no reason given")
+
+
+def _made_rows() -> Rows[Thought]:
+    columns = [
+        Column[Thought](tr("Reply"), reply_of, width=0),
+        Column[Thought](tr("Why"), why_of, width=WIDTHS[WHY]),
+        Column[Thought](tr("Since"), lambda one: day_of(one.feedback.at.timestamp()), _moment, WIDTHS[WHEN]),
+    ]
+    return Rows(columns, key=key_of, searched=lambda one: f"{one.text} {one.feedback.words}")
+
+
+def _moment(one: Thought) -> float:
+    return one.feedback.at.timestamp()

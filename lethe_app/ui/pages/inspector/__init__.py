@@ -1,0 +1,1 @@
+"""The prompt of a reply, part by part."""

@@ -1,0 +1,132 @@
+"""Where the tokens of a prompt went: one bar for the whole context, and one row for each section."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QRectF, QSize, Qt
+from PySide6.QtGui import QBrush, QColor, QHelpEvent, QIcon, QPainter, QPainterPath, QPaintEvent, QPixmap
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from lethe_app.domain.prompt import Part, Receipt, Share
+from lethe_app.ui.core.formatting import tokens_in_words
+from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_4
+from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.pages.inspector.colours import colours, title_of
+from lethe_app.ui.widgets.table import Table
+from lethe_app.ui.widgets.table_model import Column, Rows
+
+GAP = 1.0
+
+
+class ShareBar(QWidget):
+    """The context from left to right: the sections of the prompt, what is kept for the reply, what is free."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._receipt: Receipt | None = None
+        self.setMouseTracking(True)
+        self.setMinimumHeight(SPACE_4 + SPACE_1)
+        theme.changed.connect(self.update)
+
+    def show_receipt(self, receipt: Receipt) -> None:
+        self._receipt = receipt
+        told = [f"{title_of(share.part)} {tokens_in_words(share.tokens)}" for share in receipt.shares if share.tokens]
+        self.setAccessibleName(self.tr("Sections of the prompt: {list}").format(list=", ".join(told)))
+        self.update()
+
+    def _stretches(self) -> list[tuple[float, float, Share | None]]:
+        """Left edge, width and section; None is what is kept for the reply."""
+        receipt = self._receipt
+        if receipt is None:
+            return []
+        whole = max(receipt.context, receipt.prompt_tokens + receipt.reply_reserve, 1)
+        scale, left = self.width() / whole, 0.0
+        found: list[tuple[float, float, Share | None]] = []
+        for share in receipt.shares:
+            if share.tokens:
+                found.append((left, share.tokens * scale, share))
+                left += share.tokens * scale
+        reserve = receipt.reply_reserve * scale
+        return [*found, (self.width() - reserve, reserve, None)]
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        palette, shades = self._theme.palette, colours(self._theme.palette)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        frame = QPainterPath()
+        frame.addRoundedRect(QRectF(self.rect()), SPACE_1, SPACE_1)
+        painter.setClipPath(frame)
+        painter.fillRect(self.rect(), QColor(palette.raised))
+        for left, width, share in self._stretches():
+            rect = QRectF(left, 0, max(width - GAP, 1.0), self.height())
+            if share is not None:
+                painter.fillRect(rect, QColor(shades[share.part]))
+            else:
+                painter.fillRect(rect, QColor(palette.border))
+                painter.fillRect(rect, QBrush(QColor(palette.muted), Qt.BrushStyle.BDiagPattern))
+        painter.end()
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), self._words_at(event.pos().x()), self)
+            return True
+        return super().event(event)
+
+    def _words_at(self, x: int) -> str:
+        for left, width, share in self._stretches():
+            if left <= x < left + width:
+                if share is None and self._receipt is not None:
+                    kept = tokens_in_words(self._receipt.reply_reserve)
+                    return self.tr("kept for the reply: {tokens}").format(tokens=kept)
+                if share is not None:
+                    return f"{title_of(share.part)}: {tokens_in_words(share.tokens)}"
+        return self.tr("free")
+
+
+def tr(text: str) -> str:
+    """The reader's own language for the table of sections."""
+    return QCoreApplication.translate("Inspector", text)
+
+
+def share_rows(theme: Theme) -> Rows[tuple[Share, int]]:
+    """Rows of shares, each with the length of the whole prompt."""
+    locale = QLocale()
+    columns = [
+        Column[tuple[Share, int]](
+            tr("Section"), lambda row: title_of(row[0].part), width=0, icon=lambda row: swatch(theme, row[0].part)
+        ),
+        Column[tuple[Share, int]](
+            tr("Tokens"), lambda row: locale.toString(row[0].tokens), lambda row: row[0].tokens, width=76, right=True
+        ),
+        Column[tuple[Share, int]](
+            tr("Share"), lambda row: percent(row[0].tokens, row[1]), lambda row: row[0].tokens, width=64, right=True
+        ),
+    ]
+    return Rows(columns, key=lambda row: row[0].part, searched=lambda row: title_of(row[0].part))
+
+
+def share_table(theme: Theme, rows: Rows[tuple[Share, int]]) -> Table[tuple[Share, int]]:
+    """The table of them."""
+    table = Table(rows, theme, tr("Sections of the prompt"), tr("Nothing is known of this prompt."))
+    table.setIconSize(QSize(ICON - SPACE_1 * 2, ICON - SPACE_1 * 2))
+    return table
+
+
+def swatch(theme: Theme, part: Part) -> QIcon:
+    """A dot in the section's colour."""
+    size = ICON
+    drawn = QPixmap(size, size)
+    drawn.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(drawn)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(colours(theme.palette)[part]))
+    painter.drawRoundedRect(QRectF(2, 2, size - 4, size - 4), SPACE_1, SPACE_1)
+    painter.end()
+    return QIcon(drawn)
+
+
+def percent(part: int, whole: int) -> str:
+    """“13 %”, and “<1 %” for what is there but hardly."""
+    share = 100 * part / whole if whole else 0
+    return "<1 %" if 0 < share < 1 else f"{QLocale().toString(round(share))} %"

@@ -1,0 +1,1 @@
+"""The memories of a persona."""

@@ -1,0 +1,165 @@
+"""Chips that narrow the list of memories: by kind, by how they come to mind, and by what state they are in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
+
+from lethe_app.domain.list_items import FiledLine
+from lethe_app.domain.memory import MemoryInsertion, MemoryType
+from lethe_app.ui.core.formatting import memories_in_words
+from lethe_app.ui.core.palette import SPACE_1, SPACE_3
+from lethe_app.ui.pages.memories.labels import insertion_in_words, kind_in_words
+from lethe_app.ui.pages.memories.table_model import State, state_in_words
+from lethe_app.ui.widgets.fields import QuietCombo
+from lethe_app.ui.widgets.flow_layout import Flow
+
+TAG = "#"
+INDENT = "    "
+WIDEST = 280
+
+
+class Filed(QuietCombo):
+    """Is there only where something is filed; `changed` comes when the user chose."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(self.tr("Category or tag"))
+        self.setToolTip(self.tr("Only what is filed there"))
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.setMaximumWidth(WIDEST)
+        self._guids: dict[str, set[str]] = {}
+        self.currentIndexChanged.connect(lambda _place: self.changed.emit())
+        self.offer([])
+
+    @property
+    def categories(self) -> list[str]:
+        """All there are, branches after what they grow from."""
+        return sorted(key for key in self._guids if not key.startswith(TAG))
+
+    @property
+    def guids(self) -> frozenset[str] | None:
+        """What lies there; None where nothing is chosen."""
+        chosen = str(self.currentData() or "")
+        return frozenset(self._guids.get(chosen, ())) if chosen else None
+
+    def offer(self, filed: Sequence[FiledLine]) -> None:
+        """Show what there is, silently; what was chosen stays so while it is there."""
+        chosen = self.currentData()
+        self._guids = {}
+        for one in filed:
+            self._take(one)
+        with QSignalBlocker(self):
+            self.clear()
+            self.addItem(self.tr("Filed anywhere"), "")
+            for name in self.categories:
+                *above, last = name.split("/")
+                self.addItem(f"{INDENT * len(above)}{last}  {len(self._guids[name])}", name)
+            tags = Counter({key: len(held) for key, held in self._guids.items() if key.startswith(TAG)})
+            if tags and self.categories:
+                self.insertSeparator(self.count())
+            for key, count in sorted(tags.items()):
+                self.addItem(f"{key}  {count}", key)
+            self.setCurrentIndex(max(self.findData(chosen), 0))
+        self.setVisible(bool(self._guids))
+
+    def choose(self, key: str) -> None:
+        """A category, or a tag with its sign."""
+        self.setCurrentIndex(max(self.findData(key), 0))
+
+    def turn_off(self) -> None:
+        """Silently."""
+        with QSignalBlocker(self):
+            self.setCurrentIndex(0)
+
+    def _take(self, one: FiledLine) -> None:
+        levels = [level for level in one.filed_under.split("/") if level.strip()]
+        keys = ["/".join(levels[: depth + 1]) for depth in range(len(levels))]
+        for key in [*keys, *(f"{TAG}{tag}" for tag in one.tags)]:
+            self._guids.setdefault(key, set()).add(one.guid)
+
+
+Wanted = MemoryType | MemoryInsertion | State
+
+
+class Chips(QWidget):
+    """Each can be on or off; `changed` comes when the user turned one. Kinds and ways that nothing has are not offered."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._buttons: dict[Wanted, QPushButton] = {}
+        flow = Flow(self, spacing=SPACE_1)
+        for state in State:
+            flow.addWidget(self._chip(state, state_in_words(state)))
+        self._titles: dict[type[MemoryType] | type[MemoryInsertion], QLabel] = {}
+        flow.addWidget(self._title(MemoryType, self.tr("Kind")))
+        for kind in MemoryType:
+            flow.addWidget(self._chip(kind, kind_in_words(kind)))
+        flow.addWidget(self._title(MemoryInsertion, self.tr("Comes to mind")))
+        for way in MemoryInsertion:
+            flow.addWidget(self._chip(way, insertion_in_words(way)))
+        self.filed = Filed()
+        self.filed.changed.connect(self.changed)
+        flow.addWidget(self.filed)
+        self.offer({})
+
+    @property
+    def kinds(self) -> frozenset[MemoryType]:
+        return frozenset(kind for kind in MemoryType if self._is_on(kind))
+
+    @property
+    def ways(self) -> frozenset[MemoryInsertion]:
+        return frozenset(way for way in MemoryInsertion if self._is_on(way))
+
+    @property
+    def states(self) -> frozenset[State]:
+        return frozenset(state for state in State if self._is_on(state))
+
+    def chip(self, wanted: Wanted) -> QPushButton:
+        return self._buttons[wanted]
+
+    def offer(self, counts: Mapping[MemoryType | MemoryInsertion, int]) -> None:
+        """Show how many there are of each kind and way, and none that has nothing unless it is on."""
+        groups: tuple[type[MemoryType], type[MemoryInsertion]] = (MemoryType, MemoryInsertion)
+        several: dict[type, bool] = {group: sum(isinstance(each, group) for each in counts) > 1 for group in groups}
+        for wanted, button in self._buttons.items():
+            if isinstance(wanted, State):
+                continue
+            count = counts.get(wanted, 0)
+            button.setToolTip(memories_in_words(count))
+            button.setVisible(button.isChecked() or (bool(count) and several[type(wanted)]))
+        for group, title in self._titles.items():
+            title.setVisible(several[group])
+
+    def turn_off(self) -> None:
+        """All of them, silently."""
+        for button in self._buttons.values():
+            with QSignalBlocker(button):
+                button.setChecked(False)
+        self.filed.turn_off()
+
+    def _is_on(self, wanted: Wanted) -> bool:
+        return self._buttons[wanted].isChecked()
+
+    def _title(self, group: type[MemoryType] | type[MemoryInsertion], words: str) -> QLabel:
+        label = QLabel(words, self)
+        label.setProperty("small", True)
+        label.setContentsMargins(SPACE_3, SPACE_1 + 1, SPACE_1, 0)
+        self._titles[group] = label
+        return label
+
+    def _chip(self, wanted: Wanted, words: str) -> QPushButton:
+        button = QPushButton(words, self)
+        button.setProperty("chip", True)
+        button.setCheckable(True)
+        button.setAccessibleName(self.tr("Only: {what}").format(what=words))
+        button.toggled.connect(lambda _on: self.changed.emit())
+        self._buttons[wanted] = button
+        return button

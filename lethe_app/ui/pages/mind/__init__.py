@@ -1,0 +1,1 @@
+"""Mood, goals, journal and reminders of a persona."""

@@ -1,0 +1,103 @@
+"""Says moods, days and plans of a persona in the words of a person."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QDate, QLocale, QTime
+
+from lethe_app.domain.clock import now
+from lethe_app.domain.mood import Cause, Feeling, MoodSample
+from lethe_app.services.mood import Side
+from lethe_app.ui.core.formatting import age_in_words, counted
+from lethe_app.ui.core.palette import Palette
+from lethe_app.ui.core.theme import mixed
+
+_CAUSES = {
+    Cause.START: str(QT_TRANSLATE_NOOP("Mind", "As it was in the beginning")),
+    Cause.REST: str(QT_TRANSLATE_NOOP("Mind", "Time has gone by")),
+    Cause.TALK: str(QT_TRANSLATE_NOOP("Mind", "You talked for long")),
+    Cause.PRAISE: str(QT_TRANSLATE_NOOP("Mind", "You said something kind")),
+    Cause.HARSH: str(QT_TRANSLATE_NOOP("Mind", "You said something unkind")),
+    Cause.ASKED: str(QT_TRANSLATE_NOOP("Mind", "You answered what was asked")),
+    Cause.NEWS: str(QT_TRANSLATE_NOOP("Mind", "A new conversation began")),
+    Cause.SESSION: str(QT_TRANSLATE_NOOP("Mind", "A conversation left its trace")),
+    Cause.HAND: str(QT_TRANSLATE_NOOP("Mind", "You set it by hand")),
+}
+_MIDDLE = {
+    "energy": str(QT_TRANSLATE_NOOP("Mind", "awake")),
+    "cheer": str(QT_TRANSLATE_NOOP("Mind", "content")),
+    "curiosity": str(QT_TRANSLATE_NOOP("Mind", "attentive")),
+}
+"""Words for the middle, of which the model is told nothing."""
+
+
+def _tr(words: str) -> str:
+    return QCoreApplication.translate("Mind", words)
+
+
+def adjective_in_words(side: Side) -> str:
+    """How she feels on this side, also in the middle."""
+    return _tr(side.adjective or _MIDDLE.get(side.id, str(QT_TRANSLATE_NOOP("Mind", "balanced"))))
+
+
+def mood_in_words(name: str, sides: list[Side]) -> str:
+    """One sentence over everything."""
+    told = [adjective_in_words(side) for side in sides if side.adjective] or [adjective_in_words(side) for side in sides[:2]]
+    if not told:
+        return ""
+    listed = told[0] if len(told) == 1 else _tr("{some} and {last}").format(some=", ".join(told[:-1]), last=told[-1])
+    return _tr("{name} feels {mood}").format(name=name, mood=listed)
+
+
+def cause_in_words(feeling: Feeling) -> str:
+    """Why it moved last, and when."""
+    known = _CAUSES.get(Cause(feeling.why)) if feeling.why in set(Cause) else None
+    why = _tr(known) if known else feeling.why
+    return why if feeling.why == Cause.START else f"{why} · {age_in_words(feeling.since, now())}"
+
+
+def colours(palette: Palette) -> tuple[str, ...]:
+    """Of the sides of a mood, in their order; amber is for memory alone."""
+    rose = mixed(palette.danger, palette.water, 0.35)
+    return (palette.good, palette.water, rose, palette.muted, palette.text)
+
+
+def change_in_words(title: str, samples: list[MoodSample], id_: str) -> str:
+    """“Cheer from 50 to 72 of 100”, for those who cannot see the drawing."""
+    values = [sample.values[id_] for sample in samples if id_ in sample.values]
+    if not values:
+        return ""
+    first, last = round(values[0] * 100), round(values[-1] * 100)
+    return _tr("{side} from {first} to {last} of 100").format(side=title, first=first, last=last)
+
+
+def day_in_words(day: date, *, weekday: bool = True) -> str:
+    """“Friday, 27 November”; the year only when it is another one."""
+    form = "d MMMM" if day.year == now().astimezone().year else "d MMMM yyyy"
+    return QLocale().toString(QDate(day.year, day.month, day.day), f"dddd, {form}" if weekday else form)
+
+
+def hour_in_words(moment: datetime) -> str:
+    """By the clock here."""
+    local = moment.astimezone()
+    return QLocale().toString(QTime(local.hour, local.minute), QLocale.FormatType.ShortFormat)
+
+
+def coming_in_words(moment: datetime) -> str:
+    """When a reminder comes up: the day, and the hour if it is not the first of the day."""
+    local = moment.astimezone()
+    days = (local.date() - now().astimezone().date()).days
+    near = {0: _tr("Today"), 1: _tr("Tomorrow")}.get(days)
+    day = near or (_tr("Waiting for you") if days < 0 else day_in_words(local.date()))
+    at_midnight = (local.hour, local.minute) == (0, 0)
+    return day if at_midnight or days < 0 else f"{day}, {hour_in_words(moment)}"
+
+
+def fading_in_words(days: int | None) -> str:
+    """How long a goal is still pursued."""
+    if days is None:
+        return _tr("Stays until you delete it")
+    if days == 0:
+        return _tr("Fades today")
+    return counted(days, _tr("Fades in {n} day"), _tr("Fades in {n} days"))

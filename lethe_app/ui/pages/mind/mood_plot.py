@@ -1,0 +1,176 @@
+"""Draws how a mood went over the days: one calm line for each of its sides, with its name at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from lethe_app.domain.mood import MoodSample
+from lethe_app.ui.core.formatting import age_in_words
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
+from lethe_app.ui.core.theme import Theme, mixed
+from lethe_app.ui.pages.mind.labels import change_in_words, colours
+
+LINES = 9
+"""Height, in lines of text."""
+LONGEST = timedelta(days=60)
+"""What is older is not drawn."""
+LEAST_SPAN = timedelta(hours=6)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A side of the mood as it is drawn."""
+
+    id: str
+    title: str
+
+
+class MoodPlot(QWidget):
+    """Time runs to the right, strength upwards. The pointer tells what was on a day; screen readers hear how far it went."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._sides: list[Drawn] = []
+        self.samples: list[MoodSample] = []
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setMouseTracking(True)
+        self.setAccessibleName(self.tr("Mood over time"))
+
+    def show_history(self, sides: Sequence[Drawn], samples: Sequence[MoodSample]) -> None:
+        """`samples` are in the order of time."""
+        self._sides = list(sides)
+        first = samples[-1].at - LONGEST if samples else None
+        self.samples = [sample for sample in samples if first is None or sample.at >= first]
+        told = [change_in_words(side.title, self.samples, side.id) for side in self._sides]
+        since = age_in_words(self.samples[0].at, self.samples[-1].at) if self.has_days else ""
+        changes = "; ".join(filter(None, told))
+        words = self.tr("Since {day}: {changes}.").format(day=since, changes=changes) if since else self._empty
+        self.setAccessibleDescription(words)
+        self.updateGeometry()
+        self.update()
+
+    @property
+    def has_days(self) -> bool:
+        """Is there anything to be drawn?"""
+        return len(self.samples) > 1
+
+    @property
+    def _empty(self) -> str:
+        return self.tr("From tomorrow on a line will show here how the mood goes.")
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, self.fontMetrics().height() * (LINES if self.has_days else 2))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(160, self.sizeHint().height())
+
+    # Where things are
+
+    @property
+    def _field(self) -> QRectF:
+        """Without the names at the right and the days below."""
+        metrics = QFontMetricsF(self.font())
+        names = max((metrics.horizontalAdvance(side.title) for side in self._sides), default=0.0) + SPACE_3
+        return QRectF(0, SPACE_2, max(1.0, self.width() - names), self.height() - metrics.height() - SPACE_2 - SPACE_3)
+
+    @property
+    def _span(self) -> tuple[datetime, timedelta]:
+        first, last = self.samples[0].at, self.samples[-1].at
+        return first, max(last - first, LEAST_SPAN)
+
+    def _point(self, sample: MoodSample, value: float) -> QPointF:
+        field, (first, span) = self._field, self._span
+        return QPointF(field.left() + (sample.at - first) / span * field.width(), field.bottom() - value * field.height())
+
+    # Drawing
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if not self.has_days:
+            painter.setPen(QColor(self._theme.palette.muted))
+            painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap), self._empty)
+            return
+        self._draw_ground(painter)
+        ends = self._draw_lines(painter)
+        self._draw_names(painter, ends)
+
+    def _draw_ground(self, painter: QPainter) -> None:
+        palette, field = self._theme.palette, self._field
+        for share in (0.0, 0.5, 1.0):
+            line = QPen(QColor(mixed(palette.surface, palette.border, 1.0 if share == 0.5 else 0.6)), 1)
+            line.setStyle(Qt.PenStyle.DotLine if share == 0.5 else Qt.PenStyle.SolidLine)
+            painter.setPen(line)
+            height = field.bottom() - share * field.height()
+            painter.drawLine(QPointF(field.left(), height), QPointF(field.right(), height))
+        painter.setPen(QColor(palette.muted))
+        days = QRectF(field.left(), field.bottom() + SPACE_1, field.width(), self.height() - field.bottom() - SPACE_1)
+        first = age_in_words(self.samples[0].at, self.samples[-1].at)
+        painter.drawText(days, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop), first)
+        if first != (last := self.tr("today")):
+            painter.drawText(days, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop), last)
+
+    def _draw_lines(self, painter: QPainter) -> list[tuple[Drawn, QColor, QPointF]]:
+        ends: list[tuple[Drawn, QColor, QPointF]] = []
+        palette = self._theme.palette
+        for place, side in enumerate(self._sides):
+            points = [self._point(one, one.values[side.id]) for one in self.samples if side.id in one.values]
+            if not points:
+                continue
+            colour = QColor(colours(palette)[place % len(colours(palette))])
+            pen = QPen(colour, 2.2, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
+            if place % 3 == 2:  # told apart without colour, too
+                pen.setDashPattern([4.0, 2.6])
+            painter.setPen(pen)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawPath(smooth(points))
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colour)
+            painter.drawEllipse(points[-1], 3.6, 3.6)
+            ends.append((side, colour, points[-1]))
+        return ends
+
+    def _draw_names(self, painter: QPainter, ends: list[tuple[Drawn, QColor, QPointF]]) -> None:
+        """Beside the ends of their lines, none upon another."""
+        height, top, field = QFontMetricsF(self.font()).height(), -1e9, self._field
+        ranked = sorted(ends, key=lambda end: end[2].y())
+        places = []
+        for _side, _colour, point in ranked:
+            top = max(top + height, point.y() - height / 2)
+            places.append(top)
+        over = max(0.0, places[-1] + height - self.height()) if places else 0.0
+        for (side, colour, _point), place in zip(ranked, places, strict=True):
+            painter.setPen(colour)
+            room = QRectF(field.right() + SPACE_3, place - over, self.width() - field.right() - SPACE_3, height)
+            painter.drawText(room, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), side.title)
+
+    # Telling
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.has_days:
+            QToolTip.showText(event.globalPos(), self.told_at(event.pos().x()), self)
+            return True
+        return super().event(event)
+
+    def told_at(self, x: float) -> str:
+        """What the sample nearest to a place says."""
+        nearest = min(self.samples, key=lambda one: abs(self._point(one, 0.0).x() - x))
+        values = [f"{side.title} {round(nearest.values[side.id] * 100)}" for side in self._sides if side.id in nearest.values]
+        return "\n".join((age_in_words(nearest.at, self.samples[-1].at), *values))
+
+
+def smooth(points: Sequence[QPointF]) -> QPainterPath:
+    """A line through all points that never swings higher or lower than they lie."""
+    path = QPainterPath(points[0])
+    for one, other in pairwise(points):
+        half = (one.x() + other.x()) / 2
+        path.cubicTo(QPointF(half, one.y()), QPointF(half, other.y()), other)
+    return path

@@ -1,0 +1,111 @@
+"""One side of a mood as a bar that can be moved by hand: a slider that looks like what it means."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtWidgets import QSizePolicy, QSlider, QStyle, QStyleOptionSlider, QWidget
+
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
+from lethe_app.ui.core.theme import Theme, mixed
+
+STEPS = 100
+REST_MS = 400
+"""After the hand has rested for so long, the value is meant."""
+KNOB = SPACE_4
+
+
+class MoodBar(QSlider):
+    """`chosen` carries the value, 0 to 1, that the user has put there; `show_value` is silent."""
+
+    chosen = Signal(float)
+    moved_to = Signal(float)
+    """While it is being moved."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self._theme = theme
+        self._colour = theme.palette.water
+        self._silent = False
+        self.setRange(0, STEPS)
+        self.setSingleStep(1)
+        self.setPageStep(10)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._rest = QTimer(self, singleShot=True, interval=REST_MS)
+        self._rest.timeout.connect(lambda: self.chosen.emit(self.value() / STEPS))
+        self.valueChanged.connect(self._changed)
+
+    @property
+    def is_moving(self) -> bool:
+        """Has the hand not yet rested?"""
+        return self._rest.isActive() or self.isSliderDown()
+
+    def show_value(self, value: float) -> None:
+        if not self.is_moving:
+            self._silent = True
+            self.setValue(round(value * STEPS))
+            self._silent = False
+
+    def wear(self, colour: str) -> None:
+        """`colour` is that of its line in the drawing below."""
+        self._colour = colour
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(240, KNOB + SPACE_2)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(96, KNOB + SPACE_2)
+
+    def _changed(self, value: int) -> None:
+        self.update()
+        if not self._silent:
+            self.moved_to.emit(value / STEPS)
+            self._rest.start()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()  # the wheel scrolls the page
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton:
+            self.setSliderDown(True)
+            self._follow(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self.isSliderDown():
+            self._follow(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton:
+            self.setSliderDown(False)
+
+    def _follow(self, event: QMouseEvent) -> None:
+        share = (event.position().x() - KNOB / 2) / max(1, self.width() - KNOB)
+        if self.layoutDirection() is Qt.LayoutDirection.RightToLeft:
+            share = 1 - share
+        self.setValue(round(min(max(share, 0.0), 1.0) * STEPS))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        palette, middle = self._theme.palette, self.height() / 2
+        mirrored = self.layoutDirection() is Qt.LayoutDirection.RightToLeft
+        share = 1 - self.value() / STEPS if mirrored else self.value() / STEPS
+        knob = KNOB / 2 + share * (self.width() - KNOB)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(mixed(palette.surface, palette.text, 0.10)))
+        track = QRectF(0, middle - SPACE_1, self.width(), SPACE_2)
+        painter.drawRoundedRect(track, SPACE_1, SPACE_1)
+        colour = QColor(self._colour if self.isEnabled() else mixed(palette.surface, palette.muted, 0.5))
+        painter.setBrush(colour)
+        filled = QRectF(knob, track.top(), self.width() - knob, SPACE_2) if mirrored else QRectF(0, track.top(), knob, SPACE_2)
+        painter.drawRoundedRect(filled, SPACE_1, SPACE_1)
+        option = QStyleOptionSlider()
+        self.initStyleOption(option)
+        is_close = self.hasFocus() or self.underMouse() or bool(option.state & QStyle.StateFlag.State_MouseOver)
+        painter.setBrush(QColor(palette.surface))
+        painter.setPen(QPen(QColor(palette.text) if self.hasFocus() else colour, 2.5))
+        radius = KNOB / 2 - 1.5 if is_close else KNOB / 2 - 3
+        painter.drawEllipse(QPointF(knob, middle), radius, radius)
+        painter.end()

@@ -1,0 +1,61 @@
+"""The card of the week: seven lines, today's the one that stands out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QLocale, Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QWidget
+
+from lethe_app.domain.persona import Weekday
+from lethe_app.services.personas.week import LONGEST_PLAN, today
+from lethe_app.ui.core.palette import SPACE_2, SPACE_4
+
+
+class WeekFields(QWidget):
+    """`planned` tells what the user typed for a day; `show_plans` and `put` are silent."""
+
+    planned = Signal(str, str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.fields: dict[Weekday, QLineEdit] = {}
+        self._names: dict[Weekday, QLabel] = {}
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(SPACE_4)
+        grid.setVerticalSpacing(SPACE_2)
+        grid.setColumnStretch(1, 1)
+        for row, day in enumerate(Weekday):
+            title = QLocale().standaloneDayName(row + 1)
+            name, field = QLabel(title), QLineEdit()
+            field.setAccessibleName(title)
+            field.setMaxLength(LONGEST_PLAN)
+            field.textEdited.connect(lambda text, day=day: self.planned.emit(str(day), text))
+            name.setBuddy(field)
+            grid.addWidget(name, row, 0, Qt.AlignmentFlag.AlignVCenter)
+            grid.addWidget(field, row, 1)
+            self.fields[day], self._names[day] = field, name
+        self.mark_today()
+
+    def mark_today(self) -> None:
+        """Today's name is written in full strength."""
+        for day, name in self._names.items():
+            is_today = day is today()
+            name.setProperty("field", is_today)
+            name.setProperty("quiet", not is_today)
+            name.style().unpolish(name)
+            name.style().polish(name)
+            self.fields[day].setPlaceholderText(self.tr("Nothing planned today") if is_today else "")
+            self.fields[day].setAccessibleDescription(self.tr("Today") if is_today else "")
+
+    def show_plans(self, plans: Mapping[Weekday, str]) -> None:
+        for day, text in plans.items():
+            self.put(day, text)
+        self.mark_today()
+
+    def put(self, day: Weekday, text: str) -> None:
+        """Show one, and leave the cursor where it is."""
+        if self.fields[day].text() != text:
+            self.fields[day].setText(text)
+            self.fields[day].setCursorPosition(0 if not self.fields[day].hasFocus() else len(text))

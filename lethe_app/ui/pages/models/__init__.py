@@ -1,0 +1,1 @@
+"""Models on this computer and models to download."""

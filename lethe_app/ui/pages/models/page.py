@@ -1,0 +1,215 @@
+"""The models of this machine: what each is, whether it fits, how it is loaded, and where to get another."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTabBar, QWidget
+
+from lethe_app.domain.model import DownloadProgress, KvType, ModelFile, RemoteModel
+from lethe_app.services.events import Ready
+from lethe_app.services.models.memory_fit import Fit, Verdict, fit, free_memory
+from lethe_app.ui.core.formatting import rounded, size_in_words
+from lethe_app.ui.core.palette import SPACE_1, SPACE_4
+from lethe_app.ui.dialogs.dialogs import Question, answered
+from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.models.card import ModelCard, Shown
+from lethe_app.ui.pages.models.downloads import Offer
+from lethe_app.ui.pages.models.labels import verdict_in_words
+from lethe_app.ui.pages.page import Page, explanation
+from lethe_app.ui.shell.gear_menu import add_model_folder, asked_for_file, asked_for_folder
+from lethe_app.ui.widgets.card_column import Sheet
+from lethe_app.ui.widgets.table import SearchField, Table
+from lethe_app.ui.widgets.table_model import Column, Rows
+
+LOOK_AGAIN_MS = 3000
+"""Between two looks at the free memory."""
+
+
+class ModelPage(Page):
+    """Two tabs: what is here, and what can be fetched. Nothing is connected to before a download is asked for."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place.theme, self.tr("Models"))
+        self._place, self._house = place, place.house
+        self._models: list[ModelFile] = []
+        self._offers: dict[str, Offer] = {}
+        self.tabs = QTabBar()
+        self.tabs.addTab(self.tr("On this computer"))
+        self.tabs.addTab(self.tr("Get another"))
+        self.tabs.setAccessibleName(self.tr("Models"))
+        self.tabs.setUsesScrollButtons(False)
+        self.tabs.currentChanged.connect(self._turn)
+        self.search = SearchField(self.theme, self.tr("Find a model"))
+        self._build_table()
+        self.search.textChanged.connect(self.rows.filter)
+        self.card = ModelCard(place, self.undo)
+        self.offers = Sheet()
+        self.split = QSplitter()
+        self.split.setHandleWidth(1)
+        self.split.setChildrenCollapsible(False)
+        self.split.addWidget(self.table)
+        self.split.addWidget(self.card)
+        self.split.setSizes([640, 560])
+        row = QHBoxLayout()
+        row.setContentsMargins(SPACE_4, SPACE_1, SPACE_4, 0)
+        row.addWidget(self.tabs)
+        row.addStretch(1)
+        row.addWidget(self.search)
+        self.body.addLayout(row)
+        self.body.addWidget(self.split, 1)
+        self.body.addWidget(self.offers, 1)
+        self.add_button(self.tr("Choose a file…"), lambda: self._spawn(self._pick_file(), "pick"), "model")
+        self.add_button(self.tr("Add a folder…"), lambda: self._spawn(self._pick_folder(), "pick"), "folder")
+        self._forget = [
+            self._house.downloads.changed.add(self._came),
+            self._house.preferences.changed.add(lambda _settings: self._measure()),
+        ]
+        self._clock = QTimer(self, interval=LOOK_AGAIN_MS)
+        self._clock.timeout.connect(self._measure)
+        self._clock.start()
+        self._turn(0)
+        self._spawn(self._fill(), "models page")
+
+    def _build_table(self) -> None:
+        columns = [
+            Column[Shown](self.tr("Model"), lambda one: one.model.name, width=0),
+            Column[Shown](self.tr("Size"), lambda one: size_in_words(one.model.size), _size, 76, right=True),
+            Column[Shown](self.tr("Precision"), lambda one: one.model.quantization, width=84, is_extra=True),
+            Column[Shown](self.tr("Context"), lambda one: rounded(_context(one)), _context, 80, right=True, is_extra=True),
+            Column[Shown](self.tr("Memory"), self._memory_words, lambda one: one.fit.needed, 108, colour=self._memory_colour),
+            Column[Shown](self.tr("From"), lambda one: one.model.source, width=116, is_extra=True),
+        ]
+        self.rows: Rows[Shown] = Rows(
+            columns,
+            key=lambda one: one.model.path,
+            searched=lambda one: f"{one.model.name} {one.model.source} {one.model.quantization} {one.model.architecture}",
+        )
+        empty = self.tr("No model was found. Choose a file, add a folder, or get one.")
+        self.table: Table[Shown] = Table(self.rows, self.theme, self.tr("Models"), empty)
+        self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
+        self.table.current_changed.connect(self._show)
+        self.table.opened.connect(lambda one: self.card.load_model(one.model))
+
+    def first_focus(self) -> QWidget:
+        return self.table
+
+    def close_page(self) -> None:
+        self._clock.stop()
+        self.card.close_card()
+        for forget in self._forget:
+            forget()
+
+    # what is here
+
+    async def _fill(self) -> None:
+        self.subtitle.set_full(self.tr("looking for models…"))
+        self._models = await self._house.models.all_found()
+        self._measure()
+        state = self._house.models.state
+        present = state.model.file.path if isinstance(state, Ready) else None
+        if not self.table.go_to(present) and self.rows.shown:
+            self.table.go_to(self.rows.shown[0].model.path)
+        free = await asyncio.to_thread(free_memory)
+        for model in await self._house.downloads.recommended():
+            offer = Offer(model, free)
+            offer.wanted.connect(self._house.downloads.begin)
+            offer.stopped.connect(lambda one: self._spawn(self._house.downloads.stop(one.file)))
+            offer.use_wanted.connect(self._use)
+            offer.unwanted.connect(lambda one: self._spawn(self.throw_away(one), "discard"))
+            self._offers[model.file] = offer
+            self.offers.add(offer)
+        words = self.tr("Loaded from Hugging Face, or from the mirror in the settings, when you ask for it.")
+        self.offers.add(explanation(words))
+        self._show_offers()
+
+    def _measure(self) -> None:
+        """Reckon again with the memory that is free now."""
+        free = free_memory()
+        held = self._house.models.state
+        if isinstance(held, Ready):  # what the loaded one takes would be given back first
+            free += self._fit_of(held.model.file, 0).needed
+        self.rows.fill([Shown(model, self._fit_of(model, free)) for model in self._models])
+        self.subtitle.set_full(self.tr("{free} of memory are free").format(free=size_in_words(free)))
+
+    def _fit_of(self, model: ModelFile, free: int) -> Fit:
+        settings = self._house.preferences.current.for_model(model.path.name)
+        return fit(model, settings.context, KvType(settings.kv_type), free)
+
+    def _memory_words(self, one: Shown) -> str:
+        return "" if one.model.is_embedding else verdict_in_words(one.fit.verdict)
+
+    def _memory_colour(self, one: Shown) -> str:
+        palette = self.theme.palette
+        colours = {Verdict.FITS: palette.good, Verdict.TIGHT: palette.text, Verdict.TOO_LARGE: palette.danger}
+        return colours[one.fit.verdict]
+
+    def _show(self, one: Shown | None) -> None:
+        if one is not None:
+            self.card.show_model(one)
+
+    # getting another
+
+    def _turn(self, tab: int) -> None:
+        self.split.setVisible(tab == 0)
+        self.search.setVisible(tab == 0)
+        self.offers.setVisible(tab == 1)
+
+    def _came(self, news: DownloadProgress) -> None:
+        self._show_offers()
+        if news.path is not None:
+            self._spawn(self._look_again(), "models page")
+
+    async def _look_again(self) -> None:
+        self._models = await self._house.models.all_found()
+        self._measure()
+
+    def _show_offers(self) -> None:
+        downloads = self._house.downloads
+        for file, offer in self._offers.items():
+            here = downloads.has(offer.model) is not None
+            offer.show_news(downloads.progress.get(file), is_here=here, kept=downloads.kept(offer.model))
+
+    async def throw_away(self, model: RemoteModel) -> None:
+        """What came of a download that is not wanted any more."""
+        kept = size_in_words(self._house.downloads.kept(model))
+        question = Question(
+            self._place.window,
+            self.tr("Throw away what came of it?"),
+            self.tr("{kept} of it are here. A later download would begin anew.").format(kept=kept),
+            self.tr("Throw away {kept} of “{name}”").format(kept=kept, name=model.name),
+        )
+        if await answered(question):
+            await self._house.downloads.discard(model.file)
+            self._show_offers()
+
+    def _use(self, model: RemoteModel) -> None:
+        path = self._house.downloads.has(model)
+        if path is not None:
+            self._spawn(self._house.models.load(path), "load")
+
+    async def _pick_file(self) -> None:
+        path = await asked_for_file(self._place.window)
+        if path is not None:
+            await self._house.models.load(path)
+            await self._look_again()
+            self.table.go_to(path)
+
+    async def _pick_folder(self) -> None:
+        folder = await asked_for_folder(self._place.window)
+        if folder is not None:
+            await add_model_folder(self._house, folder)
+            await self._look_again()
+
+    def _spawn(self, work: Any, lane: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
+        self._place.bridge.spawn(work, lane=lane)
+
+
+def _size(one: Shown) -> int:
+    return one.model.size
+
+
+def _context(one: Shown) -> int:
+    return one.model.context_length

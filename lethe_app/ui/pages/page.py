@@ -1,0 +1,176 @@
+"""The frame all pages of the workshop share: the way back, a title, the page's own buttons, and what can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QUndoStack
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from lethe_app.ui.chat.chat_panel import ElidedLabel
+from lethe_app.ui.core.icons import BEFORE_WORDS, icon, icon_before_words
+from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.theme import Theme, on_accent
+
+
+class Page(QFrame):
+    """A full page over the conversation. Esc or the arrow leads back, unless `may_leave` has an objection.
+
+    What a page builds goes into `body`, buttons into the head by `add_button`; every change goes through `undo`.
+    """
+
+    left = Signal()
+    """The user wants to go back to where they came from."""
+
+    def __init__(self, theme: Theme, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("page")
+        self.setAccessibleName(title)
+        self.theme = theme
+        self.undo = QUndoStack(self)
+        self._icons: list[Callable[[], None]] = []
+        self.back = QToolButton()
+        self.back.setIconSize(QSize(ICON, ICON))
+        self.back.setToolTip(self.tr("Back  Esc"))
+        self.back.setAccessibleName(self.tr("Back"))
+        self.back.clicked.connect(self.left)
+        self.title = ElidedLabel(keeps=120)
+        self.title.setProperty("title", True)
+        self.title.set_full(title)
+        self.subtitle = ElidedLabel()
+        self.subtitle.setProperty("quiet", True)
+        self._undo_button = self._stack_button("undo", self.tr("Undo"), self.undo.undo)
+        self._redo_button = self._stack_button("redo", self.tr("Redo"), self.undo.redo)
+        self.body = QVBoxLayout()
+        self.body.setContentsMargins(0, 0, 0, 0)
+        self.body.setSpacing(0)
+        self._build_head()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._head)
+        column.addLayout(self.body, 1)
+        self.undo.canUndoChanged.connect(self._follow_stack)
+        self.undo.canRedoChanged.connect(self._follow_stack)
+        self.undo.undoTextChanged.connect(self._follow_stack)
+        theme.changed.connect(self.dress)
+        self._follow_stack()
+        self.dress()
+
+    def _build_head(self) -> None:
+        self._head = QFrame()
+        self._head.setObjectName("header")
+        self._head.setMinimumHeight(52)
+        self._head_buttons = QWidget()
+        self._buttons = QHBoxLayout(self._head_buttons)
+        self._buttons.setContentsMargins(0, 0, 0, 0)
+        self._buttons.setSpacing(SPACE_2)
+        self._head_column = QVBoxLayout(self._head)
+        self._head_column.setContentsMargins(SPACE_2, SPACE_2, SPACE_4, SPACE_2)
+        self._head_column.setSpacing(SPACE_2)
+        self._head_row = row = QHBoxLayout()
+        row.setSpacing(SPACE_3)
+        self._head_column.addLayout(row)
+        for widget in (self.back, self.title):
+            row.addWidget(widget)
+        row.addWidget(self.subtitle, 1)
+        row.addWidget(self._undo_button)
+        row.addWidget(self._redo_button)
+        row.addWidget(self._head_buttons)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow window the page's buttons stand below the title, so that no word of theirs is cut off."""
+        super().resizeEvent(event)
+        stacks = (self._undo_button, self._redo_button)
+        beside = (self.back, self.title, *(button for button in stacks if button.isVisibleTo(self)))
+        margins = self._head_column.contentsMargins()
+        used = margins.left() + margins.right() + self._head_buttons.sizeHint().width()
+        used += sum(max(widget.minimumSizeHint().width(), widget.minimumWidth()) + SPACE_3 for widget in beside) + SPACE_3
+        are_below = self._head_column.indexOf(self._head_buttons) >= 0
+        if (used > self.width()) == are_below:
+            return
+        if are_below:
+            self._head_column.removeWidget(self._head_buttons)
+            self._head_row.addWidget(self._head_buttons)
+        else:
+            self._head_row.removeWidget(self._head_buttons)
+            self._head_column.addWidget(self._head_buttons, 0, Qt.AlignmentFlag.AlignRight)
+
+    def _stack_button(self, name: str, title: str, slot: Callable[[], None]) -> QToolButton:
+        button = QToolButton()
+        button.setIconSize(QSize(ICON, ICON))
+        button.setAccessibleName(title)
+        button.clicked.connect(slot)
+        self._icons.append(lambda: button.setIcon(icon(name, self.theme.palette.muted)))
+        return button
+
+    # what pages use
+
+    def add_button(self, title: str, slot: Callable[[], object], drawing: str = "", *, primary: bool = False) -> QPushButton:
+        """A button in the head, at its right end; `drawing` is the name of an icon."""
+        button = QPushButton(title)
+        button.setProperty("primary" if primary else "filled", True)
+        button.clicked.connect(lambda _checked=False: slot())
+        if drawing:
+            button.setIconSize(BEFORE_WORDS)
+
+            def put_on() -> None:
+                button.setIcon(icon_before_words(drawing, self._ink(primary=primary), self.theme.palette.muted))
+
+            self._icons.append(put_on)
+            self._icons[-1]()
+        self._buttons.addWidget(button)
+        return button
+
+    async def may_leave(self) -> bool:
+        """Asked before the page is taken away; a page with unsaved work asks the user here."""
+        return True
+
+    def first_focus(self) -> QWidget:
+        """Where the page begins when it is opened."""
+        return self.back
+
+    def dress(self) -> None:
+        """Put on the icons in the colours of the theme."""
+        self.back.setIcon(icon("chevron-left", self.theme.palette.text))
+        for put_on in self._icons:
+            put_on()
+
+    def close_page(self) -> None:
+        """Called once, before the page is deleted: stop listening to services."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def _ink(self, *, primary: bool) -> str:
+        return on_accent(self.theme.palette) if primary else self.theme.palette.text
+
+    def _follow_stack(self) -> None:
+        can_undo, can_redo = self.undo.canUndo(), self.undo.canRedo()
+        for button, can, words in (
+            (self._undo_button, can_undo, self.tr("Undo {what}  Ctrl+Z").format(what=self.undo.undoText())),
+            (self._redo_button, can_redo, self.tr("Redo {what}  Ctrl+Shift+Z").format(what=self.undo.redoText())),
+        ):
+            button.setEnabled(can)
+            button.setVisible(can_undo or can_redo)
+            button.setToolTip(" ".join(words.split(" ")))
+
+
+def headline(words: str) -> QLabel:
+    """The title of a part of a page."""
+    label = QLabel(words)
+    label.setProperty("section", True)
+    return label
+
+
+def explanation(words: str) -> QLabel:
+    """A quiet sentence or two under a title."""
+    label = QLabel(words)
+    label.setProperty("small", True)
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    return label

@@ -1,0 +1,79 @@
+"""Whose memories a page shows: a field to choose a persona in, which begins with the one the user talks with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QComboBox, QWidget
+
+from lethe_app.ui.pages.context import Place
+from lethe_app.ui.widgets.fields import QuietCombo
+
+
+class Whose(QuietCombo):
+    """All characters by name. `chosen` comes for the first one too, as soon as it is known."""
+
+    chosen = Signal(str)
+    """The persona's unique name."""
+
+    def __init__(self, place: Place, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._place = place
+        self._told = ""
+        self.setAccessibleName(self.tr("Whose memories"))
+        self.setToolTip(self.tr("Whose memories"))
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.setMaximumWidth(260)
+        self.currentIndexChanged.connect(lambda _place: self._tell())
+        self._forget: Callable[[], None] = place.house.library.changed.add(lambda _none: self._read_soon())
+        first = self._first()
+        if first:
+            with QSignalBlocker(self):
+                self.addItem(first.capitalize(), first)
+        self._read_soon()
+
+    @property
+    def persona(self) -> str:
+        """The unique name of the chosen one; empty while there is none."""
+        return str(self.currentData() or "")
+
+    @property
+    def persona_name(self) -> str:
+        return self.currentText()
+
+    def begin(self) -> None:
+        """Tell of the first one; call it when somebody listens."""
+        self._tell()
+
+    def choose(self, persona: str) -> None:
+        """Take that one, also before all of them are known."""
+        if self.findData(persona) < 0:
+            with QSignalBlocker(self):
+                self.addItem(persona.capitalize(), persona)
+        self.setCurrentIndex(self.findData(persona))
+
+    def close_field(self) -> None:
+        self._forget()
+
+    def _first(self) -> str:
+        session = self._place.session()
+        return session.persona_id if session is not None else self._place.house.preferences.current.last_persona
+
+    def _read_soon(self) -> None:
+        self._place.bridge.spawn(self._read(), lane=f"whose {id(self)}")
+
+    async def _read(self) -> None:
+        personas = await self._place.house.library.personas()
+        wanted = self.persona or self._first()
+        with QSignalBlocker(self):
+            self.clear()
+            for persona in personas:
+                self.addItem(persona.name, persona.unique_name)
+            self.setCurrentIndex(max(self.findData(wanted), 0) if personas else -1)
+        self._tell()
+
+    def _tell(self) -> None:
+        if self.persona and self.persona != self._told:
+            self._told = self.persona
+            self.chosen.emit(self.persona)

@@ -1,0 +1,1 @@
+"""The persona editor."""

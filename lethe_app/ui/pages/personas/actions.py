@@ -1,0 +1,274 @@
+"""What can be done with a persona besides writing: save, talk, a picture, a second one, back to what was, away with it."""
+
+from __future__ import annotations
+
+import asyncio
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QObject
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+
+from lethe_app.domain.bundle import BundleScope
+from lethe_app.domain.persona import Persona
+from lethe_app.ui.core.icons import icon
+from lethe_app.ui.dialogs.dialogs import Asking, answered, foot_button
+from lethe_app.ui.pages.personas.fields import AVATAR
+from lethe_app.ui.pages.personas.pictures import ENDINGS, PENDING, read_picture
+from lethe_app.ui.widgets.image_crop import CropDialog
+
+if TYPE_CHECKING:
+    from lethe_app.services.personas.draft_chat import Dismissal
+    from lethe_app.ui.pages.personas.page import PersonaPage
+
+
+class PersonaDeeds(QObject):
+    """Belongs to one page; its menu is filled whenever it opens, so that it offers only what is possible."""
+
+    def __init__(self, page: PersonaPage) -> None:
+        super().__init__(page)
+        self._page, self._place = page, page.place
+        self._house = page.place.house
+        self._copy = ""
+        self._talking = asyncio.Lock()
+        self._gone = ""
+        """A copy that was thrown away while the editor lay over its conversation."""
+        self.ours: Persona | None = None
+        """As the persona came with Lethe, if it did."""
+        self.menu = QMenu(page)
+        self.menu.aboutToShow.connect(self.fill_menu)
+
+    def fill_menu(self) -> None:
+        page, colour = self._page, self._page.theme.palette.muted
+        saved = page.saved
+        page.sheet.finish()
+        self.menu.clear()
+        duplicate = self.menu.addAction(icon("copy", colour), self.tr("Duplicate"), self.duplicate)
+        duplicate.setEnabled(bool(page.name))
+        revert = self.menu.addAction(icon("undo", colour), self.tr("Back to what is saved"), self.revert)
+        revert.setEnabled(saved is not None and page.is_dirty)
+        if self.ours is not None:
+            ours = self.menu.addAction(icon("refresh", colour), self.tr("Back to how it came with Lethe"), self.revert_to_ours)
+            ours.setEnabled(not page.draft.is_like(self.ours))
+        if page.is_user:
+            self.menu.addAction(icon("user", colour), self.tr("Be this one from now on"), self.choose)
+        else:
+            self.menu.addSeparator()
+            away = self.menu.addAction(icon("export", colour), self.tr("Give away…"))
+            along = self.menu.addAction(icon("folder", colour), self.tr("Take along…"))
+            for action, scope in ((away, BundleScope.PERSONA), (along, BundleScope.EVERYTHING)):
+                action.setEnabled(saved is not None)
+                action.triggered.connect(lambda _checked=False, scope=scope: self.give(scope))
+        self.menu.addSeparator()
+        delete = self.menu.addAction(icon("trash", colour), self.tr("Delete…"), self.delete)
+        delete.setEnabled(saved is not None and self.ours is None)
+
+    # saving
+
+    async def keep(self) -> Persona:
+        """Write the draft to the user's folder; the first self of the user is theirs at once.
+
+        One that is again as it came with Lethe needs no file of the user's, which goes to the trash.
+        """
+        draft, library = await self._complete(), self._house.library
+        if draft == self.ours:
+            if library.is_own(draft.unique_name):
+                await library.delete_persona(draft.unique_name)
+            saved = draft
+        else:
+            saved = await library.save_persona(draft, keeps_other=self._page.meanwhile.is_contested)
+        if (before := self._page.saved) is not None and not saved.is_user:
+            await self._house.chronicle.greet_anew(before, saved)
+        preferences = self._house.preferences
+        if saved.is_user and not preferences.current.user_persona:
+            await preferences.set(user_persona=saved.unique_name)
+        lost = self.tr("Its file could not be read any more, and lies in the Trash now.")
+        words = lost if self._page.meanwhile.is_broken else ""
+        self._place.window.notifier.tell(self.tr("{name} is saved.").format(name=saved.name), words)
+        return saved
+
+    async def _complete(self) -> Persona:
+        """The draft, with its picture in a file."""
+        page = self._page
+        draft = page.draft.persona(self.tr("Nameless"))
+        if draft.avatar.startswith(PENDING):
+            content = page.pictures.content(draft.avatar)
+            file = page.pictures.file_of(draft.avatar) or await self._house.library.save_picture(draft.name, content or b"")
+            page.pictures.saved_as(draft.avatar, file)
+            draft = draft.model_copy(update={"avatar": file})
+        return draft
+
+    # talking
+
+    def talk(self) -> None:
+        self._place.bridge.spawn(self._talk_once())
+
+    async def _talk_once(self) -> None:
+        if not self._talking.locked():
+            async with self._talking:
+                await self._talk()
+
+    async def _talk(self) -> None:
+        """With the persona where everything is saved, else with the draft; the saved one is not touched by that."""
+        page = self._page
+        page.sheet.finish()
+        if page.saved is not None and not page.is_dirty:
+            session = await self._house.sessions.new(page.saved.unique_name)
+            self._place.go_to(session.guid, None)
+            return
+        draft = await self._complete()
+        session = await self._house.rehearsing.begin(draft, self.tr("Draft"), self._copy)
+        page.settle()
+        self._place.go_to(session.guid, None)
+        self._place.window.notifier.tell(
+            self.tr("You are talking with the draft."),
+            self.tr("It is a copy with a memory of its own."),
+            self.tr("Back to the editor"),
+            self._place.window.actions_["persona_editor"].trigger,
+        )
+
+    def show_copy(self, copy_id: str) -> None:
+        """The draft comes back from a conversation; the copy that played it still stands in the list."""
+        self._copy = copy_id
+        self._page.banner.say(
+            self.tr("This is the draft you talked with. The copy that played it is still in the list."),
+            (self.tr("Keep the copy"), lambda: self._place.bridge.spawn(self._keep_copy())),
+            (self.tr("Throw the copy away"), lambda: self._place.bridge.spawn(self._dismiss())),
+        )
+
+    async def _keep_copy(self) -> None:
+        await self._house.rehearsing.keep(self._copy)
+        self._copy = ""
+
+    async def _dismiss(self) -> None:
+        copy_id, self._copy = self._copy, ""
+        dismissal = await self._house.rehearsing.dismiss(copy_id)
+        self._gone = copy_id
+        self._place.window.notifier.tell(
+            self.tr("The copy and what was said to it are gone."),
+            button=self.tr("Take it back"),
+            action=partial(self._take_copy_back, dismissal),
+        )
+
+    def _take_copy_back(self, dismissal: Dismissal) -> None:
+        self._gone = ""
+        self._place.bridge.spawn(self._house.rehearsing.take_back(dismissal))
+
+    # the picture
+
+    def pick_picture(self) -> None:
+        self._place.bridge.spawn(self._pick(), lane="picture")
+
+    async def _pick(self) -> None:
+        kinds = f"{self.tr('Pictures')} ({' '.join(f'*.{ending}' for ending in ENDINGS)})"
+        dialog = QFileDialog(self._place.window, self.tr("Choose a picture"), str(Path.home()), kinds)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        if await answered(dialog):
+            await self.crop(Path(dialog.selectedFiles()[0]))
+        self._page.sheet.avatar.setFocus()
+
+    async def crop(self, path: Path) -> None:
+        """Let the user choose the part of the picture in `path` that is shown. Raises FileError."""
+        image = await asyncio.to_thread(read_picture, path)
+        dialog = CropDialog(self._place.window, image, self._page.theme)
+        if await answered(dialog):
+            self._page.change(AVATAR, self._page.pictures.add(dialog.content))
+
+    # another one, what was, and away
+
+    def duplicate(self) -> None:
+        self._place.bridge.spawn(self._duplicate())
+
+    async def _duplicate(self) -> None:
+        """As it stands in the editor, whether that is saved or not."""
+        from lethe_app.ui.pages.persona_routes import open_persona  # noqa: PLC0415 - which imports the page
+
+        draft = await self._complete()
+        name = self.tr("{name} (copy)").format(name=draft.name)
+        copy = await self._house.library.save_persona(draft.model_copy(update={"unique_name": "", "name": name}))
+        open_persona(self._place, copy.unique_name, is_user=copy.is_user)
+
+    def revert(self) -> None:
+        if self._page.saved is not None:
+            self._page.take_over(self._page.saved, self.tr("going back"))
+
+    def revert_to_ours(self) -> None:
+        if self.ours is not None:
+            self._page.take_over(self.ours, self.tr("going back to how it came"))
+
+    def choose(self) -> None:
+        self._place.bridge.spawn(self._choose())
+
+    async def _choose(self) -> None:
+        if self._page.is_dirty and not await self._page.save():
+            return
+        if self._page.saved is not None:
+            await self._house.preferences.set(user_persona=self._page.saved.unique_name)
+
+    def give(self, scope: BundleScope) -> None:
+        """Pack the persona into a file, as it is saved."""
+        self._place.bridge.spawn(self._give(scope), lane="give")
+
+    async def _give(self, scope: BundleScope) -> None:
+        from lethe_app.ui.controllers.bundles import give  # noqa: PLC0415 - rarely needed
+
+        if self._page.is_dirty and not await self._page.save():
+            return
+        if self._page.saved is not None:
+            await give(self._place, self._page.saved.unique_name, scope)
+
+    def delete(self) -> None:
+        if self._page.saved is not None:
+            self._place.bridge.spawn(self._delete(self._page.saved), lane="delete")
+
+    async def _delete(self, persona: Persona) -> None:
+        from lethe_app.ui.pages.personas.deletion import Farewell  # noqa: PLC0415 - rarely needed
+
+        farewell = Farewell(self._place)
+        if await farewell.ask(persona):
+            self._page.settle()
+            await farewell.say(persona)
+            self._page.left.emit()
+
+    def close(self) -> None:
+        """The editor is left: a conversation with a copy that is gone must not be what lies under it."""
+        from lethe_app.ui.pages.personas.deletion import Farewell  # noqa: PLC0415 - rarely needed
+
+        where, saved = self._place.session(), self._page.saved
+        if self._gone and where is not None and where.persona_id == self._gone:
+            instead = saved.unique_name if saved is not None else ""
+            self._place.bridge.spawn(Farewell(self._place).show_another(self._gone, instead))
+
+
+class Choice(StrEnum):
+    """What the user decided."""
+
+    SAVE = "save"
+    DISCARD = "discard"
+    STAY = "stay"
+
+
+class Leaving(Asking):
+    """Save is the answer to Enter, staying that to Esc."""
+
+    def __init__(self, parent: QWidget, name: str) -> None:
+        super().__init__(parent, QCoreApplication.translate("Leaving", "Save what you wrote?"), "")
+        self.choice = Choice.STAY
+        self.say(self.tr("There are changes to “{name}” that are not saved yet.").format(name=name))
+        self.save, self.stay = self.primary, self.cancel
+        self.save.setText(self.tr("Save"))
+        self.stay.setText(self.tr("Stay"))
+        self.discard = foot_button(self.tr("Discard the changes"), "filled", self._discard)
+        self.buttons.insertWidget(0, self.discard)
+        self.save.setFocus()
+
+    def accept(self) -> None:
+        if self.choice is Choice.STAY:
+            self.choice = Choice.SAVE
+        super().accept()
+
+    def _discard(self) -> None:
+        self.choice = Choice.DISCARD
+        self.accept()

@@ -1,0 +1,70 @@
+"""Follows what others write into the file of a persona while it is open in the editor, so that saving takes none of it back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from lethe_app.errors import FileError
+from lethe_app.ui.pages.personas.draft import flat
+from lethe_app.ui.pages.personas.fields import title_of
+
+if TYPE_CHECKING:
+    from lethe_app.domain.persona import Persona
+    from lethe_app.ui.pages.personas.page import PersonaPage
+
+
+class Meanwhile(QObject):
+    """Belongs to one page. What the user has not touched becomes as it is on disk; where both wrote, the user's words stay."""
+
+    def __init__(self, page: PersonaPage) -> None:
+        super().__init__(page)
+        self._page, self._library = page, page.place.house.library
+        self.is_contested = self.is_broken = False
+        """Did somebody else write into a field that the user changed too? Can the file not be read any more?"""
+        self._forget = self._library.changed.add(lambda _nothing: self._soon())
+
+    def close(self) -> None:
+        self._forget()
+
+    def settle(self) -> None:
+        """The draft is saved: nothing stands against it any more."""
+        self.is_contested = self.is_broken = False
+
+    def _soon(self) -> None:
+        if self._page.is_loaded and not self._page.saving.locked():
+            self._page.place.bridge.spawn(self.catch_up())
+
+    async def catch_up(self) -> None:
+        """Take over what was written since the persona was read or saved here. A file that is gone changes nothing."""
+        page, before = self._page, self._page.saved
+        if before is None:
+            return
+        there = await self._there(before.unique_name)
+        if there is None or before is not page.saved or there == before or page.is_closed:
+            return
+        old, new = flat(before), flat(there)
+        theirs = {name for name, value in new.items() if value != old[name]}
+        contested = {name for name in theirs if page.draft.values[name] not in (old[name], new[name])}
+        for name in theirs - contested:
+            page.draft.values[name] = new[name]
+            page.sheet.put(name, new[name])
+        page.saved = page.draft.base = there
+        page.follow_draft()
+        if contested:
+            self.is_contested = True
+            self._tell(contested)
+
+    async def _there(self, unique_name: str) -> Persona | None:
+        try:
+            return await self._library.persona_on_disk(unique_name)
+        except FileError:
+            self.is_broken = self._library.is_own(unique_name)
+            return None
+
+    def _tell(self, names: Collection[str]) -> None:
+        fields = ", ".join(f"“{title}”" for title in sorted({title_of(name) for name in names}))
+        words = self.tr("{fields}: written somewhere else too meanwhile. Saving keeps yours; the other goes to the Trash.")
+        self._page.banner.say(words.format(fields=fields))

@@ -1,0 +1,205 @@
+"""The editor's column of cards with the list of its sections beside it; knows fields, and nothing of where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QListWidget, QSpinBox, QVBoxLayout, QWidget
+
+from lethe_app.ui.core.palette import SPACE_1, SPACE_4, SPACE_6
+from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.pages.personas.fields import AVATAR, MODEL, SAMPLERS, TASKS, TOOLS, WORLDS, Chapter
+from lethe_app.ui.widgets.avatar_field import AvatarField
+from lethe_app.ui.widgets.card_column import Sheet, made_card
+from lethe_app.ui.widgets.combo_field import Pick
+from lethe_app.ui.widgets.form import Form
+from lethe_app.ui.widgets.multi_select import Ticks
+from lethe_app.ui.widgets.tag_field import WordsField
+
+LEAST_WIDTH = 180
+"""Of the list of sections, in pixels."""
+
+
+class PersonaSheet(QWidget):
+    """`changed` tells what the user did, never what `put` showed. The picture is shown by whoever has it."""
+
+    changed = Signal(str, object)
+    typed = Signal()
+    """What is typed into a field that takes it when Enter is pressed or the field is left: begun, or taken."""
+
+    def __init__(self, chapters: Sequence[Chapter], theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._forms: dict[str, Form] = {}
+        self._cards: list[QFrame] = []
+        self._jumps = self.is_unfinished = False
+        self.avatar = AvatarField(theme)
+        gone = self.tr("{name} (not there any more)")
+        self.worlds = Ticks(self.tr("Worlds"), self.tr("There is no world yet."), gone)
+        self.samplers = Ticks(self.tr("Samplers"), self.tr("There is no sampler preset."), gone)
+        self.tasks = Ticks(self.tr("What they do then"), self.tr("There is nothing they could do."), gone)
+        self.tools = Ticks(self.tr("Tools"), self.tr("There is no tool."), gone)
+        self.tools.changed.connect(lambda value: self.changed.emit(TOOLS, value))
+        self.tasks.changed.connect(lambda value: self.changed.emit(TASKS, value))
+        self.model = Pick(self.tr("Preferred model"), self.tr("Whichever is chosen"), self.tr("{name} (not found)"))
+        self.worlds.changed.connect(lambda value: self.changed.emit(WORLDS, value))
+        self.samplers.changed.connect(lambda value: self.changed.emit(SAMPLERS, value))
+        self.model.chosen.connect(lambda value: self.changed.emit(MODEL, value))
+        self._own: dict[str, tuple[QWidget, Callable[[Any], None]]] = {
+            WORLDS: (self.worlds, self.worlds.put),
+            SAMPLERS: (self.samplers, self.samplers.put),
+            MODEL: (self.model, self.model.put),
+            TASKS: (self.tasks, self.tasks.put),
+            TOOLS: (self.tools, self.tools.put),
+        }
+        self.sections = QListWidget()
+        self.sections.setObjectName("sections")
+        self.sections.setAccessibleName(self.tr("Sections"))
+        self.sections.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.sections.currentRowChanged.connect(self._go_to)
+        self.sheet = Sheet()
+        self.sheet.verticalScrollBar().valueChanged.connect(self._follow)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.sections)
+        row.addWidget(self.sheet, 1)
+        for chapter in chapters:
+            self._add(chapter)
+        self.fit_sections()
+        with QSignalBlocker(self.sections):
+            self.sections.setCurrentRow(0)
+
+    # building
+
+    def _add(self, chapter: Chapter) -> None:
+        card, column = made_card(chapter.title, chapter.words)
+        for name in chapter.before:
+            column.addWidget(self._special(name))
+        if chapter.specs:
+            form = Form(chapter.specs, self._theme)
+            form.changed.connect(self.changed)
+            self._forms |= dict.fromkeys(form.names, form)
+            form.each(lambda _name, field: self._watch(field))
+            column.addWidget(form)
+        for name in chapter.after:
+            column.addWidget(self._special(name))
+        self._cards.append(card)
+        self.sheet.add(card)
+        self.sections.addItem(chapter.title)
+
+    def _watch(self, field: QWidget) -> None:
+        line = field.lineEdit() if isinstance(field, QSpinBox) else field.focusProxy()
+        if isinstance(line, QLineEdit):
+            line.textEdited.connect(lambda _text: self._say_unfinished(on=True))
+            line.editingFinished.connect(lambda: self._say_unfinished(on=False))
+
+    def _say_unfinished(self, *, on: bool) -> None:
+        if on is not self.is_unfinished:
+            self.is_unfinished = on
+            self.typed.emit()
+
+    def finish(self) -> None:
+        """Take what is typed and not ended by Enter yet, as leaving the field would."""
+        QGuiApplication.inputMethod().commit()
+        field = self.focusWidget()
+        if isinstance(field, QSpinBox):
+            field.interpretText()
+        elif field is not None and isinstance(words := field.parent(), WordsField):
+            words.finish()
+        self._say_unfinished(on=False)
+
+    def _special(self, name: str) -> QWidget:
+        if name == AVATAR:
+            return self.avatar
+        titles = {SAMPLERS: self.tr("Samplers that suit them"), MODEL: self.tr("Preferred model")}
+        titles[TOOLS] = self.tr("Tools")
+        titles[TASKS] = self.tr("What they do then; with no tick, everything that suits them")
+        widget = self._own[name][0]
+        return _under_title(titles[name], widget) if name in titles else widget
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where both do not fit, the list makes room for the cards, which scroll without it."""
+        super().resizeEvent(event)
+        needed = self.sections.maximumWidth() + self.sheet.column.minimumSize().width()
+        self.sections.setVisible(self.width() >= needed)
+
+    def fit_sections(self) -> None:
+        """The list as wide as its longest title."""
+        self.sections.setFixedWidth(max(LEAST_WIDTH, self.sections.sizeHintForColumn(0) + 2 * SPACE_4))
+
+    # values
+
+    def put(self, name: str, value: object) -> None:
+        """Show one value, silently."""
+        if name in self._forms:
+            self._forms[name].put(name, value)
+        elif name in self._own:
+            self._own[name][1](value)
+
+    def show_values(self, values: Mapping[str, object]) -> None:
+        for name, value in values.items():
+            self.put(name, value)
+
+    def field(self, name: str) -> QWidget:
+        """The widget of a field."""
+        if name in self._forms:
+            return self._forms[name].field(name)
+        return self.avatar if name == AVATAR else self._own[name][0]
+
+    def has(self, name: str) -> bool:
+        return name in self._forms or name in self._own or name == AVATAR
+
+    def reveal(self, name: str) -> None:
+        """Bring a field into sight and go there."""
+        if self.has(name):
+            self.sheet.show_widget(self.field(name))
+            self.field(name).setFocus()
+
+    @property
+    def names(self) -> list[str]:
+        """Fields that take words."""
+        return list(self._forms)
+
+    def note(self, name: str, words: str) -> None:
+        self._forms[name].note(name, words)
+
+    def complain(self, name: str, words: str) -> None:
+        self._forms[name].complain(name, words)
+
+    # sections
+
+    def _go_to(self, place: int) -> None:
+        """Show the section that was chosen, with its title on top as far as there is enough below it."""
+        if 0 <= place < len(self._cards):
+            self._jumps = True
+            self.sheet.verticalScrollBar().setValue(self._cards[place].y() - SPACE_6)
+            self._jumps = False
+
+    def _follow(self, scrolled: int) -> None:
+        """Mark the section the reader has come to."""
+        if not self._cards or self._jumps:
+            return
+        at_the_end = scrolled >= self.sheet.verticalScrollBar().maximum()
+        above = [place for place, card in enumerate(self._cards) if card.y() - 2 * SPACE_6 <= scrolled]
+        here = len(self._cards) - 1 if at_the_end and scrolled else (above[-1] if above else 0)
+        with QSignalBlocker(self.sections):
+            self.sections.setCurrentRow(here)
+
+
+def _under_title(title: str, widget: QWidget) -> QWidget:
+    """A widget under its title, as a form shows its fields."""
+    row = QWidget()
+    label = QLabel(title)
+    label.setProperty("field", True)
+    label.setBuddy(widget)
+    column = QVBoxLayout(row)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(SPACE_1)
+    column.addWidget(label)
+    narrow = isinstance(widget, Pick)
+    column.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft if narrow else Qt.AlignmentFlag(0))
+    return row

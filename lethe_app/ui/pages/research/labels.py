@@ -1,0 +1,48 @@
+"""What was found out, in words: how far it is, what each round brought, and what it cost."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from lethe_app.domain.web import Found, Inquiry, InquiryState, PageFinding, Round
+from lethe_app.ui.core.formatting import counted, tokens_in_words
+from lethe_app.ui.pages.activity.labels import clock_in_words, day_in_words, lasted_in_words
+from lethe_app.ui.transcript.painting.source_list import spelled
+
+
+def _tr(words: str) -> str:
+    return QCoreApplication.translate("ResearchPage", words)
+
+
+def state_in_words(inquiry: Inquiry) -> str:
+    """In a word or two, for the list."""
+    return {
+        InquiryState.RUNNING: _tr("Under way"),
+        InquiryState.DONE: _tr("Done") if inquiry.report else _tr("Nothing found"),
+        InquiryState.STOPPED: _tr("Stopped"),
+        InquiryState.FAILED: _tr("Failed"),
+    }[inquiry.state]
+
+
+def when_in_words(inquiry: Inquiry) -> str:
+    """When it began, how long it took, and what it cost."""
+    parts = [f"{day_in_words(inquiry.began)}, {clock_in_words(inquiry.began)}"]
+    if inquiry.ended is not None:
+        parts.append(lasted_in_words(inquiry.ended - inquiry.began))
+    if inquiry.tokens:
+        parts.append(tokens_in_words(inquiry.tokens))
+    return " · ".join(parts)
+
+
+def round_in_words(number: int, one: Round) -> str:
+    """“Round 2: “lamp oil”, “keepers” – 5 pages read, 3 of them said something”."""
+    asked = ", ".join(f"“{query}”" for query in one.queries)
+    pages = counted(one.pages, _tr("{n} page read"), _tr("{n} pages read"))
+    helped = _tr("{n} of them helped").format(n=QLocale().toString(one.findings))
+    came = f"{pages}, {helped}" if one.pages else _tr("nothing read yet")
+    return _tr("Round {number}: {asked} – {came}").format(number=number, asked=asked, came=came)
+
+
+def source_in_words(finding: PageFinding) -> str:
+    """With the number by which the report names it."""
+    return spelled(finding.number, Found(finding.title, finding.address))

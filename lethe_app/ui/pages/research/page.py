@@ -1,0 +1,245 @@
+"""“Find out about …”: a question to the internet, its rounds as they go on, and the reports of all that was asked before."""
+
+from __future__ import annotations
+
+import re
+from operator import attrgetter
+from pathlib import Path
+from uuid import UUID
+
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from lethe_app.config.settings import Settings
+from lethe_app.domain.web import Inquiry, InquiryState
+from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.dialogs.dialogs import answered
+from lethe_app.ui.pages.activity.labels import day_in_words
+from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.memories.table_model import fit
+from lethe_app.ui.pages.page import Page, explanation
+from lethe_app.ui.pages.persona_selector import Whose
+from lethe_app.ui.pages.research.detail import ResearchDetail
+from lethe_app.ui.pages.research.labels import state_in_words
+from lethe_app.ui.pages.undo_commands import Deeds
+from lethe_app.ui.widgets.card_column import side_by_side
+from lethe_app.ui.widgets.flow_layout import Flow
+from lethe_app.ui.widgets.table import Table
+from lethe_app.ui.widgets.table_model import Column, Rows
+
+TOPIC, STATE, DAY = range(3)
+WIDTHS = {STATE: 104, DAY: 92}
+DISPENSABLE = (STATE, DAY)
+LEAST = 140
+LIST = 360
+"""Pixels of the list at first."""
+CHANGED_MS = 100
+
+
+class ResearchPage(Page):
+    """The question above, the questions of before on the left, the chosen one on the right."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place.theme, QCoreApplication.translate("ResearchPage", "Find out about…"))
+        self._place, self._researching = place, place.house.researching
+        self._wanted: UUID | None = None
+        """The one to go to, once it is read."""
+        self.deeds = Deeds(self.undo, place.bridge, self._read_soon)
+        self.rows = self._made_rows()
+        self._build()
+        self._connect()
+        self.whose.begin()
+        self._follow_settings(place.house.preferences.current)
+        self._read_soon()
+
+    def _made_rows(self) -> Rows[Inquiry]:
+        def ink(one: Inquiry) -> str:
+            return self.theme.palette.danger if one.state is InquiryState.FAILED else self.theme.palette.muted
+
+        columns = [
+            Column[Inquiry](self.tr("Question"), attrgetter("topic"), width=0),
+            Column[Inquiry](self.tr("State"), state_in_words, width=WIDTHS[STATE], colour=ink),
+            Column[Inquiry](self.tr("Day"), lambda one: day_in_words(one.began), attrgetter("began"), WIDTHS[DAY]),
+        ]
+        return Rows(columns, key=attrgetter("id"), searched=attrgetter("topic"))
+
+    def _build(self) -> None:
+        self.topic = QLineEdit()
+        self.topic.setPlaceholderText(self.tr("What would you like to know?"))
+        self.topic.setAccessibleName(self.tr("What would you like to know?"))
+        self.topic.setMaxLength(200)
+        self.whose = Whose(self._place)
+        self.whose.setAccessibleName(self.tr("Who finds it out"))
+        self.whose.setToolTip(self.tr("Who finds it out, and may keep it in memory"))
+        self.begin_button = QPushButton(self.tr("Find out"))
+        self.begin_button.setProperty("primary", True)
+        self.allow_button = QPushButton(self.tr("Allow the internet…"))
+        self.allow_button.setProperty("filled", True)
+        self.stop_button = self.add_button(self.tr("Stop"), self._researching.stop, "stop")
+        self.hint = explanation("")
+        nothing = self.tr("Nothing was asked yet.")
+        self.table: Table[Inquiry] = Table(self.rows, self.theme, self.tr("What was asked"), nothing)
+        self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
+        self.detail = ResearchDetail(self)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        line, above = QWidget(), QWidget()
+        flow = Flow(line, spacing=SPACE_3)
+        for widget in (self.whose, self.allow_button):
+            flow.addWidget(widget)
+        asking = QHBoxLayout()
+        asking.setSpacing(SPACE_3)
+        asking.addWidget(self.topic, 1)
+        asking.addWidget(self.begin_button)
+        head = QVBoxLayout(above)
+        head.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
+        head.setSpacing(SPACE_2)
+        head.addLayout(asking)
+        head.addWidget(self.hint)
+        head.addWidget(line)
+        split = side_by_side(self.table, self.detail, grows=1)
+        split.setSizes([LIST, 2 * LIST])
+        self.body.addWidget(above)
+        self.body.addWidget(split, 1)
+
+    def _connect(self) -> None:
+        self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
+        self._soon.timeout.connect(self._read_soon)
+        preferences = self._place.house.preferences
+        self._stop = [
+            self._researching.changed.add(self._follow),
+            preferences.changed.add(self._follow_settings),
+        ]
+        self.topic.returnPressed.connect(self.begin)
+        self.topic.textChanged.connect(lambda _text: self._dress_begin())
+        self.begin_button.clicked.connect(self.begin)
+        self.allow_button.clicked.connect(self._place.window.actions_["outgoing"].trigger)
+        self.table.current_changed.connect(self.detail.show_inquiry)
+        self.table.viewport().installEventFilter(self)
+        self.detail.keep_wanted.connect(self.keep)
+        self.detail.save_wanted.connect(self.save)
+        self.detail.forget_wanted.connect(self.forget)
+        self.detail.link_activated.connect(QDesktopServices.openUrl)
+
+    def first_focus(self) -> QWidget:
+        return self.topic
+
+    def show_inquiry(self, inquiry_id: UUID) -> None:
+        """Go to one of them as soon as it is read."""
+        self._wanted = inquiry_id
+        self._read_soon()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and watched is self.table.viewport():
+            fit(self.table, WIDTHS, DISPENSABLE, LEAST)
+        return False
+
+    def close_page(self) -> None:
+        self.whose.close_field()
+        self._soon.stop()
+        self._place.bridge.cancel("research list")
+        for stop in self._stop:
+            stop()
+
+    # what is there
+
+    def _follow(self, inquiry: Inquiry | None) -> None:
+        """Every step of the one under way is shown at once, the list a moment later."""
+        shown = self.detail.inquiry
+        if inquiry is not None and shown is not None and inquiry.id == shown.id:
+            self.detail.show_inquiry(inquiry)
+        self._tell_now()
+        self._soon.start()
+
+    def _read_soon(self) -> None:
+        self._place.bridge.spawn(self._read(), lane="research list")
+
+    async def _read(self) -> None:
+        was_empty = not self.rows.total
+        found = await self._researching.all()
+        self.rows.fill(found)
+        wanted, self._wanted = self._wanted, None
+        if found and not (wanted is not None and self.table.go_to(wanted)) and was_empty:
+            self.table.go_to(found[0].id)
+        self.detail.show_inquiry(self.table.current)
+        self._tell_now()
+
+    def _tell_now(self) -> None:
+        running = self._researching.running
+        self.stop_button.setVisible(running is not None)
+        self.subtitle.set_full(f"{running.topic} – {running.doing}" if running is not None else "")
+        self._dress_begin()
+
+    def _dress_begin(self) -> None:
+        allowed = self._place.house.preferences.current.web_allowed
+        is_free = self._researching.running is None
+        self.begin_button.setEnabled(allowed and is_free and bool(self.topic.text().strip()) and bool(self.whose.persona))
+
+    def _follow_settings(self, settings: Settings) -> None:
+        self.allow_button.setVisible(not settings.web_allowed)
+        words = (
+            self.tr("Your question goes to the search engine as it stands here, so leave out what nobody else should read.")
+            if settings.web_allowed
+            else self.tr("Lethe may not use the internet. Nothing is searched until you allow it.")
+        )
+        self.hint.setText(words)
+        self._dress_begin()
+
+    # what the user does
+
+    def begin(self) -> None:
+        """Find out about what stands in the field."""
+        if self.begin_button.isEnabled():
+            self._place.bridge.spawn(self._begin(self.whose.persona, self.topic.text()))
+
+    async def _begin(self, persona: str, topic: str) -> None:
+        inquiry = await self._researching.begin(persona, topic)
+        self.topic.clear()
+        self.rows.fill(await self._researching.all())
+        self.table.go_to(inquiry.id)
+        self.detail.show_inquiry(self._researching.running or self.table.current)
+
+    def keep(self) -> None:
+        """Make a memory of the report, or let go of the one that was made."""
+        inquiry, service = self.detail.inquiry, self._researching
+        if inquiry is None:
+            return
+        if inquiry.memory is None:
+            self.deeds.do(self.tr("keeping it"), lambda: service.keep(inquiry.id), lambda: service.let_go(inquiry.id))
+            name = self.whose.itemText(self.whose.findData(inquiry.persona_id)) or inquiry.persona_id
+            self._place.window.notifier.tell(self.tr("{name} keeps it in memory.").format(name=name))
+        else:
+            self.deeds.do(self.tr("letting go"), lambda: service.let_go(inquiry.id), lambda: service.keep(inquiry.id))
+
+    def save(self) -> None:
+        """The report to a file."""
+        if self.detail.inquiry is not None:
+            self._place.bridge.spawn(self._save(self.detail.inquiry), lane="research save")
+
+    async def _save(self, inquiry: Inquiry) -> None:
+        dialog = QFileDialog(self._place.window, self.tr("Save the report"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilter(self.tr("Text (*.md)"))
+        dialog.setDefaultSuffix("md")
+        dialog.selectFile(f"{file_name(inquiry.topic)}.md")
+        if await answered(dialog):
+            path = Path(dialog.selectedFiles()[0])
+            await self._place.house.browsing.save_text(path, inquiry.markdown)
+            self._place.window.notifier.tell(self.tr("Saved as {file}.").format(file=path.name))
+
+    def forget(self) -> None:
+        """Take the report off the list; undo brings it back."""
+        inquiry, service = self.detail.inquiry, self._researching
+        if inquiry is None or inquiry.is_running:
+            return
+        self.deeds.do(self.tr("forgetting it"), lambda: service.forget(inquiry.id), lambda: service.restore(inquiry))
+        self._place.window.notifier.tell(
+            self.tr("The report is forgotten."), button=self.tr("Take it back"), action=self.undo.undo
+        )
+
+
+def file_name(topic: str) -> str:
+    """Without what no file may be called."""
+    return " ".join(re.sub(r"[^\w\s.-]", " ", topic).split())[:80].strip(" .") or "report"

@@ -1,0 +1,1 @@
+"""All conversations of a persona."""

@@ -1,0 +1,247 @@
+"""All settings on one page: by section as a user thinks, with a search, and a way back to how each of them was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QListWidget, QPushButton, QToolButton, QWidget
+
+from lethe_app.config.setting_field import Section
+from lethe_app.config.settings import Settings
+from lethe_app.domain.memory import MemoryType
+from lethe_app.errors import LetheError
+from lethe_app.ui.core.formatting import counted
+from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_4
+from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.memories.labels import kind_in_words
+from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.settings.fields import (
+    WANTED,
+    Choices,
+    PathButton,
+    is_changed,
+    is_expert,
+    shown_settings,
+    spec_of,
+    translated,
+)
+from lethe_app.ui.pages.undo_commands import FieldChange
+from lethe_app.ui.widgets.card_column import Sheet, made_card
+from lethe_app.ui.widgets.form import Form
+from lethe_app.ui.widgets.table import SearchField
+
+LEAST_WIDTH = 180
+"""Of the list of sections, in pixels."""
+
+
+class SettingsPage(Page):
+    """Every change is kept at once and can be undone; what differs from the default is marked and can be set back."""
+
+    def __init__(self, place: Place, wanted: str = "") -> None:
+        """`wanted` names the setting to begin with."""
+        super().__init__(place.theme, self.tr("Settings"))
+        self._place, self._wanted = place, wanted
+        self._cards: dict[Section, QFrame] = {}
+        self._forms: dict[Section, Form] = {}
+        self._resets: dict[str, QToolButton] = {}
+        self._paths: dict[str, PathButton] = {}
+        self._form_of: dict[str, Form] = {}
+        self._told: dict[str, str] = {}
+        self.search = SearchField(self.theme, self.tr("Find a setting"))
+        self.search.textChanged.connect(self._find)
+        self.experts = QPushButton(self.tr("Expert settings"))
+        self.experts.setProperty("chip", True)
+        self.experts.setCheckable(True)
+        self.experts.setToolTip(self.tr("Show settings that hardly anybody needs to change"))
+        self.experts.toggled.connect(lambda _on: self._find(self.search.text()))
+        self.sections = QListWidget()
+        self.sections.setObjectName("sections")
+        self.sections.setAccessibleName(self.tr("Sections"))
+        self.sections.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.sections.currentRowChanged.connect(self._show_section)
+        self.sheet = Sheet()
+        row = QHBoxLayout()
+        row.setSpacing(0)
+        row.addWidget(self.sections)
+        row.addWidget(self.sheet, 1)
+        self.body.addLayout(row, 1)
+        self._buttons.insertWidget(0, self.search)
+        self._buttons.insertWidget(0, self.experts)
+        self._forget = place.house.preferences.changed.add(self._show)
+        place.bridge.spawn(self._build(), lane="settings")
+
+    def first_focus(self) -> QWidget:
+        return self.search
+
+    def close_page(self) -> None:
+        self._forget()
+
+    # building
+
+    async def _build(self) -> None:
+        choices = await choices_of(self._place)
+        for section in Section:
+            names = shown_settings(section)
+            if names:
+                self._add_section(section, names, choices)
+        self._fit_sections()
+        self._show(self._place.house.preferences.current)
+        self.sections.setCurrentRow(0)
+        if self._wanted:
+            self.show_setting(self._wanted)
+
+    def _add_section(self, section: Section, names: list[str], choices: Choices) -> None:
+        specs = [spec_of(name, choices) for name in names]
+        form = Form(specs, self.theme)
+        form.changed.connect(self._change)
+        card, column = made_card(translated(section.value))
+        column.addWidget(form)
+        self.sheet.add(card)
+        self.sections.addItem(translated(section.value))
+        self._cards[section], self._forms[section] = card, form
+        for spec in specs:
+            self._form_of[spec.name] = form
+            self._told[spec.name] = f"{section.value} {spec.title} {spec.help}".casefold()
+            if spec.name in WANTED:
+                form.add_beside(spec.name, self._path_button(spec.name, spec.title))
+            form.add_beside(spec.name, self._reset_button(spec.name, spec.title))
+
+    def _path_button(self, name: str, title: str) -> PathButton:
+        preferences = self._place.house.preferences
+        button = self._paths[name] = PathButton(
+            self._place, name, title, lambda: getattr(preferences.current, name), lambda value: self._change(name, value)
+        )
+        return button
+
+    def _reset_button(self, name: str, title: str) -> QToolButton:
+        button = QToolButton()
+        button.setIconSize(QSize(ICON - SPACE_1, ICON - SPACE_1))
+        button.setIcon(icon("refresh", self.theme.palette.water))
+        words = self.tr("Set “{title}” back to how it came").format(title=title)
+        button.setToolTip(words)
+        button.setAccessibleName(words)
+        button.clicked.connect(lambda: self._change(name, default_of(name)))
+        keeps_its_place = button.sizePolicy()  # or what lies below would jump away under the pointer
+        keeps_its_place.setRetainSizeWhenHidden(True)
+        button.setSizePolicy(keeps_its_place)
+        self._resets[name] = button
+        return button
+
+    def dress(self) -> None:
+        super().dress()
+        self._fit_sections()
+        for button in getattr(self, "_resets", {}).values():
+            button.setIcon(icon("refresh", self.theme.palette.water))
+        for path in getattr(self, "_paths", {}).values():
+            path.dress()
+
+    def _fit_sections(self) -> None:
+        """As wide as its longest title."""
+        sections = getattr(self, "sections", None)
+        if sections is not None:
+            sections.setFixedWidth(max(LEAST_WIDTH, sections.sizeHintForColumn(0) + 2 * SPACE_4))
+
+    # changing and showing
+
+    def _change(self, name: str, value: object) -> None:
+        present = getattr(self._place.house.preferences.current, name)
+        if value != present:
+            title = translated(Settings.model_fields[name].title or name)
+            self.undo.push(FieldChange(title, name, present, value, self._put))
+
+    def _put(self, name: str, value: object) -> None:
+        self._form_of[name].put(name, value)
+        self._place.bridge.spawn(self._keep(name, value))
+
+    async def _keep(self, name: str, value: object) -> None:
+        """A value that cannot be kept is told below its field, and stays there to be finished: one types letter by letter."""
+        form = self._form_of[name]
+        try:
+            await self._place.house.preferences.set(**{name: value})
+        except LetheError as error:
+            form.complain(name, error.message)
+        else:
+            form.complain(name, "")
+
+    def _show(self, settings: Settings) -> None:
+        """Follow the settings, whoever changed them."""
+        changed = 0
+        for name, form in self._form_of.items():
+            if not is_being_written(form.field(name)):
+                form.put(name, getattr(settings, name))
+            differs = is_changed(settings, name)
+            changed += differs
+            self._resets[name].setVisible(differs)
+            form.note(name, self.tr("changed") if differs else "")
+        words = counted(changed, self.tr("{n} differs from how Lethe came"), self.tr("{n} differ from how Lethe came"))
+        self.subtitle.set_full(words if changed else self.tr("all as Lethe came"))
+
+    # finding
+
+    def _find(self, text: str) -> None:
+        """Show only settings in which all words occur, from all sections at once."""
+        words = text.casefold().split()
+        for section, form in self._forms.items():
+            hits = [name for name in form.names if all(word in self._told[name] for word in words)]
+            hits = [name for name in hits if words or self._is_offered(name)]
+            for name in form.names:
+                form.set_row_visible(name, name in hits)
+            self._cards[section].setVisible(bool(hits) and (bool(words) or self._is_chosen(section)))
+        self.sections.setEnabled(not words)
+
+    def _is_offered(self, name: str) -> bool:
+        return not is_expert(name) or self.experts.isChecked() or is_changed(self._place.house.preferences.current, name)
+
+    def _show_section(self, _row: int) -> None:
+        if not self.search.text():
+            self._find("")
+            self.sheet.verticalScrollBar().setValue(0)
+
+    def _is_chosen(self, section: Section) -> bool:
+        item = self.sections.currentItem()
+        return item is not None and item.text() == translated(section.value)
+
+    def show_setting(self, name: str) -> None:
+        """Bring one setting into view and put the focus on it."""
+        if is_expert(name):
+            self.experts.setChecked(True)
+        section = next(section for section, form in self._forms.items() if name in form.names)
+        found = self.sections.findItems(translated(section.value), Qt.MatchFlag.MatchExactly)
+        self.search.clear()
+        self.sections.setCurrentItem(found[0])
+        field = self._form_of[name].field(name)
+        field.setFocus()
+        QTimer.singleShot(0, self, lambda: self.sheet.show_widget(field))  # when the rows have their places
+
+
+def is_being_written(widget: QWidget) -> bool:
+    """Is the user typing in it? Then news of an earlier letter must not undo the later ones."""
+    return isinstance(widget, QLineEdit) and widget.hasFocus()
+
+
+def default_of(name: str) -> Any:  # noqa: ANN401 - of the setting's own type
+    """What the setting is when nobody has touched it."""
+    return Settings.model_fields[name].get_default(call_default_factory=True)
+
+
+async def choices_of(place: Place) -> Choices:
+    """What there is to choose from in this home."""
+    library, fits = place.house.library, place.window.tr("The one that suits the model")
+    own = place.window.tr("The model's own")
+    samplers, systems, formats = await library.samplers(), await library.system_presets(), await library.instruct_presets()
+    selves = await library.user_personas()
+    worlds = await library.worlds()
+    kinds = [(kind.value, kind_in_words(kind)) for kind in MemoryType]
+    return {
+        "sampler": [("", fits), *((key, preset.name) for key, preset in samplers.items())],
+        "system_preset": [("", fits), *((key, preset.name) for key, preset in systems.items())],
+        "instruct": [("", own), *((preset.name, preset.name) for preset in formats.values())],
+        "user_persona": [("", place.window.tr("Nobody in particular")), *((one.unique_name, one.name) for one in selves)],
+        "global_worlds": [(key, world.name) for key, world in worlds.items()],
+        "tasks_off": [(known.name, known.task.title) for known in place.house.away.registry.all()],
+        "default_tools": [(one.name, one.title) for one in place.house.tooling.sets],
+        "decaying_types": kinds,
+        "silent_types": kinds,
+    }

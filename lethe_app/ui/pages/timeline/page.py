@@ -1,0 +1,191 @@
+"""“What do you remember about me?”, answered for the person who asks: month by month, with the way back to every source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QDate, QLocale, QTimer
+from PySide6.QtWidgets import QApplication, QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from lethe_app.services.search.timeline import Headings, Known, Month, Talk, Timeline, as_markdown
+from lethe_app.services.sessions.fact_extraction import Absence
+from lethe_app.ui.core.formatting import counted
+from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.dialogs.dialogs import answered
+from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.facts.labels import absence_in_words
+from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.persona_selector import Whose
+from lethe_app.ui.pages.timeline.list import Kind, Lines, Row, TimelineList, passing
+from lethe_app.ui.widgets.table import SearchField
+
+CHANGED_MS = 300
+NOTHING = Timeline("", "", ())
+
+
+class TimelinePage(Page):
+    """Reads like a letter: what is pinned first, then what came up when, each line a way to where it was said."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place.theme, QCoreApplication.translate("TimelinePage", "What do you remember about me?"))
+        self._place, self._house = place, place.house
+        self._known = NOTHING
+        self._absence: Absence | None = None
+        self.lines = Lines(self)
+        self._build()
+        self._soon = QTimer(self, singleShot=True, interval=CHANGED_MS)
+        self._soon.timeout.connect(self._read_soon)
+        self._stop = [
+            self._house.knowing.changed.add(self._changed_behind),
+            self._house.sessions.changed.add(self._changed_behind),
+        ]
+        self.whose.chosen.connect(lambda _persona: self._read_soon())
+        self.whose.begin()
+
+    def _build(self) -> None:
+        self.copy_button = self.add_button(self.tr("Copy"), self.copy, "copy")
+        self.save_button = self.add_button(self.tr("Save as text…"), self.save, "export")
+        self.whose = Whose(self._place)
+        self.whose.setAccessibleName(self.tr("Who is asked"))
+        self.whose.setToolTip(self.tr("Who is asked"))
+        self.search = SearchField(self.theme, self.tr("Find in what is remembered"))
+        self.oldest_first = self._chip(self.tr("Oldest first"), self.tr("Begin with what came up first"))
+        self.everybody = self._chip(self.tr("Others too"), self.tr("Show what is known of everybody, not only of you"))
+        self.list = TimelineList(self.lines, self.theme, self.tr("What is remembered about you"))
+        self.list.opened.connect(self._open)
+        self.search.below = self.list
+        self.search.textChanged.connect(lambda _text: self._show())
+        line = QHBoxLayout()
+        line.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
+        line.setSpacing(SPACE_2)
+        line.addWidget(self.whose)
+        line.addWidget(self.search, 1)
+        line.addWidget(self.oldest_first)
+        line.addWidget(self.everybody)
+        above = QWidget()
+        column = QVBoxLayout(above)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addLayout(line)
+        self.body.addWidget(above)
+        self.body.addWidget(self.list, 1)
+
+    def _chip(self, words: str, more: str) -> QPushButton:
+        chip = QPushButton(words)
+        chip.setProperty("chip", True)
+        chip.setCheckable(True)
+        chip.setToolTip(more)
+        chip.toggled.connect(lambda _on: self._show())
+        return chip
+
+    def first_focus(self) -> QWidget:
+        return self.list
+
+    def close_page(self) -> None:
+        self.whose.close_field()
+        self._soon.stop()
+        for stop in self._stop:
+            stop()
+
+    # reading
+
+    def _changed_behind(self, persona: str) -> None:
+        if persona == self.whose.persona:
+            self._soon.start()
+
+    def _read_soon(self) -> None:
+        self._place.bridge.spawn(self._read(self.whose.persona), lane="timeline")
+
+    async def _read(self, persona: str) -> None:
+        known = await self._house.browsing.timeline(persona)
+        absence = None if known.known else await self._house.fact_extraction.explain_absence(persona)
+        self._known, self._absence = known, absence
+        self._show()
+
+    @property
+    def _is_of_all(self) -> bool:
+        """Where nothing names the user, all that is known is shown: they may have had another name."""
+        return self.everybody.isChecked() or not any(one.about_user for one in self._known.known)
+
+    def _show(self) -> None:
+        name = self._known.persona
+        self.lines.fill(list(passing(list(self._rows()), self.search.text())))
+        count = sum(row.kind is Kind.LINE for row in self.lines.shown)
+        things = counted(count, self.tr("{n} thing"), self.tr("{n} things"))
+        self.subtitle.set_full(self.tr("{name} remembers {things}").format(name=name, things=things) if count else "")
+        self.everybody.setEnabled(any(one.about_user for one in self._known.known))
+        for button in (self.copy_button, self.save_button):
+            button.setEnabled(bool(self._known.known))
+        if self._known.known:
+            self.list.empty = self.tr("Nothing matches. Fewer words find more.")
+        elif self._absence is not None:
+            self.list.empty = absence_in_words(self._absence)
+
+    def _rows(self) -> Iterator[Row]:
+        everybody = self._is_of_all
+        if pinned := self._known.pinned(everybody=everybody):
+            yield Row(Kind.MONTH, self.tr("Never to be forgotten"))
+            yield from (_line(one, "d MMM yyyy") for one in pinned)
+        for month in self._known.months(everybody=everybody, newest_first=not self.oldest_first.isChecked()):
+            yield Row(Kind.MONTH, _month(month))
+            for talk in month.talks:
+                yield Row(Kind.TALK, self._title_of(talk), session=talk.session)
+                yield from map(_line, talk.known)
+
+    def _title_of(self, talk: Talk) -> str:
+        if talk.session is None:
+            return self.tr("You wrote it down") if talk.by_user else self.tr("In a conversation that is gone")
+        return self.tr("In “{title}”").format(title=talk.title) if talk.title else self.tr("In a conversation without a title")
+
+    # going and keeping
+
+    def _open(self, row: Row) -> None:
+        self._place.bridge.spawn(self._go(row), lane="timeline source")
+
+    async def _go(self, row: Row) -> None:
+        """To the message that says it, or at least to the conversation."""
+        if row.known is None:
+            if row.session is not None:
+                self._place.go_to(row.session, None)
+            return
+        sources = await self._house.browsing.sources(row.known.fact)
+        if sources:
+            self._place.go_to(sources[0].session, sources[0].message)
+        else:
+            self._place.window.notifier.tell(self.tr("You wrote it down yourself, or the conversation is gone."))
+
+    @property
+    def text(self) -> str:
+        """All of it as Markdown."""
+        title = self.tr("What {name} remembers about me").format(name=self._known.persona)
+        headings = Headings(title, self.tr("Never to be forgotten"), _month, self._title_of)
+        return as_markdown(self._known, headings, everybody=self._is_of_all)
+
+    def copy(self) -> None:
+        """All of it to the clipboard."""
+        QApplication.clipboard().setText(self.text)
+        self._place.window.notifier.tell(self.tr("Copied."))
+
+    def save(self) -> None:
+        """All of it to a file."""
+        self._place.bridge.spawn(self._save(), lane="timeline save")
+
+    async def _save(self) -> None:
+        dialog = QFileDialog(self._place.window, self.tr("Save what is remembered"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilter(self.tr("Text (*.md)"))
+        dialog.setDefaultSuffix("md")
+        dialog.selectFile(f"{self._known.persona}.md")
+        if await answered(dialog):
+            path = Path(dialog.selectedFiles()[0])
+            await self._house.browsing.save_text(path, self.text)
+            self._place.window.notifier.tell(self.tr("Saved as {file}.").format(file=path.name))
+
+
+def _month(month: Month) -> str:
+    return QLocale().toString(QDate(month.year, month.month, 1), "MMMM yyyy")
+
+
+def _line(known: Known, form: str = "d MMM") -> Row:
+    day = QLocale().toString(QDate(known.when.year, known.when.month, known.when.day), form)
+    return Row(Kind.LINE, " ".join(known.fact.fact.split()), day, known, known.session)

@@ -1,0 +1,1 @@
+"""What left this computer."""

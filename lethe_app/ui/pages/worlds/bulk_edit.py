@@ -1,0 +1,191 @@
+"""What can be done to several entries at once: each field is set for all of them by its own button."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QSpinBox, QToolButton, QVBoxLayout, QWidget
+
+from lethe_app.domain.worldinfo import WorldEntry
+from lethe_app.ui.core.formatting import counted
+from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
+from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.pages.page import explanation, headline
+from lethe_app.ui.pages.worlds.editor_state import WorldBook
+from lethe_app.ui.pages.worlds.fields import AS_THE_WORLD
+from lethe_app.ui.pages.worlds.labels import tr
+from lethe_app.ui.widgets.card_column import Sheet
+from lethe_app.ui.widgets.fields import Field, Kind, Spec, make
+
+Fields = Callable[[WorldEntry, Any], Mapping[str, object]]
+"""What setting a value means for one of the entries."""
+
+
+def settable() -> list[tuple[Spec, Fields]]:
+    """The fields that make sense for many entries, and what they do to each."""
+    stands = Spec("position", tr("Messages above the newest"), Kind.WHOLE, lowest=-1, highest=1000, special=tr("system prompt"))
+    scan = Spec("scan_depth", tr("Messages searched"), Kind.WHOLE, lowest=-1, highest=200, special=tr("as the world says"))
+    return [
+        (stands, lambda _entry, value: {"position_index": value}),
+        (Spec("priority", tr("Priority"), Kind.WHOLE, lowest=-1000), lambda _entry, value: {"priority": value}),
+        (
+            Spec("chance", tr("Chance"), Kind.WHOLE, highest=100, unit="%"),
+            lambda _entry, value: {"trigger_chance": value / 100},
+        ),
+        (
+            Spec("duration", tr("Turns it stays"), Kind.WHOLE, lowest=1, highest=1000),
+            lambda _entry, value: {"duration": value},
+        ),
+        (
+            Spec("cooldown", tr("Turns it rests then"), Kind.WHOLE, highest=1000, special=tr("none")),
+            lambda _entry, value: {"cooldown": value},
+        ),
+        (scan, lambda _entry, value: {"scan_depth": None if value == AS_THE_WORLD else value}),
+        (Spec("group", tr("Into the group"), placeholder=tr("name")), _into_group),
+        (Spec("out", tr("Out of the group"), placeholder=tr("name")), _out_of_group),
+    ]
+
+
+def _into_group(entry: WorldEntry, name: str) -> Mapping[str, object]:
+    group = name.strip()
+    return {"groups": [*entry.groups, group] if group and group not in entry.groups else entry.groups}
+
+
+def _out_of_group(entry: WorldEntry, name: str) -> Mapping[str, object]:
+    return {"groups": [group for group in entry.groups if group != name.strip()]}
+
+
+def _shown(entry: WorldEntry) -> Mapping[str, object]:
+    """What the fields show of an entry."""
+    return {
+        "position": entry.position_index,
+        "priority": entry.priority,
+        "chance": round(entry.trigger_chance * 100),
+        "duration": entry.duration,
+        "cooldown": entry.cooldown,
+        "scan_depth": AS_THE_WORLD if entry.scan_depth is None else entry.scan_depth,
+    }
+
+
+class BulkPanel(QWidget):
+    """Shown while several entries are chosen."""
+
+    back_wanted = Signal()
+    delete_wanted = Signal()
+
+    def __init__(self, theme: Theme, book: WorldBook, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._book = theme, book
+        self._entries: Sequence[WorldEntry] = ()
+        self._fields: dict[str, tuple[Field, Spec, Fields]] = {}
+        self._differ: dict[str, QLabel] = {}
+        self.buttons: dict[str, QPushButton] = {}
+        self.title = headline("")
+        self.sheet = Sheet()
+        self.sheet.column.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_3)
+        self.sheet.add(explanation(self.tr("What you set here is set for all entries chosen. It can be undone in one go.")))
+        self.sheet.add(self._made_switches())
+        self.sheet.add(self._made_fields())
+        self.delete = QPushButton()
+        self.delete.setProperty("filled", True)
+        self.delete.clicked.connect(self.delete_wanted)
+        self.sheet.column.insertWidget(self.sheet.column.count() - 1, self.delete, 0, Qt.AlignmentFlag.AlignLeft)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(self._made_head())
+        column.addWidget(self.sheet, 1)
+        theme.changed.connect(self._dress)
+        self._dress()
+
+    def _made_head(self) -> QHBoxLayout:
+        self.back = QToolButton()
+        self.back.setIconSize(QSize(ICON, ICON))
+        self.back.setAccessibleName(self.tr("Back to all entries"))
+        self.back.setToolTip(self.tr("Back to all entries"))
+        self.back.clicked.connect(self.back_wanted)
+        row = QHBoxLayout()
+        row.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_1)
+        row.addWidget(self.back)
+        row.addWidget(self.title)
+        row.addStretch(1)
+        return row
+
+    def _made_switches(self) -> QWidget:
+        part = QWidget()
+        row = QHBoxLayout(part)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(SPACE_2)
+        for title, on in ((self.tr("Switch on"), True), (self.tr("Switch off"), False)):
+            button = QPushButton(title)
+            button.setProperty("filled", True)
+            button.clicked.connect(lambda _checked=False, title=title, on=on: self._set(title, lambda _one: {"enabled": on}))
+            row.addWidget(button)
+        row.addStretch(1)
+        return part
+
+    def _made_fields(self) -> QWidget:
+        part = QWidget()
+        grid = QGridLayout(part)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(SPACE_2)
+        grid.setVerticalSpacing(SPACE_2)
+        for place, (spec, fields) in enumerate(settable()):
+            title = QLabel(spec.title)
+            title.setWordWrap(True)
+            differ = explanation(self.tr("They differ in this."))
+            differ.hide()
+            told = QVBoxLayout()
+            told.setSpacing(0)
+            told.addWidget(title)
+            told.addWidget(differ)
+            self._differ[spec.name] = differ
+            field = make(spec, self._theme, lambda _value: None)
+            button = QPushButton(self.tr("Set"))
+            button.setProperty("filled", True)
+            button.setAccessibleName(self.tr("Set for all: {field}").format(field=spec.title))
+            button.clicked.connect(lambda _checked=False, name=spec.name: self.set_field(name))
+            if isinstance(field.widget, QSpinBox):
+                field.widget.setKeyboardTracking(True)  # the button must find what was typed
+            grid.addLayout(told, place, 0)
+            grid.addWidget(field.widget, place, 1)
+            grid.addWidget(button, place, 2)
+            self._fields[spec.name] = (field, spec, fields)
+            self.buttons[spec.name] = button
+        grid.setColumnStretch(0, 1)
+        return part
+
+    def show_entries(self, entries: Sequence[WorldEntry]) -> None:
+        """Whatever they agree in is shown; of the rest it is told that they do not."""
+        self._entries = entries
+        words = counted(len(entries), self.tr("{n} entry"), self.tr("{n} entries"))
+        self.title.setText(words)
+        self.delete.setText(self.tr("Delete {count}").format(count=words))
+        self._show_shared()
+
+    def _show_shared(self) -> None:
+        first, *others = [_shown(entry) for entry in self._entries]
+        for name, value in first.items():
+            differ = any(other[name] != value for other in others)
+            self._differ[name].setVisible(differ)
+            if not differ:
+                self._fields[name][0].put(value)
+
+    def field(self, name: str) -> QWidget:
+        return self._fields[name][0].widget
+
+    def set_field(self, name: str) -> None:
+        """Set it for all."""
+        field, spec, fields = self._fields[name]
+        value = field.get()
+        self._set(spec.title.lower(), lambda entry: fields(entry, value))
+
+    def _set(self, title: str, fields: Callable[[WorldEntry], Mapping[str, object]]) -> None:
+        words = self.tr("{field} of {count}").format(field=title, count=self.title.text())
+        self._book.edit_entries(words, [entry.model_copy(update=dict(fields(entry))) for entry in self._entries])
+
+    def _dress(self) -> None:
+        self.back.setIcon(icon("chevron-left", self._theme.palette.text))

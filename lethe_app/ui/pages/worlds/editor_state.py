@@ -1,0 +1,225 @@
+"""The worlds that lie open on the page: which one is shown, what the user does to them, and how it is undone and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from uuid import UUID
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoStack
+
+from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.services.worlds.service import Held, Kept, Owner, Worlds, twin
+from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.undo_commands import Deeds
+from lethe_app.ui.pages.worlds.commands import WorldEdit, added, reordered, replaced, with_fields, without
+
+
+class WorldBook(QObject):
+    """Worlds are values: an edit puts another one in the place of the old, and it is written by itself a moment later."""
+
+    listed = Signal()
+    """There are other worlds than before, or they have other names."""
+    turned = Signal(object)
+    """Another world is shown now, or none."""
+    changed = Signal(object)
+    """The world that is shown is another version now."""
+    deleted = Signal(str, list)
+    """Entries of that world."""
+    written = Signal(object)
+    """`Kept`: something was written, or could not be."""
+
+    def __init__(self, place: Place, stack: QUndoStack) -> None:
+        super().__init__()
+        self._place, self._stack = place, stack
+        self._worlds: Worlds = place.house.worlds
+        self._deeds = Deeds(stack, place.bridge)
+        self._forget = self._worlds.kept.add(self._kept)
+        self.held: dict[str, Held] = {}
+        self.stem = ""
+        self.bound: dict[Owner, list[str]] = {}
+        self._gone: dict[str, tuple[str, dict[UUID, WorldEntry]]] = {}
+        """Entries that were deleted on this page, by the file and with the name of their world."""
+
+    def close(self) -> None:
+        self._forget()
+        there = {entry.guid for held in self.held.values() for entry in held.world.entries} if self._gone else set()
+        for stem, (name, entries) in self._gone.items():
+            lost = [entry for guid, entry in entries.items() if guid not in there]
+            if lost:
+                title = self.tr("{name}: deleted entries").format(name=name)
+                self._worlds.part_with(World(unique_name=stem, name=title, entries=lost))
+
+    @property
+    def world(self) -> World | None:
+        """The one that is shown."""
+        return self.held[self.stem].world if self.stem in self.held else None
+
+    @property
+    def others(self) -> list[World]:
+        return [held.world for stem, held in self.held.items() if stem != self.stem]
+
+    async def load(self, stem: str = "") -> None:
+        """Read what there is, and show that world, or the one shown before, or one that takes part, or the first."""
+        held, bound = await self._worlds.all(), await self._worlds.bound(self._place.session())
+        self.held, self.bound = {one.world.unique_name: one for one in held}, bound
+        self.listed.emit()
+        wanted = [stem, self.stem, *(name for owner in Owner for name in self.bound[owner]), *self.held]
+        self.show(next((name for name in wanted if name in self.held), ""))
+
+    def show(self, stem: str) -> None:
+        """Turn to that world."""
+        self.stem = stem
+        self.turned.emit(self.world)
+
+    # edits, which happen at once
+
+    def edit(self, title: str, *worlds: World, merges: str = "") -> None:
+        """Put these versions in the place of what there is."""
+        changes = [(self.held[world.unique_name].world, world) for world in worlds]
+        if any(old is not new for old, new in changes):
+            self._stack.push(WorldEdit(title, changes, self._put, merges))
+
+    def edit_entries(self, title: str, entries: Iterable[WorldEntry], merges: str = "") -> None:
+        """Put these versions of entries of the world that is shown in the place of the old ones."""
+        changed = list(entries)
+        if self.world is not None and changed:
+            self.edit(title, replaced(self.world, changed), merges=merges)
+
+    def set_fields(self, title: str, entries: Collection[WorldEntry], fields: Mapping[str, object], merges: str = "") -> None:
+        self.edit_entries(title, [with_fields(entry, fields) for entry in entries], merges)
+
+    def add_entry(self, name: str) -> WorldEntry | None:
+        """A new entry, which stands after all others."""
+        if self.world is None:
+            return None
+        last = max((entry.order for entry in self.world.entries), default=90)
+        entry = WorldEntry(name=name, order=max(100, last))
+        self.edit(self.tr("new entry"), added(self.world, [entry]))
+        return entry
+
+    def duplicate_entries(self, entries: Sequence[WorldEntry]) -> list[WorldEntry]:
+        if self.world is None or not entries:
+            return []
+        twins = [twin(entry) for entry in entries]
+        self.edit(self.tr("duplicating"), added(self.world, twins))
+        return twins
+
+    def delete_entries(self, entries: Sequence[WorldEntry]) -> None:
+        if self.world is not None and entries:
+            gone = self._gone.setdefault(self.stem, (self.world.name, {}))[1]
+            gone |= {entry.guid: entry for entry in entries if entry.content.strip()}
+            self.edit(self.tr("deleting entries"), without(self.world, {entry.guid for entry in entries}))
+            self.deleted.emit(self.stem, list(entries))
+
+    def put_back(self, stem: str, entries: Sequence[WorldEntry]) -> None:
+        """Let deleted entries be there again, unless they are already."""
+        if stem in self.held:
+            there = {entry.guid for entry in self.held[stem].world.entries}
+            missing = [entry for entry in entries if entry.guid not in there]
+            self.edit(self.tr("taking entries back"), added(self.held[stem].world, missing))
+
+    def carry(self, entries: Sequence[WorldEntry], stem: str, *, away: bool) -> None:
+        """Copy entries to another world, or move them there."""
+        if self.world is None or stem not in self.held or not entries:
+            return
+        there = added(self.held[stem].world, entries if away else [twin(entry) for entry in entries])
+        if away:
+            self.edit(self.tr("moving entries"), there, without(self.world, {entry.guid for entry in entries}))
+        else:
+            self.edit(self.tr("copying entries"), there)
+
+    def reorder(self, moved: Collection[UUID], before: UUID | None) -> None:
+        """Let these entries stand before that one; None is the end."""
+        if self.world is not None:
+            self.edit_entries(self.tr("another order"), reordered(self.world.entries, moved, before))
+
+    def _put(self, worlds: Sequence[World]) -> None:
+        is_listed_otherwise = False
+        for world in worlds:
+            stem = world.unique_name
+            if stem not in self.held:
+                continue  # it was deleted meanwhile, and comes back as it was then
+            old = self.held[stem]
+            is_listed_otherwise |= (old.world.name, len(old.world.entries)) != (world.name, len(world.entries))
+            self.held[stem] = Held(world, old.is_own, old.is_shipped)
+            self._worlds.keep(world)
+            if stem == self.stem:
+                self.changed.emit(world)
+        if is_listed_otherwise or len(worlds) > 1:
+            self.listed.emit()
+
+    def _kept(self, kept: Kept) -> None:
+        held = self.held.get(kept.stem)
+        if held is not None and kept.error is None and not held.is_own:
+            self.held[kept.stem] = Held(held.world, is_own=True, is_shipped=held.is_shipped)
+            self.listed.emit()
+        self.written.emit(kept)
+
+    # wishes to the disk, which take a moment
+
+    def create(self, name: str) -> None:
+        made: list[World] = []
+
+        async def forth() -> None:
+            if made and (path := trashed.pop("path", None)):
+                await self._worlds.restore(path)
+            else:
+                made[:] = [await self._worlds.create(name)]
+            await self.load(made[0].unique_name)
+
+        trashed: dict[str, Path] = {}
+        self._deeds.do(self.tr("new world"), forth, lambda: self._take(made[0].unique_name, trashed))
+
+    def duplicate(self, name: str) -> None:
+        source, made = self.world, list[World]()
+        if source is None:
+            return
+        trashed: dict[str, Path] = {}
+
+        async def forth() -> None:
+            if made and (path := trashed.pop("path", None)):
+                await self._worlds.restore(path)
+            else:
+                made[:] = [await self._worlds.duplicate(source, name)]
+            await self.load(made[0].unique_name)
+
+        title = self.tr("duplicating “{name}”").format(name=source.name)
+        self._deeds.do(title, forth, lambda: self._take(made[0].unique_name, trashed))
+
+    def delete(self, after: Callable[[World, Callable[[], None]], object]) -> None:
+        """Move the world that is shown to the trash; then `after` is told of it, with what brings it back."""
+        world, trashed = self.world, dict[str, Path]()
+        if world is None:
+            return
+        stem = world.unique_name
+
+        async def forth() -> None:
+            await self._take(stem, trashed)
+            after(world, take_back)
+
+        async def back() -> None:
+            if trashed:  # neither undone nor taken back yet
+                await self.load(await self._worlds.restore(trashed.pop("path")))
+
+        def take_back() -> None:
+            self._place.bridge.spawn(back())
+
+        self._deeds.do(self.tr("deleting “{name}”").format(name=world.name), forth, back)
+
+    def bind(self, title: str, owner: Owner, *, on: bool) -> None:
+        """Give the world that is shown to them, or take it away."""
+        stem, session = self.stem, self._place.session()
+
+        async def put(*, there: bool) -> None:
+            await self._worlds.bind(stem, owner, session, on=there)
+            self.bound = await self._worlds.bound(session)
+            self.listed.emit()
+
+        self._deeds.do(title, partial(put, there=on), partial(put, there=not on))
+
+    async def _take(self, stem: str, trashed: dict[str, Path]) -> None:
+        trashed["path"] = await self._worlds.delete(stem)
+        await self.load()

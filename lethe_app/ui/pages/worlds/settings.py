@@ -1,0 +1,178 @@
+"""What belongs to a world as a whole: its name, how its keys are looked for, how much room it has, and whose it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
+
+from lethe_app.domain.worldinfo import World
+from lethe_app.services.worlds.service import Owner
+from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
+from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.pages.page import explanation, headline
+from lethe_app.ui.pages.worlds.editor_state import WorldBook
+from lethe_app.ui.pages.worlds.labels import tr
+from lethe_app.ui.widgets.card_column import Sheet
+from lethe_app.ui.widgets.fields import Kind, Spec
+from lethe_app.ui.widgets.form import Form
+
+NO_LIMIT = -1
+TYPED = frozenset({"name", "description"})
+
+
+def specs() -> list[Spec]:
+    """Its fields, besides whose it is."""
+    scoring = tr("The entry of which most keys were said comes, instead of chance by share.")
+    recursive = tr("The text of an entry that is awake can then wake others, in rounds.")
+    return [
+        Spec("name", tr("Name"), placeholder=tr("What the world is called")),
+        Spec("description", tr("Description"), Kind.PROSE, tr("For you alone; no persona reads it."), lines=2, most_lines=8),
+        Spec("do_embeds", tr("Entries are found by their meaning too"), Kind.SWITCH, tr("Not only when a key is said.")),
+        Spec(
+            "scan_depth",
+            tr("Messages searched for keys"),
+            Kind.WHOLE,
+            tr("Besides the one being sent."),
+            highest=200,
+            special=tr("none but the one being sent"),
+        ),
+        Spec(
+            "least_awake",
+            tr("Entries to be awake at least"),
+            Kind.WHOLE,
+            tr("Where fewer are, older messages are searched too, one by one."),
+            highest=100,
+            special=tr("none"),
+        ),
+        Spec("deepest_scan", tr("Messages searched for that at most"), Kind.WHOLE, highest=200),
+        Spec("group_scoring", tr("Groups go by keys said"), Kind.SWITCH, scoring),
+        Spec("recursive", tr("Entries wake entries"), Kind.SWITCH, recursive),
+        Spec(
+            "token_budget",
+            tr("Room for its entries in a turn"),
+            Kind.WHOLE,
+            lowest=NO_LIMIT,
+            highest=1_000_000,
+            step=50,
+            unit=tr("tokens"),
+            special=tr("no limit of its own"),
+        ),
+    ]
+
+
+class WorldForm(QWidget):
+    """Shown while no entry is chosen."""
+
+    back_wanted = Signal()
+
+    def __init__(self, theme: Theme, book: WorldBook, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme, self._book = theme, book
+        self.form = Form(specs(), theme)
+        self.form.changed.connect(self._change)
+        self.ticks = {owner: QCheckBox() for owner in Owner}
+        for owner, tick in self.ticks.items():
+            tick.clicked.connect(lambda on, owner=owner: self._bind(owner, on))
+        self.origin = QLabel()
+        self.origin.setProperty("small", True)
+        self.origin.setWordWrap(True)
+        sheet = Sheet()
+        sheet.column.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_3)
+        sheet.add(self._made_owners())
+        sheet.add(self.form)
+        sheet.add(self.origin)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(self._made_head())
+        column.addWidget(sheet, 1)
+        theme.changed.connect(self._dress)
+        self._dress()
+
+    def _made_head(self) -> QHBoxLayout:
+        self.back = QToolButton()
+        self.back.setIconSize(QSize(ICON, ICON))
+        self.back.setAccessibleName(self.tr("Back to all entries"))
+        self.back.setToolTip(self.tr("Back to all entries"))
+        self.back.clicked.connect(self.back_wanted)
+        row = QHBoxLayout()
+        row.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_1)
+        row.addWidget(self.back)
+        row.addWidget(headline(self.tr("About this world")))
+        row.addStretch(1)
+        return row
+
+    def _made_owners(self) -> QWidget:
+        part = QWidget()
+        column = QVBoxLayout(part)
+        column.setContentsMargins(0, 0, 0, SPACE_2)
+        column.setSpacing(SPACE_1)
+        title = QLabel(self.tr("Whose it is"))
+        title.setProperty("field", True)
+        column.addWidget(title)
+        column.addWidget(explanation(self.tr("It takes part in conversations of everybody ticked here.")))
+        for tick in self.ticks.values():
+            column.addWidget(tick, 0, Qt.AlignmentFlag.AlignLeft)
+        return part
+
+    def show_world(self, world: World) -> None:
+        """Show this version, silently."""
+        values = {**{name: getattr(world, name) for name in self.form.names}}
+        values["token_budget"] = NO_LIMIT if world.token_budget is None else world.token_budget
+        self.form.show_values(values)
+        held = self._book.held.get(world.unique_name)
+        if held is None or not held.is_shipped:
+            words = self.tr("Kept as {file} in the folder “worldinfo” of your data.")
+        elif held.is_own:
+            words = self.tr("It came with Lethe and was changed by you. Deleting {file} brings back how it came.")
+        else:
+            words = self.tr("It comes with Lethe. What you change is kept as a file of your own, {file}.")
+        self.origin.setText(words.format(file=f"{world.unique_name}.json"))
+
+    def show_owners(self, names: Mapping[Owner, str]) -> None:
+        """Who could have it."""
+        titles = {
+            Owner.PERSONA: self.tr("{name}, in every conversation"),
+            Owner.USER: self.tr("{name}, whoever you talk to"),
+            Owner.SESSION: self.tr("this conversation alone"),
+            Owner.EVERYBODY: self.tr("everybody"),
+        }
+        for owner, tick in self.ticks.items():
+            tick.setVisible(owner in names)
+            tick.setText(titles[owner].format(name=names.get(owner, "").replace("&", "&&")))
+
+    def show_bound(self, bound: Mapping[Owner, Sequence[str]], stem: str) -> None:
+        """Who has it."""
+        for owner, tick in self.ticks.items():
+            with QSignalBlocker(tick):
+                tick.setChecked(stem in bound.get(owner, ()))
+
+    def begin(self) -> None:
+        """Put the cursor into the name."""
+        field = self.form.field("name")
+        field.setFocus()
+        if isinstance(field, QLineEdit):
+            field.selectAll()
+
+    def _bind(self, owner: Owner, on: bool) -> None:
+        self._book.bind(self.ticks[owner].text(), owner, on=on)
+
+    def _change(self, name: str, value: Any) -> None:  # noqa: ANN401 - as the field's kind says
+        world = self._book.world
+        if world is None:
+            return
+        if name == "name" and not str(value).strip():
+            self.form.complain("name", self.tr("A world needs a name."))
+            return
+        self.form.complain("name", "")
+        kept = None if name == "token_budget" and value == NO_LIMIT else value
+        new = world.model_copy(update={name: kept})
+        title = self.tr("{field} of “{world}”").format(field=self.form.field(name).accessibleName().lower(), world=world.name)
+        self._book.edit(title, new, merges=f"{world.unique_name} {name}" if name in TYPED else "")
+
+    def _dress(self) -> None:
+        self.back.setIcon(icon("chevron-left", self._theme.palette.text))

@@ -1,0 +1,335 @@
+"""The test bench: a text, and at once which entries wake at it, by which word, what keeps the others asleep, and the cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from uuid import UUID
+
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QCheckBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSplitter,
+    QTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lethe_app.domain.chat import Message
+from lethe_app.services.worlds.test_bench import Outcome, Trial, Tried
+from lethe_app.ui.core.formatting import counted, tokens_in_words
+from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
+from lethe_app.ui.core.theme import Theme, chrome_size, mixed
+from lethe_app.ui.pages.context import Place
+from lethe_app.ui.pages.worlds.editor_state import WorldBook
+from lethe_app.ui.pages.worlds.labels import why
+from lethe_app.ui.widgets.fields import QuietCombo
+from lethe_app.ui.widgets.table import Table
+from lethe_app.ui.widgets.table_model import Column, Rows
+from lethe_app.ui.widgets.text_area import ProseField
+
+PAUSE = 200
+"""Milliseconds of silence after which what was typed is tried."""
+THROWS = 20
+WHY = 1
+"""Column of the reason."""
+NARROW = 760
+"""Pixels, at the usual size of text, below which the results stand under the text."""
+
+
+class Bench(QFrame):
+    """Shows what it is told; `wanted` says that something else is to be tried now."""
+
+    wanted = Signal()
+    opened = Signal(object)
+    """A result, to be looked at in the editor."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("bench")
+        self.setAccessibleName(self.tr("Test bench"))
+        self._theme = theme
+        self._messages: list[Message] = []
+        self._outcome = Outcome()
+        self.pick = QuietCombo()
+        self.pick.setAccessibleName(self.tr("What is tried"))
+        self.pick.setSizeAdjustPolicy(QuietCombo.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.pick.setMinimumContentsLength(12)
+        self.text = ProseField(self.tr("Text to try"), 3, 8)
+        self.text.setPlaceholderText(self.tr("Write what somebody might say, and see which entries wake."))
+        self.fresh = QCheckBox(self.tr("As if nothing had been said before"))
+        self.alone = QCheckBox(self.tr("This world alone"))
+        self.throws = QPushButton(self.tr("20 times"))
+        self.throws.setProperty("filled", True)
+        self.throws.setCheckable(True)
+        self.throws.setToolTip(self.tr("Throw the dice twenty times and see how often each entry comes"))
+        self.summary = QLabel()
+        self.summary.setWordWrap(True)
+        self.summary.setTextFormat(Qt.TextFormat.PlainText)
+        self.rows: Rows[Tried] = Rows(self._made_columns(), lambda one: one.entry.guid, lambda one: one.entry.name)
+        self.table = Table(self.rows, theme, self.tr("What came of it"), self.tr("Nothing wakes."))
+        self.whole = QLabel()
+        self.whole.setProperty("small", True)
+        self.whole.setWordWrap(True)
+        self.whole.setTextFormat(Qt.TextFormat.PlainText)
+        self.whole.hide()
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE)
+        self._build()
+        self._connect()
+
+    def _made_columns(self) -> list[Column[Tried]]:
+        def wide(pixels: int) -> int:
+            return round(pixels * chrome_size(self._theme.prose_size) / 13)
+
+        return [
+            Column(self.tr("Entry"), lambda one: one.entry.name or one.entry.content[:60], width=wide(148), icon=self._mark),
+            Column(self.tr("Why"), why, width=0, colour=self._ink),
+            Column(self.tr("Tokens"), _tokens, lambda one: one.tokens, wide(64), right=True),
+            Column(self.tr("Of 20"), _share, lambda one: one.share or 0.0, wide(72), right=True),
+        ]
+
+    def _build(self) -> None:
+        left, right = QVBoxLayout(), QVBoxLayout()
+        for column in (left, right):
+            column.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_3)
+            column.setSpacing(SPACE_2)
+        switches = QHBoxLayout()
+        switches.setSpacing(SPACE_3)
+        switches.addWidget(self.alone)
+        switches.addStretch(1)
+        switches.addWidget(self.throws)
+        left.addWidget(self.pick)
+        left.addWidget(self.text)
+        left.addLayout(switches)
+        left.addWidget(self.fresh)
+        left.addStretch(1)
+        right.addWidget(self.summary)
+        right.addWidget(self.table, 1)
+        right.addWidget(self.whole)
+        right.setSpacing(SPACE_1)
+        self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._halves.setContentsMargins(0, 0, 0, 0)
+        self._halves.setSpacing(0)
+        self._halves.addLayout(left, 4)
+        self._halves.addLayout(right, 8)
+        self.table.setColumnHidden(3, True)
+        self.table.setMinimumHeight(96)
+
+    def _connect(self) -> None:
+        self._pause.timeout.connect(self.wanted)
+        self.text.edited.connect(self._typed)
+        self.pick.activated.connect(self._picked)
+        self.fresh.toggled.connect(lambda _on: self.wanted.emit())
+        self.alone.toggled.connect(lambda _on: self.wanted.emit())
+        self.throws.toggled.connect(self._throw)
+        self.table.current_changed.connect(lambda _one: self._highlight())
+        self.table.current_changed.connect(lambda _one: self._say_whole())
+        self.table.opened.connect(self.opened)
+        self._theme.changed.connect(self._highlight)
+
+    # what is tried
+
+    @property
+    def message_id(self) -> UUID | None:
+        """The message that was picked and not changed since."""
+        place = self.pick.currentIndex() - 1
+        return self._messages[place].id if 0 <= place < len(self._messages) else None
+
+    @property
+    def times(self) -> int:
+        return THROWS if self.throws.isChecked() else 1
+
+    def soon(self) -> None:
+        """Something that matters has changed: try again in a moment."""
+        if not self.isHidden():
+            self._pause.start()
+
+    def show_messages(self, messages: Sequence[Message]) -> None:
+        """Those of the open conversation, newest first."""
+        self._messages = list(messages)
+        with QSignalBlocker(self.pick):
+            self.pick.clear()
+            self.pick.addItem(self.tr("What you write here"))
+            for message in self._messages:
+                words = " ".join(message.content.split())
+                self.pick.addItem(f"{message.speaker_name}: {words[:70]}{'…' if len(words) > 70 else ''}")
+
+    def _picked(self, place: int) -> None:
+        if place:
+            self.text.set_text(self._messages[place - 1].content)
+        self.wanted.emit()
+
+    def _typed(self, _text: str) -> None:
+        if self.pick.currentIndex() > 0:
+            with QSignalBlocker(self.pick):
+                self.pick.setCurrentIndex(0)
+        self.text.setExtraSelections([])
+        self._pause.start()
+
+    def _throw(self, on: bool) -> None:
+        self.table.setColumnHidden(3, not on)
+        self.wanted.emit()
+
+    # what came of it
+
+    def show_outcome(self, outcome: Outcome) -> None:
+        """Rows, the cost of all, and the keys in the text."""
+        self._outcome = outcome
+        self.rows.fill(outcome.tried)
+        coming, kept_back = len(outcome.coming), len(outcome.tried) - len(outcome.coming)
+        parts = [
+            counted(coming, self.tr("{n} entry comes"), self.tr("{n} entries come")),
+            tokens_in_words(outcome.tokens),
+            counted(kept_back, self.tr("{n} is kept back"), self.tr("{n} are kept back")) if kept_back else "",
+        ]
+        if not outcome.tried:
+            is_said = bool(self.text.text.strip())
+            parts = [self.tr("Nothing wakes at this.") if is_said else self.tr("Nothing is there from the start.")]
+        self.summary.setText(" · ".join(filter(None, parts)))
+        self._highlight()
+
+    def _highlight(self) -> None:
+        """The keys of the row with the cursor, or of all that come."""
+        chosen = self.table.current if self.table.hasFocus() else None
+        shown = [chosen] if chosen is not None else self._outcome.coming
+        self.text.setExtraSelections([self._marked(start, end) for one in shown for start, end in one.spans])
+
+    def _say_whole(self) -> None:
+        """What the row with the cursor says, where there is no room for it in the table."""
+        one = self.table.current
+        words = why(one) if one is not None else ""
+        room = self.table.columnWidth(WHY) - 2 * SPACE_3
+        is_cut = self.table.fontMetrics().horizontalAdvance(words) > room
+        self.whole.setText(words[:1].upper() + words[1:])
+        self.whole.setVisible(is_cut)
+        if one is not None:  # the row must not be what the words now stand upon
+            QTimer.singleShot(0, self.table, lambda: self.table.scrollTo(self.table.currentIndex()))
+
+    def _marked(self, start: int, end: int) -> QTextEdit.ExtraSelection:
+        palette, text = self._theme.palette, self.text.text
+        cursor = QTextCursor(self.text.document())
+        cursor.setPosition(_units(text, start))
+        cursor.setPosition(_units(text, end), QTextCursor.MoveMode.KeepAnchor)
+        look = QTextCharFormat()
+        look.setBackground(QColor(mixed(palette.background, palette.water, 0.32)))
+        look.setForeground(QColor(palette.text))
+        marked = QTextEdit.ExtraSelection()
+        marked.cursor, marked.format = cursor, look
+        return marked
+
+    def _mark(self, one: Tried) -> object:
+        palette = self._theme.palette
+        return icon("check", palette.good, 16) if one.cause is not None else icon("moon", palette.muted, 16)
+
+    def _ink(self, one: Tried) -> str:
+        return "" if one.cause is not None else self._theme.palette.muted
+
+    def resizeEvent(self, event: object) -> None:
+        super().resizeEvent(event)  # type: ignore[arg-type]  # Qt's own
+        is_low = self.fits_beside(self.width())
+        self._halves.setDirection(QBoxLayout.Direction.LeftToRight if is_low else QBoxLayout.Direction.TopToBottom)
+
+    def fits_beside(self, width: int) -> bool:
+        """Is a window of that width wide enough for text and results side by side, so that others have room above?"""
+        return width >= NARROW * chrome_size(self._theme.prose_size) / 13
+
+
+def _tokens(one: Tried) -> str:
+    return str(one.tokens) if one.cause is not None else ""
+
+
+def _share(one: Tried) -> str:
+    return f"{round(one.share * 100)} %" if one.share is not None else ""
+
+
+def _units(text: str, place: int) -> int:
+    """Where Qt counts that character, for which letters beyond the first plane are two."""
+    return len(text[:place].encode("utf-16-le", "surrogatepass")) // 2
+
+
+RECENT = 40
+"""Messages of the open conversation that can be picked."""
+
+
+class Trying(QObject):
+    """The newest wish counts: a trial that is under way when another is wanted is let go."""
+
+    opened = Signal(str, object)
+    """The world and the guid of a result that the user wants to see."""
+
+    def __init__(self, place: Place, book: WorldBook, desk: QSplitter) -> None:
+        """The bench is built, below what `desk` holds, when something is first to be tried."""
+        super().__init__()
+        self._place, self._book, self._desk = place, book, desk
+        self._trials = place.house.worlds.trials
+        self._messages: Sequence[Message] | None = None
+
+    @cached_property
+    def bench(self) -> Bench:
+        """What is written on and what came of it."""
+        bench = Bench(self._place.theme)
+        bench.hide()
+        self._desk.addWidget(bench)
+        self._desk.setSizes([420, 230])
+        bench.wanted.connect(lambda: self._place.bridge.spawn(self._try(), lane="world-trial"))
+        bench.opened.connect(self._open)
+        if self._messages is not None:
+            bench.show_messages(self._messages)
+        return bench
+
+    @property
+    def is_open(self) -> bool:
+        return self._is_made and not self.bench.isHidden()
+
+    def holds(self, widget: QWidget | None) -> bool:
+        """Is it a part of the bench?"""
+        return widget is not None and self._is_made and self.bench.isAncestorOf(widget)
+
+    @property
+    def _is_made(self) -> bool:
+        return "bench" in vars(self)
+
+    async def load(self) -> None:
+        """Let messages of the open conversation be picked."""
+        session = self._place.session()
+        if session is not None:
+            self._messages = await self._trials.messages(session, RECENT)
+            if self._is_made:
+                self.bench.show_messages(self._messages)
+
+    def soon(self) -> None:
+        """A world changed: what is written may wake others."""
+        if self._is_made:
+            self.bench.soon()
+
+    def toggle(self) -> None:
+        """Open the bench and begin to write, or put it away."""
+        self.bench.setVisible(self.bench.isHidden())
+        if self.is_open:
+            self.bench.text.setFocus()
+            self.bench.wanted.emit()
+
+    def _open(self, tried: Tried) -> None:
+        self.opened.emit(tried.world.unique_name, tried.entry.guid)
+
+    async def _try(self) -> None:
+        world, bench = self._book.world, self.bench
+        if world is None or bench.isHidden():
+            return
+        trial = Trial(
+            world,
+            bench.text.text,
+            self._place.session(),
+            bench.message_id,
+            alone=bench.alone.isChecked(),
+            fresh=bench.fresh.isChecked(),
+            times=bench.times,
+        )
+        bench.show_outcome(await self._trials.run(trial))

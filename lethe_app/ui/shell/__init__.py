@@ -1,0 +1,1 @@
+"""The window itself: sidebar, toast, status line, welcome."""

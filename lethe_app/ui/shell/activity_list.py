@@ -1,0 +1,161 @@
+"""What goes on behind the conversation, in one small list: how far each thing has come, and a button to stop it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from lethe_app.ui.core.formatting import counted
+from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.theme import Theme
+
+WIDTH = 340
+
+
+@dataclass(frozen=True)
+class Activity:
+    """One thing that is going on, or was paused."""
+
+    key: str
+    title: str
+    detail: str = ""
+    fraction: float | None = None
+    """0 to 1; None where nobody knows how much there is."""
+    button: str = ""
+    """What can be done about it: “Stop”, “Pause”, “Go on”."""
+    act: Callable[[], None] | None = None
+    is_paused: bool = False
+
+
+class ActivityButton(QPushButton):
+    """Says how much is going on and opens the list; out of sight when there is nothing."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._activities: tuple[Activity, ...] = ()
+        self._words = ""
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)  # the sidebar does not grow for it
+        self.list = ActivityList(self)
+        self.setProperty("quiet", True)
+        self.clicked.connect(self._open)
+        self.hide()
+
+    def show_activities(self, activities: Sequence[Activity]) -> None:
+        """These are all there are."""
+        if tuple(activities) == self._activities:
+            return
+        self._activities = tuple(activities)
+        running = [one for one in self._activities if not one.is_paused]
+        words = counted(len(running), self.tr("{n} thing at work"), self.tr("{n} things at work"))
+        self._words = running[0].title if len(running) == 1 else words if running else self.tr("Paused")
+        self._fit()
+        self.setToolTip(self._words)
+        self.setAccessibleName(self.tr("At work: {words}").format(words=self._words))
+        self.setVisible(bool(self._activities))
+        self.list.show_activities(self._activities)
+        if not self._activities:
+            self.list.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """As much of its words as there is room for; all of them are in the tooltip and for screen readers."""
+        room = max(self.width() - 2 * SPACE_4, 0)
+        self.setText(self.fontMetrics().elidedText(self._words, Qt.TextElideMode.ElideRight, room))
+
+    def _open(self) -> None:
+        self.list.adjustSize()
+        corner = self.mapToGlobal(QPoint(0, 0))
+        self.list.move(corner.x(), corner.y() - self.list.sizeHint().height() - SPACE_2)
+        self.list.show()
+        self.list.focus_first()
+
+
+class ActivityList(QFrame):
+    """A popup; Esc or a click elsewhere closes it."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setObjectName("activities")
+        self.setAccessibleName(self.tr("At work"))
+        self.setFixedWidth(WIDTH)
+        self._rows: dict[str, ActivityRow] = {}
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_3)
+        self._column.setSpacing(SPACE_4)
+
+    def show_activities(self, activities: Sequence[Activity]) -> None:
+        """One row for each; a row that goes on stays where it is."""
+        for key in [key for key in self._rows if key not in {one.key for one in activities}]:
+            row = self._rows.pop(key)
+            self._column.removeWidget(row)
+            row.hide()
+            row.deleteLater()
+        for one in activities:
+            if one.key not in self._rows:
+                self._rows[one.key] = ActivityRow()
+                self._column.addWidget(self._rows[one.key])
+            self._rows[one.key].show_activity(one)
+        if self.isVisible():
+            self.adjustSize()
+
+    def focus_first(self) -> None:
+        row = next(iter(self._rows.values()), None)
+        if row is not None:
+            row.button.setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.hide()
+        else:
+            super().keyPressEvent(event)
+
+
+class ActivityRow(QWidget):
+    """Title, how far it has come, and its button."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._act: Callable[[], None] | None = None
+        self.title, self.detail = QLabel(), QLabel()
+        self.title.setProperty("field", True)
+        self.detail.setProperty("small", True)
+        for label in (self.title, self.detail):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setWordWrap(True)
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.button = QPushButton()
+        self.button.setProperty("filled", True)
+        self.button.clicked.connect(lambda: self._act() if self._act is not None else None)
+        words = QVBoxLayout()
+        words.setSpacing(SPACE_2)
+        for widget in (self.title, self.detail, self.bar):
+            words.addWidget(widget)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(SPACE_3)
+        row.addLayout(words, 1)
+        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
+
+    def show_activity(self, one: Activity) -> None:
+        self.title.setText(one.title)
+        self.detail.setText(one.detail)
+        self.detail.setVisible(bool(one.detail))
+        self.bar.setVisible(not one.is_paused)
+        self.bar.setRange(0, 0 if one.fraction is None else 1000)
+        self.bar.setValue(round((one.fraction or 0.0) * 1000))
+        self.bar.setAccessibleName(one.title)
+        self._act = one.act
+        self.button.setText(one.button)
+        self.button.setAccessibleName(f"{one.button}: {one.title}")
+        self.button.setVisible(one.act is not None)

@@ -1,0 +1,248 @@
+"""The window: painted at once as outlines that know only Qt, then furnished, then filled when the house behind it is open."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QByteArray, QSettings, QSize, Qt, Signal
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
+
+from lethe_app.ui.core.palette import chosen_palette
+from lethe_app.ui.shell.skeleton import Skeleton
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from lethe_app.composition.app_services import House
+    from lethe_app.paths import Paths
+    from lethe_app.ui.chat.chat_panel import ChatPanel
+    from lethe_app.ui.chat.memory_panel import MemoryPanel
+    from lethe_app.ui.controllers.window_controller import Host
+    from lethe_app.ui.core.theme import Theme
+    from lethe_app.ui.shell.actions import Actions
+    from lethe_app.ui.shell.notifier import Notifier
+    from lethe_app.ui.shell.panes import Panes
+    from lethe_app.ui.shell.sidebar import Sidebar
+
+
+FRAME = QSize(16, 48)
+"""Pixels that a desktop's frame and title may take; how many they are is not known before the window is there."""
+
+
+class MainWindow(QMainWindow):
+    """Outlines first, `furnish` after the first paint, `attach` when the services are ready, `detach` before they close.
+
+    The widgets are imported in `furnish` and not above: the first paint waits for nothing that it does not draw.
+    """
+
+    closed = Signal()
+    theme: Theme
+    actions_: Actions
+    sidebar: Sidebar
+    chat: ChatPanel
+    memory: MemoryPanel
+    panes: Panes
+    pages: QStackedWidget
+    notifier: Notifier
+
+    def __init__(self, paths: Paths, clock: Callable[[], datetime] | None = None, *, furnished: bool = True) -> None:
+        super().__init__()
+        self._paths = paths
+        self._memory = QSettings(str(paths.window), QSettings.Format.IniFormat)
+        self._host: Host | None = None
+        self._greetings: list[QWidget] = []
+        self._is_furnished = False
+        self._is_first_start = str(self._memory.value("welcomed")).lower() != "true"
+        self.setWindowTitle("Lethe")
+        self.setMinimumSize(420, 420)
+        self.resize(1280, 800)
+        geometry = self._memory.value("geometry")
+        self._is_placed = isinstance(geometry, QByteArray) and self.restoreGeometry(geometry)
+        light = QApplication.styleHints().colorScheme() == Qt.ColorScheme.Light
+        palette = chosen_palette(str(self._memory.value("theme", "system")), system_is_light=light)
+        self.setCentralWidget(Skeleton(palette, outlines=not self._is_first_start))
+        if furnished:
+            self.furnish(clock)
+
+    def furnish(self, clock: Callable[[], datetime] | None = None) -> None:
+        """Build everything that one can see and touch; the lists are still empty."""
+        from lethe_app.domain.clock import now
+        from lethe_app.ui.chat.chat_panel import ChatPanel
+        from lethe_app.ui.chat.memory_panel import MemoryPanel
+        from lethe_app.ui.core.theme import PROSE_SIZE, Theme
+        from lethe_app.ui.shell.actions import Actions
+        from lethe_app.ui.shell.notifier import Notifier
+        from lethe_app.ui.shell.panes import Panes
+        from lethe_app.ui.shell.sidebar import Sidebar
+
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        choice = str(self._memory.value("theme", "system"))
+        size = int(str(self._memory.value("text", PROSE_SIZE)))
+        self.theme = Theme(application, self._paths.resources / "theme", choice, size)
+        self.theme.setParent(self)
+        self.clock = clock or now
+        self.actions_ = Actions(self)
+        self.sidebar = Sidebar(self.theme, self.clock)
+        self.chat = ChatPanel(self.theme)
+        self.memory = MemoryPanel(self.theme)
+        self.panes = Panes(self.theme, self.sidebar, self.chat)
+        self.panes.set_panel(self.memory, wanted=str(self._memory.value("memory_panel")).lower() == "true")
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.panes)
+        self.notifier = Notifier()
+        self._is_furnished = True
+        self._connect()
+        self._dress()
+
+    def _connect(self) -> None:
+        panes = self._memory.value("panes")
+        if isinstance(panes, QByteArray):
+            self.panes.restore(panes)
+        self.pages.currentChanged.connect(lambda _number: self._follow_page())
+        if self._is_first_start:  # it greets; no empty lists before that
+            self.greet(QWidget())
+        self.setCentralWidget(self.pages)
+        self.panes.sidebar_shown.connect(self._sidebar_shown)
+        self.chat.header.menu.clicked.connect(self.panes.toggle_sidebar)
+        self.notifier.show_in(self.pages, self.theme)
+        self.panes.covered.connect(self.notifier.keep_on_top)
+        self.actions_.connect(
+            sidebar=self.panes.toggle_sidebar,
+            next_pane=self._go_to_next_pane,
+            focus_sidebar=self._go_to_sidebar,
+            focus_chat=self._go_to_messages,
+            focus_composer=self.chat.composer.text.setFocus,
+            search=self._go_to_search,
+            quit=self.close,
+        )
+        self.chat.composer.text.setFocus()
+
+    def _dress(self) -> None:
+        """Icons, which are drawn and not loaded."""
+        from lethe_app.ui.core.icons import application_icon
+
+        self.setWindowIcon(application_icon())
+        self.sidebar.dress()
+        self.chat.dress()
+
+    def attach(self, house: House) -> None:
+        """Fill the window from `house`; the event loop must be running."""
+        from lethe_app.ui.controllers.window_controller import Host
+
+        self._host = Host(self, house)
+        self._order_tabs()
+        self._host.open()
+
+    async def detach(self) -> None:
+        """Stop what runs, keeping half a reply, so that the house can close."""
+        if self._host is not None:
+            await self._host.close()
+            self._host = None
+
+    def is_busy(self) -> bool:
+        """Is somebody replying?"""
+        return self._host is not None and self._host.turns.is_replying
+
+    def remember(self, key: str, value: object) -> None:
+        """Keep something that the next first paint needs before the settings are read."""
+        self._memory.setValue(key, value)
+
+    def come_forward(self) -> None:
+        """Somebody wants to see this window."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def keep_within(self, room: QSize) -> None:
+        """At the first start, be no larger than the screen, of which title and frame take some; later the user decides."""
+        if not self._is_placed:
+            self.resize(self.size().boundedTo(room - FRAME))
+
+    def set_persona(self, name: str, tagline: str) -> None:
+        self.setWindowTitle(f"{name} — Lethe" if name else "Lethe")
+        self.chat.set_persona(name, tagline)
+
+    def show_page(self, page: QWidget) -> None:
+        """Show `page` instead of the conversation."""
+        self.pages.addWidget(page)
+        self.pages.setCurrentWidget(page)
+
+    def greet(self, page: QWidget) -> None:
+        """Show `page` where there is no conversation yet; `show_conversation` takes it away again."""
+        self._greetings.append(page)
+        self.show_page(page)
+
+    def show_conversation(self) -> None:
+        """The greeting is over. A page that was opened meanwhile stays on top."""
+        for page in self._greetings:
+            if self.pages.currentWidget() is page:
+                self.pages.setCurrentWidget(self.panes)
+            self.pages.removeWidget(page)
+            page.deleteLater()
+        self._greetings.clear()
+        self._follow_page()
+        self.go_to_field()
+
+    def go_to_field(self) -> None:
+        """The keyboard goes where the user writes, unless they are on a page: what they type there is not for the field."""
+        if self.pages.currentWidget() is self.panes:
+            self.chat.composer.text.setFocus()
+
+    def _follow_page(self) -> None:
+        self.actions_.follow(conversation=self.pages.currentWidget() is self.panes, greeting=bool(self._greetings))
+
+    # panes and focus
+
+    def _sidebar_shown(self, shown: bool) -> None:
+        self.chat.header.menu.setVisible(not shown)
+        self._order_tabs()
+
+    def _order_tabs(self) -> None:
+        """Tab goes through the window as the eye does; a pane that was moved would else come last."""
+        side, chat = self.sidebar, self.chat
+        stops = [side.search, side.new, side.list, side.add, side.gear, chat.header.menu, chat.header.group]
+        stops += [chat.status, chat.view, chat.chooser.button, chat.composer.text, chat.composer.button]
+        stops += [self.memory.prompt]
+        for one, next_one in pairwise(stops):
+            QWidget.setTabOrder(one, next_one)
+
+    def _go_to_sidebar(self) -> None:
+        self.panes.reveal_sidebar()
+        self.sidebar.focus_list()
+
+    def _go_to_messages(self) -> None:
+        self.chat.view.setFocus()
+
+    def _go_to_search(self) -> None:
+        self.panes.reveal_sidebar()
+        self.sidebar.focus_search()
+
+    def _go_to_next_pane(self) -> None:
+        """Sidebar, messages, writing field, what was remembered, and round again."""
+        focus = QApplication.focusWidget()
+        if focus is not None and self.sidebar.isAncestorOf(focus):
+            self.panes.close_drawer()
+            self.chat.view.setFocus()
+        elif focus is not None and (focus is self.chat.view or self.chat.view.isAncestorOf(focus)):
+            self.chat.composer.text.setFocus()
+        elif focus is not None and self.panes.is_panel_open and self.chat.composer.isAncestorOf(focus):
+            self.memory.first_focus().setFocus()
+        else:
+            self._go_to_sidebar()
+
+    # size and place
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.remember("geometry", self.saveGeometry())
+        if self._is_furnished and not self.panes.is_narrow:
+            self.remember("panes", self.panes.state())
+        if self._is_furnished:
+            self.remember("memory_panel", self.panes.panel_wanted)
+        self._memory.sync()
+        super().closeEvent(event)
+        self.closed.emit()

@@ -1,0 +1,161 @@
+"""Shows what went wrong, and small good news: the only place in the window where an error becomes words."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication, QWidget
+
+from lethe_app.errors import LetheError
+from lethe_app.ui.core.palette import SPACE_2, SPACE_4
+from lethe_app.ui.core.theme import Theme
+
+if TYPE_CHECKING:
+    from lethe_app.ui.shell.toast import Toast
+
+MOST_AT_ONCE = 4
+TOP = 64
+"""Below the header, in pixels."""
+
+_EXIT_CODE = re.compile(r" \(code -?\d+\)")
+"""Nothing a reader can use; the log keeps it."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something to tell: what happened, what is safe or to be done, and a button for it."""
+
+    text: str
+    detail: str = ""
+    is_error: bool = False
+    button: str = ""
+    action: Callable[[], None] | None = None
+
+
+@dataclass(frozen=True)
+class _Remedy:
+    """A button for errors of one kind."""
+
+    button: str
+    action: Callable[[], None]
+    is_enough: bool
+
+
+class Notifier(QObject):
+    """Keeps notices until there is a window, then shows each as a toast in its upper right corner."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waiting: list[Notice] = []
+        self._remedies: dict[type[LetheError], _Remedy] = {}
+        self._toasts: list[Toast] = []
+        self._place: QWidget | None = None
+        self._theme: Theme | None = None
+
+    def show_in(self, place: QWidget, theme: Theme) -> None:
+        """From now on toasts lie over `place`; whatever was told before appears at once."""
+        self._place, self._theme = place, theme
+        place.installEventFilter(self)
+        theme.changed.connect(self._redress)
+        waiting, self._waiting = self._waiting, []
+        for notice in waiting:
+            self._show(notice)
+
+    def offer(self, kind: type[LetheError], button: str, action: Callable[[], None], *, is_enough: bool = False) -> None:
+        """Errors of `kind` get a button that does something about them; where it `is_enough`, it says so alone."""
+        self._remedies[kind] = _Remedy(button, action, is_enough)
+
+    def tell(self, text: str, detail: str = "", button: str = "", action: Callable[[], None] | None = None) -> None:
+        """Say something that is no error; it fades by itself."""
+        self._show(Notice(text, detail, button=button, action=action))
+
+    def report(self, error: BaseException) -> None:
+        """Say what went wrong: a `LetheError` in its own words, anything else as a bug of ours with its details to copy."""
+        if isinstance(error, LetheError):
+            log.info("told the user: %s", error)
+            self._show(self._notice_of(error))
+            return
+        log.error("unexpected error", exc_info=error)
+        details = crash_report(error)
+        self._show(
+            Notice(
+                self.tr("Something went wrong inside Lethe."),
+                self.tr("Your conversations are saved. If it happens again, please report it with these details."),
+                is_error=True,
+                button=self.tr("Copy details"),
+                action=lambda: QApplication.clipboard().setText(details),
+            )
+        )
+
+    def _notice_of(self, error: LetheError) -> Notice:
+        text = _EXIT_CODE.sub("", error.message)
+        remedy = next((self._remedies[kind] for kind in type(error).__mro__ if kind in self._remedies), None)
+        if remedy is None:
+            return Notice(text, error.remedy, is_error=True)
+        detail = "" if remedy.is_enough else error.remedy
+        return Notice(text, detail, is_error=True, button=remedy.button, action=remedy.action)
+
+    def _show(self, notice: Notice) -> None:
+        if self._place is None or self._theme is None:
+            self._waiting.append(notice)
+            return
+        from lethe_app.ui.shell.toast import Toast  # noqa: PLC0415 - only a window with something to say needs it
+
+        for toast in list(self._toasts):
+            if (toast.text, toast.detail) == (notice.text, notice.detail):
+                toast.dismiss()  # said again: the newer one carries the fresher button
+        while len(self._toasts) >= MOST_AT_ONCE:
+            self._toasts[0].dismiss()
+        toast = Toast(self._place, self._theme, notice.text, notice.detail, is_error=notice.is_error)
+        if notice.action is not None:
+            toast.add_button(notice.button, notice.action)
+        toast.dismissed.connect(self._forget)
+        self._toasts.append(toast)
+        toast.appear()
+        self._arrange()
+
+    def _forget(self, toast: Toast) -> None:
+        if toast in self._toasts:
+            self._toasts.remove(toast)
+        self._arrange()
+
+    def _redress(self) -> None:
+        for toast in self._toasts:
+            toast.dress()
+        self._arrange()
+
+    def _arrange(self) -> None:
+        if self._place is None:
+            return
+        y = TOP
+        for toast in self._toasts:
+            toast.fit(min(420, self._place.width() - 2 * SPACE_4))
+            toast.move(self._place.width() - toast.width() - SPACE_4, y)
+            toast.raise_()
+            y += toast.height() + SPACE_2
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self._place and event.type() in {QEvent.Type.Resize, QEvent.Type.LayoutRequest}:
+            self._arrange()
+        return False
+
+    def keep_on_top(self) -> None:
+        """Lift the toasts over whatever was just laid over the window."""
+        for toast in self._toasts:
+            toast.raise_()
+
+
+def crash_report(error: BaseException) -> str:
+    """What a bug report needs: the trace and the systems it happened on, without anything the user wrote."""
+    import platform  # noqa: PLC0415 - together with the next a tenth of the time to the first paint
+    import traceback  # noqa: PLC0415
+
+    trace = "".join(traceback.format_exception(error))
+    return f"Lethe on Python {platform.python_version()}, {platform.platform()}\n\n{trace}"

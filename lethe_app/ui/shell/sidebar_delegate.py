@@ -1,0 +1,119 @@
+"""Paints the rows of the sidebar and offers the field in which a conversation is renamed."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
+from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from lethe_app.ui.core.avatars import avatar
+from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_3, SPACE_6
+from lethe_app.ui.core.theme import Theme, mixed
+from lethe_app.ui.shell.sidebar_model import AGE, ROW, PersonaRow, SessionRow
+
+FACE = 32
+MARK = 12
+"""Pixels of the sign that a conversation has ended."""
+Index = QModelIndex | QPersistentModelIndex
+
+
+class SidebarDelegate(QStyledItemDelegate):
+    """Two kinds of rows: a persona with face, name and tagline, and a conversation with title and age."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        line = option.fontMetrics.height()
+        if isinstance(index.data(ROW), PersonaRow):
+            return QSize(0, max(FACE, 2 * line) + 2 * SPACE_2 + 2)
+        return QSize(0, line + 2 * SPACE_2)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        row = index.data(ROW)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        area = option.rect.adjusted(SPACE_2, 1, -SPACE_2, -1)
+        self._paint_ground(painter, option, area, row)
+        if isinstance(row, PersonaRow):
+            self._paint_persona(painter, option, area, row)
+        elif isinstance(row, SessionRow):
+            self._paint_session(painter, option, area, row, str(index.data(AGE)))
+        painter.restore()
+
+    def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, area: QRect, row: object) -> None:
+        palette = self._theme.palette
+        is_open = isinstance(row, SessionRow) and row.is_open
+        shade = 0.09 if is_open else 0.05 if option.state & QStyle.StateFlag.State_MouseOver else 0.0
+        if shade:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(mixed(palette.surface, palette.text, shade)))
+            painter.drawRoundedRect(area, RADIUS_CONTROL, RADIUS_CONTROL)
+        if is_open:  # a bar besides the shade, so that it is not told by colour alone
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(palette.water))
+            painter.drawRoundedRect(QRect(area.left(), area.top() + 7, 3, area.height() - 14), 1.5, 1.5)
+        if option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QPen(QColor(palette.water), 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(area.adjusted(1, 1, -1, -1), RADIUS_CONTROL, RADIUS_CONTROL)
+
+    def _paint_persona(self, painter: QPainter, option: QStyleOptionViewItem, area: QRect, row: PersonaRow) -> None:
+        palette = self._theme.palette
+        density = option.widget.devicePixelRatioF() if option.widget else 1.0
+        top = area.top() + (area.height() - FACE) // 2
+        painter.drawPixmap(area.left() + SPACE_2, top, avatar(row.picture, row.persona_id, row.name, FACE, palette, density))
+        left = area.left() + SPACE_2 + FACE + SPACE_3
+        width = area.right() - left - SPACE_2
+        name_font = QFont(option.font)
+        name_font.setWeight(QFont.Weight.DemiBold if row.is_open else QFont.Weight.Medium)
+        metrics, small = QFontMetrics(name_font), self._small(option.font)
+        small_metrics = QFontMetrics(small)
+        height = metrics.height() + (small_metrics.height() if row.tagline else 0)
+        line = QRect(left, area.top() + (area.height() - height) // 2, width, metrics.height())
+        painter.setFont(name_font)
+        painter.setPen(QColor(palette.text))
+        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, metrics.elidedText(row.name, Qt.TextElideMode.ElideRight, width))
+        if row.tagline:
+            line = QRect(left, line.bottom() + 1, width, small_metrics.height())
+            painter.setFont(small)
+            painter.setPen(QColor(palette.muted))
+            tagline = small_metrics.elidedText(row.tagline, Qt.TextElideMode.ElideRight, width)
+            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, tagline)
+
+    def _paint_session(self, painter: QPainter, option: QStyleOptionViewItem, area: QRect, row: SessionRow, age: str) -> None:
+        palette = self._theme.palette
+        small = self._small(option.font)
+        age_width = QFontMetrics(small).horizontalAdvance(age)
+        mark_width = MARK + SPACE_1 if row.is_ended else 0
+        title_font = QFont(option.font)
+        title_font.setWeight(QFont.Weight.Medium if row.is_open else QFont.Weight.Normal)
+        left = area.left() + SPACE_6
+        title_width = area.right() - left - age_width - mark_width - SPACE_2 - SPACE_3
+        painter.setFont(title_font)
+        painter.setPen(QColor(palette.text if row.is_open else mixed(palette.text, palette.muted, 0.4)))
+        title = QFontMetrics(title_font).elidedText(row.title, Qt.TextElideMode.ElideRight, title_width)
+        painter.drawText(QRect(left, area.top(), title_width, area.height()), Qt.AlignmentFlag.AlignVCenter, title)
+        painter.setFont(small)
+        painter.setPen(QColor(palette.muted))
+        place = QRect(area.right() - SPACE_2 - age_width, area.top(), age_width + SPACE_1, area.height())
+        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, age)
+        if row.is_ended:
+            mark = QRect(place.left() - MARK - SPACE_1, area.center().y() - MARK // 2, MARK, MARK)
+            icon("moon", palette.muted).paint(painter, mark)
+
+    def _small(self, font: QFont) -> QFont:
+        small = QFont(font)
+        small.setPixelSize(max(11, font.pixelSize() - 1))
+        return small
+
+    def createEditor(self, parent: QWidget, _option: QStyleOptionViewItem, _index: Index) -> QWidget:
+        field = QLineEdit(parent)
+        field.setMaxLength(200)
+        field.setAccessibleName(self.tr("New title of the conversation"))
+        return field
+
+    def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, _index: Index) -> None:
+        editor.setGeometry(option.rect.adjusted(SPACE_2, 1, -SPACE_2, -1))

@@ -1,0 +1,34 @@
+"""What the window shows in its first moment, before anything is loaded: the outlines of sidebar and header."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
+
+from lethe_app.ui.core.palette import Palette
+
+SIDEBAR, HEADER, WIDE = 264, 52, 720
+
+
+class Skeleton(QWidget):
+    """Painted, not built: it needs no layout, no style sheet and no child widgets."""
+
+    def __init__(self, palette: Palette, *, outlines: bool) -> None:
+        super().__init__()
+        self._palette = palette
+        self._outlines = outlines
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(event.rect(), QColor(self._palette.background))
+        if self._outlines:
+            self._draw_outlines(painter)
+        painter.end()
+
+    def _draw_outlines(self, painter: QPainter) -> None:
+        left = SIDEBAR if self.width() >= WIDE else 0
+        border = QColor(self._palette.border)
+        painter.fillRect(QRect(0, 0, left, self.height()), QColor(self._palette.surface))
+        painter.fillRect(QRect(left, 0, 1, self.height()), border)
+        painter.fillRect(QRect(left, HEADER, self.width() - left, 1), border)

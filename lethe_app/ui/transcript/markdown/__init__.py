@@ -1,0 +1,1 @@
+"""Markdown, actions and dialogue of a message."""

@@ -1,0 +1,299 @@
+"""Reads the Markdown of a message into plain blocks and spans, so that nothing in a message is ever markup to the window."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from markdown_it.token import Token
+
+from lethe_app.ui.transcript.markdown.dialogue import End, end_of, unvoiced, voiced
+from lethe_app.ui.transcript.markdown.open_actions import open_ended
+from lethe_app.ui.transcript.markdown.parser import is_too_deep, tokens_of
+from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, Span, plain_spans, spans_of
+
+FORMATTED_LIMIT = 40_000
+"""Characters up to which a message is read as Markdown; a longer one is shown as it was typed."""
+LINES_LIMIT = 2_000
+"""Lines up to which a message is read as Markdown."""
+SHOWN_LIMIT, SHOWN_LINES = 300_000, 6_000
+"""Characters and lines drawn at all; copying still has every one of them."""
+MARKS_LIMIT = 6_000
+"""Characters with a meaning in Markdown that one message may hold before it is shown as it was typed."""
+DEEPEST = 12
+"""Quotes and lists are indented so far and no further."""
+PIECE, PIECE_LINES = 4_000, 40
+"""Characters and lines of one drawn paragraph of unformatted text."""
+
+WIDEST_TABLE, LARGEST_TABLE = 16, 400
+"""Columns and cells of a table that is still drawn as one."""
+
+NOTE_LONG = "Shown as it was typed, because it is very long."
+NOTE_DENSE = "Shown as it was typed, because it holds too many formatting marks."
+NOTE_CUT = "Only the beginning is shown here; copying the message copies all of it."
+
+_LINE_ENDS = re.compile("\r\n?|[\u2028\u2029]")
+_BLANK = " \n\t\xa0\u2028\u200b\u200c\u200d\u2060\ufeff\xad"
+_NO_SHAPE = re.compile("[\0\ud800-\udfff\ufdd0-\ufdef\ufffc]")
+_MARKS = re.compile(r"[*_~`\[\]<&\\|]")
+
+
+class Kind(Enum):
+    """What a block is, and so how it is drawn."""
+
+    PARAGRAPH = "paragraph"
+    HEADING = "heading"
+    CODE = "code"
+    RULE = "rule"
+    TABLE = "table"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of a table; `align` is "", "left", "center" or "right"."""
+
+    spans: tuple[Span, ...]
+    align: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One drawn paragraph, line of code, rule or table."""
+
+    kind: Kind
+    spans: tuple[Span, ...] = ()
+    quote: int = 0
+    """How many block quotes it stands in."""
+    indent: int = 0
+    """How many lists it stands in."""
+    marker: str = ""
+    """The bullet or number in front of it."""
+    tight: bool = False
+    """Followed closely by the next block, as items of a list are."""
+    level: int = 0
+    """Of a heading, 1 to 6; of a line of code, 1 if it says what the code is."""
+    edges: tuple[bool, bool] = (False, False)
+    """Of a line of code: whether it is the first and the last one of its box."""
+    rows: tuple[tuple[Cell, ...], ...] = ()
+    """Of a table, the head first."""
+    opens: str = ""
+    """The marks that would close the quotation left open at its end."""
+
+
+def tidy(text: str) -> str:
+    """The text with line ends as `\\n` and without characters that have no shape or steer a text document."""
+    return _NO_SHAPE.sub("\ufffd", _LINE_ENDS.sub("\n", text))
+
+
+def unformatted_reason(text: str) -> str:
+    """Why this text is better shown as it was typed; empty if it can be read as Markdown."""
+    if len(text) > FORMATTED_LIMIT or text.count("\n") > LINES_LIMIT:
+        return NOTE_LONG
+    if len(text) > MARKS_LIMIT and len(_MARKS.findall(text)) > MARKS_LIMIT:
+        return NOTE_DENSE
+    return ""
+
+
+def read(text: str, *, breaks_off: bool = False) -> list[Block]:
+    """The blocks of a message, in time linear in its length; an action may be left open where it `breaks_off`."""
+    text = tidy(text)
+    if reason := unformatted_reason(text):
+        return read_plain(text, reason)
+    tokens = open_ended(tokens_of(text)) if breaks_off else tokens_of(text)
+    return read_plain(text, NOTE_DENSE) if is_too_deep(tokens) else finished(blocks_of(tokens), text)
+
+
+def finished(blocks: list[Block], text: str) -> list[Block]:
+    """The blocks of a whole message, with speech that goes on over several; where nothing could be seen, what was typed."""
+    if not any(_is_seen(block) for block in blocks):
+        return read_plain(text) if text.strip() else []
+    at = 0
+    while at < len(blocks):
+        at = _carry_speech(blocks, at) if blocks[at].opens else at + 1
+    return blocks
+
+
+def _is_seen(block: Block) -> bool:
+    spans = [*block.spans, *(span for row in block.rows for cell in row for span in cell.spans)]
+    return bool(block.kind in {Kind.CODE, Kind.RULE} or block.marker or any(span.text.strip(_BLANK) for span in spans))
+
+
+def _carry_speech(blocks: list[Block], first: int) -> int:
+    """Mark speech that is closed in a later paragraph, in all of them; where to go on from."""
+    closers, shape = blocks[first].opens, (Kind.PARAGRAPH, blocks[first].quote, blocks[first].indent, "")
+    end, last = End.OPEN, first
+    while end is End.OPEN and last + 1 < len(blocks):
+        block = blocks[last + 1]
+        if (block.kind, block.quote, block.indent, block.marker) != shape:
+            break
+        end = end_of(closers, unvoiced(block.spans))
+        last += 1
+    if end is not End.LATER:
+        return first + 1
+    for at in range(first, last + 1):
+        spans, opens = voiced(unvoiced(blocks[at].spans), closers if at > first else "", goes_on=at == first)
+        blocks[at] = replace(blocks[at], spans=spans, opens=opens if at == last else "")
+    return last
+
+
+def read_plain(text: str, note: str = "") -> list[Block]:
+    """The text as it was typed, ended by a note that says why."""
+    lines = text[:SHOWN_LIMIT].split("\n", SHOWN_LINES)
+    is_cut = len(text) > SHOWN_LIMIT or len(lines) > SHOWN_LINES
+    lines = lines[:SHOWN_LINES]
+    pieces = ["\n".join(lines[start : start + PIECE_LINES]) for start in range(0, len(lines), PIECE_LINES)]
+    blocks = [
+        Block(Kind.PARAGRAPH, plain_spans(piece[start : start + PIECE]), tight=True)
+        for piece in pieces
+        for start in range(0, max(len(piece), 1), PIECE)
+    ]
+    notes = [*([note] if note else []), *([NOTE_CUT] if is_cut else [])]
+    return blocks + [Block(Kind.NOTE, plain_spans(words)) for words in notes]
+
+
+@dataclass
+class _List:
+    """A list that is open while its items are read."""
+
+    ordered: bool
+    number: int
+    marker: str = ""
+
+    def next_marker(self) -> str:
+        self.marker = f"{self.number}." if self.ordered else "•"
+        self.number += 1
+        return self.marker
+
+
+@dataclass
+class _Reading:
+    """The blocks read so far, and the quotes and lists that are open around the next one."""
+
+    blocks: list[Block] = field(default_factory=list)
+    quote: int = 0
+    lists: list[_List] = field(default_factory=list)
+    level: int = 0
+    tight: bool = False
+    begun: list[int] = field(default_factory=list)
+    """How many blocks there were where each open quote began."""
+
+    def add(self, kind: Kind, spans: tuple[Span, ...] = (), **more: object) -> None:
+        block = Block(kind, spans, min(self.quote, DEEPEST), min(len(self.lists), DEEPEST), self._take_marker())
+        self.blocks.append(replace(block, **more) if more else block)  # type: ignore[arg-type]
+
+    def _take_marker(self) -> str:
+        if not self.lists:
+            return ""
+        marker, self.lists[-1].marker = self.lists[-1].marker, ""
+        return marker
+
+
+def blocks_of(tokens: list[Token]) -> list[Block]:
+    """The parser's tokens as a flat list of blocks."""
+    reading = _Reading()
+    position = 0
+    while position < len(tokens):
+        token = tokens[position]
+        if token.type == "table_open":
+            end = next(at for at in range(position, len(tokens)) if tokens[at].type == "table_close")
+            _read_table(reading, _table(tokens[position:end]))
+            position = end
+        else:
+            _read_token(reading, token)
+        position += 1
+    return reading.blocks
+
+
+def _read_token(reading: _Reading, token: Token) -> None:
+    match token.type:
+        case "inline" if reading.level:
+            spans, _ = voiced(spans_of(token.children or []))
+            reading.add(Kind.HEADING, spans or plain_spans("#" * reading.level), level=reading.level)
+        case "inline":
+            spans, opens = voiced(spans_of(token.children or []))
+            reading.add(Kind.PARAGRAPH, spans, tight=reading.tight, opens=opens)
+        case "paragraph_open":
+            reading.tight = token.hidden
+        case "heading_open":
+            reading.level = int(token.tag[1])
+        case "heading_close":
+            reading.level = 0
+        case "fence" | "code_block":
+            _read_code(reading, token.content, token.info.strip())
+        case "hr":
+            reading.add(Kind.RULE)
+        case _:
+            _read_container(reading, token)
+
+
+def _read_container(reading: _Reading, token: Token) -> None:
+    match token.type:
+        case "blockquote_open":
+            reading.quote += 1
+            reading.begun.append(len(reading.blocks))
+        case "blockquote_close":
+            reading.quote -= 1
+            if reading.begun.pop() == len(reading.blocks):
+                reading.add(Kind.PARAGRAPH, plain_spans(">"))
+        case "bullet_list_open":
+            reading.lists.append(_List(ordered=False, number=1))
+        case "ordered_list_open":
+            reading.lists.append(_List(ordered=True, number=int(token.attrs.get("start", 1))))
+        case "list_item_open":
+            reading.lists[-1].next_marker()
+        case "list_item_close":
+            _end_item(reading)
+        case "bullet_list_close" | "ordered_list_close":
+            reading.lists.pop()
+            if reading.blocks and not reading.lists:
+                reading.blocks[-1] = replace(reading.blocks[-1], tight=False)
+
+
+def _end_item(reading: _Reading) -> None:
+    """An item without words still shows its bullet."""
+    if reading.lists[-1].marker:
+        reading.add(Kind.PARAGRAPH, tight=True)
+
+
+def _read_code(reading: _Reading, content: str, title: str) -> None:
+    """The lines of a piece of code, headed by what stands behind its opening marks."""
+    lines = ([title] if title else []) + (content.removesuffix("\n").split("\n") if content or not title else [])
+    for number, line in enumerate(lines):
+        edges = (number == 0, number == len(lines) - 1)
+        level = 1 if title and number == 0 else 0
+        reading.add(Kind.CODE, (Span(line.expandtabs(4), code=True),) if line else (), edges=edges, level=level)
+
+
+def _read_table(reading: _Reading, rows: tuple[tuple[Cell, ...], ...]) -> None:
+    """A table beyond measure is told row by row."""
+    if len(rows[0]) <= WIDEST_TABLE and sum(map(len, rows)) <= LARGEST_TABLE:
+        reading.add(Kind.TABLE, rows=rows)
+        return
+    for row in rows:
+        words = " | ".join("".join(span.text for span in cell.spans) for cell in row)
+        reading.add(Kind.PARAGRAPH, plain_spans(words[:PIECE]), tight=True)
+
+
+def _table(tokens: list[Token]) -> tuple[tuple[Cell, ...], ...]:
+    rows: list[list[Cell]] = []
+    align = ""
+    for token in tokens:
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type in {"th_open", "td_open"}:
+            align = str(token.attrs.get("style", "")).removeprefix("text-align:")
+        elif token.type == "inline":
+            rows[-1].append(Cell(voiced(spans_of(token.children or []))[0], align))
+    return tuple(tuple(row) for row in rows)
+
+
+def plain(text: str) -> str:
+    """The words of a message without its formatting, for reading aloud."""
+    words = []
+    for block in read(text):
+        words.append(f"{block.marker} " if block.marker else "")
+        words[-1] += "".join(span.text for span in block.spans)
+        words += ["\t".join("".join(span.text for span in cell.spans) for cell in row) for row in block.rows]
+    return "\n".join(words).replace(LINE_BREAK, "\n").strip()

@@ -1,0 +1,59 @@
+"""Reads an *action* whose closing mark is still to come as the action it is about to be."""
+
+from __future__ import annotations
+
+import re
+
+from markdown_it.token import Token
+
+from lethe_app.ui.transcript.markdown.parser import spans_in
+
+_OPENING = re.compile(r"(?:^|\s)\*(?![\s*])")
+_CLOSERS = ("*", "**", "***")
+"""What may be missing: the mark itself, and with it those of bold words begun within the action."""
+
+
+def open_ended(tokens: list[Token]) -> list[Token]:
+    """The parser's tokens of a text that breaks off, with the action left open in its last paragraph closed."""
+    at = _last_paragraph(tokens)
+    if at is None:
+        return tokens
+    paragraph = tokens[at]
+    children = _closed(paragraph.content.rstrip()) if _has_stray_mark(paragraph) else None
+    return tokens if children is None else [*tokens[:at], paragraph.copy(children=children), *tokens[at + 1 :]]
+
+
+def _last_paragraph(tokens: list[Token]) -> int | None:
+    """Where the words of the paragraph stand with which the text ends."""
+    at = len(tokens) - 1
+    while at > 0 and tokens[at].nesting < 0:
+        at -= 1
+    return at if at > 0 and tokens[at].type == "inline" and tokens[at - 1].type == "paragraph_open" else None
+
+
+def _has_stray_mark(paragraph: Token) -> bool:
+    stray = any(child.type == "text" and "*" in child.content for child in paragraph.children or [])
+    return stray and _OPENING.search(paragraph.content) is not None
+
+
+def _closed(content: str) -> list[Token] | None:
+    for closer in _CLOSERS:
+        children = [child for child in spans_in(content + closer) if child.type != "text" or child.content]
+        if _ends_in_action(children):
+            return children
+    return None
+
+
+def _ends_in_action(children: list[Token]) -> bool:
+    """Whether the last thing is one action, begun by `*` at the start or behind white space.
+
+    An action within it would mean that the first mark was a slip, and that what follows the inner one is no action.
+    """
+    if not children or children[-1].type != "em_close" or children[-1].markup != "*":
+        return False
+    level = children[-1].level
+    start = next(at for at in range(len(children) - 2, -1, -1) if (children[at].type, children[at].level) == ("em_open", level))
+    if any(child.type == "em_open" and child.markup == "*" for child in children[start + 1 :]):
+        return False
+    before = children[start - 1] if start else None
+    return before is None or before.type in {"softbreak", "hardbreak"} or before.content[-1:].isspace()

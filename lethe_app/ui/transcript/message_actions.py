@@ -1,0 +1,150 @@
+"""What can be done with one message: the quiet row of buttons below it, and the same wishes as a menu."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QCoreApplication, QSize, Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
+
+from lethe_app.domain.agent_runs import Verdict
+from lethe_app.domain.chat import Role
+from lethe_app.ui.core.icons import icon
+from lethe_app.ui.core.palette import DAY, RADIUS_CONTROL, Palette
+from lethe_app.ui.transcript.model.feedback import PICTURES
+from lethe_app.ui.transcript.model.model import ChatModel
+from lethe_app.ui.transcript.painting.style import MessageStyle
+
+ICON_SIZE = 16
+BUTTON = 26
+BUTTONS = ("previous", "count", "next", "good", "bad", "copy", "edit", "regenerate", "continue", "delete")
+"""What stands in the row, with the number of the wording; the rest is in the menu, and memories have their chip."""
+Do = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Deed:
+    """Something that can be done with a message."""
+
+    name: str
+    title: str
+    picture: str
+
+
+DEEDS = (
+    Deed("previous", "Previous wording", "chevron-left"),
+    Deed("next", "Next wording", "chevron-right"),
+    Deed("good", "A good reply", "thumb-up"),
+    Deed("bad", "Not a good reply", "thumb-down"),
+    Deed("copy", "Copy", "copy"),
+    Deed("edit", "Edit", "edit"),
+    Deed("regenerate", "Write another reply", "refresh"),
+    Deed("continue", "Continue this reply", "forward"),
+    Deed("memories", "What was remembered", "memory"),
+    Deed("prompt", "Look at the prompt", "eye"),
+    Deed("delete", "Delete message", "trash"),
+)
+
+
+def deeds_for(model: ChatModel, row: int) -> set[str]:
+    """The names of what can be done with a row just now."""
+    message = model.message(row)
+    if message is None:
+        return set()
+    recalled = {"memories"} if model.marks.of(row) else set()
+    if model.growing_row is not None:
+        return {"copy"} | recalled  # while a reply is being written, nothing may change under it
+    deeds = {"copy", "edit", "delete"} | recalled
+    if message.role in {Role.SYSTEM, Role.TOOL}:
+        return deeds
+    if model.is_last_reply(row):
+        deeds |= {"regenerate", "continue"}
+    if message.role is Role.ASSISTANT:
+        deeds |= {"prompt", "good", "bad"}
+    if message.shown > 0:
+        deeds.add("previous")
+    if message.shown < len(message.alternatives) - 1:
+        deeds.add("next")
+    return deeds
+
+
+def title(deed: Deed) -> str:
+    """The deed in the reader's language."""
+    return QCoreApplication.translate("Deed", deed.title)
+
+
+def fill_menu(menu: QMenu, style: MessageStyle, available: set[str], do: Do) -> None:
+    """Add everything that can be done to a menu."""
+    for deed in DEEDS:
+        if deed.name in available:
+            if deed.name == "delete":
+                menu.addSeparator()
+            action = menu.addAction(icon(deed.picture, style.palette.muted), title(deed))
+            action.triggered.connect(lambda _checked=False, name=deed.name: do(name))
+
+
+class MessageActions(QFrame):
+    """The row of buttons; there is one, and it moves to the message that is looked at."""
+
+    def __init__(self, parent: QWidget, do: Do) -> None:
+        super().__init__(parent)
+        self.setObjectName("messageActions")
+        self.setCursor(Qt.CursorShape.ArrowCursor)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(1, 1, 1, 1)
+        row.setSpacing(0)
+        self._buttons = {deed.name: self._button(deed, do) for deed in DEEDS if deed.name in BUTTONS}
+        for thumb in Verdict:
+            self._buttons[thumb.value].setCheckable(True)
+        self._palette: Palette = DAY
+        self._count = QLabel(self)
+        for name in BUTTONS:
+            row.addWidget(self._count if name == "count" else self._buttons[name])
+        self.hide()
+
+    def _button(self, deed: Deed, do: Do) -> QToolButton:
+        button = QToolButton(self)
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        button.setFixedSize(BUTTON, BUTTON)
+        button.setIconSize(QSize(ICON_SIZE, ICON_SIZE))
+        button.setToolTip(title(deed))
+        button.setAccessibleName(title(deed))
+        button.clicked.connect(lambda: do(deed.name))
+        return button
+
+    def restyle(self, style: MessageStyle) -> None:
+        palette = self._palette = style.palette
+        pictures = {deed.name: deed.picture for deed in DEEDS}
+        for name, button in self._buttons.items():
+            button.setIcon(icon(pictures[name], palette.muted))
+        self._count.setFont(style.small_font)
+        self.setStyleSheet(
+            f"#messageActions {{ background: {palette.background}; border: 1px solid transparent;"
+            f" border-radius: {RADIUS_CONTROL}px; }}"
+            f"#messageActions[floating=true] {{ background: {palette.raised}; border-color: {palette.border}; }}"
+            f"QToolButton {{ border: none; background: transparent; border-radius: {RADIUS_CONTROL - 1}px; padding: 0; }}"
+            f"QToolButton:hover {{ background: {palette.raised}; }} QToolButton:pressed {{ background: {palette.border}; }}"
+            f"QLabel {{ color: {palette.muted}; background: transparent; }}"
+        )
+
+    def offer(self, available: set[str], shown: int, count: int, verdict: Verdict | None = None) -> None:
+        """Show the buttons for what is available and, where there are several wordings, which one is shown."""
+        for thumb in Verdict:
+            self._buttons[thumb.value].setChecked(thumb is verdict)
+            colour = self._palette.water if thumb is verdict else self._palette.muted
+            self._buttons[thumb.value].setIcon(icon(PICTURES[thumb], colour))
+        for name, button in self._buttons.items():
+            is_choice = name in {"previous", "next"}
+            button.setVisible(count > 1 if is_choice else name in available)
+            button.setEnabled(name in available)
+        self._count.setVisible(count > 1)
+        self._count.setText(f"{shown}/{count}")
+        self.adjustSize()
+
+    def float_above(self, floating: bool) -> None:
+        """Whether it lies over the words, and so needs an edge."""
+        if self.property("floating") != floating:
+            self.setProperty("floating", floating)
+            self.style().unpolish(self)
+            self.style().polish(self)

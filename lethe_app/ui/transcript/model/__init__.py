@@ -1,0 +1,1 @@
+"""The Qt model of the messages on display."""

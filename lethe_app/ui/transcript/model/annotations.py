@@ -1,0 +1,203 @@
+"""Knows which replies used a memory, and how many: asked for with the page a message lies on, so that nothing jumps later."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from lethe_app.domain.chat import Message, Role
+from lethe_app.domain.tools import ToolResult
+from lethe_app.services.prompting.tool_messages import calls_in, result_in
+from lethe_app.services.web.chat_lookup import LookedUp, looked_up
+from lethe_app.ui.core.formatting import recalled_in_words, sources_in_words
+from lethe_app.ui.transcript.model.feedback import Thumbs
+from lethe_app.ui.transcript.painting.tool_list import in_words
+
+
+class ToolMarks:
+    """Follows every reply upwards, from one hidden message to the next, as long as they are of tools."""
+
+    def __init__(self) -> None:
+        self._results: dict[UUID, ToolResult | None] = {}
+        """By the hidden message; those that hold calls have no result."""
+        self._above: dict[UUID, UUID] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._results)
+
+    def clear(self) -> None:
+        self._results.clear()
+        self._above.clear()
+
+    def learn(self, messages: Iterable[Message]) -> None:
+        """Take note of messages that were read."""
+        for message in messages:
+            result = result_in(message)
+            if result is not None or calls_in(message):
+                self._results[message.id] = result
+            elif message.role is not Role.ASSISTANT:
+                continue
+            if message.parent_id is not None:
+                self._above[message.id] = message.parent_id
+
+    def note(self, line: Message, above: UUID) -> None:
+        """A line was just put above a message."""
+        self.learn([line])
+        if line.id in self._results:
+            self._above[above] = line.id
+
+    def of(self, reply: UUID) -> tuple[ToolResult, ...]:
+        """What tools did for a reply, in order."""
+        found: list[ToolResult] = []
+        place = self._above.get(reply)
+        while place is not None and place in self._results:
+            if (result := self._results[place]) is not None:
+                found.append(result)
+            place = self._above.get(place)
+        return tuple(found[::-1])
+
+
+class SourceMarks:
+    """Reads the hidden lines among the messages that pass by: each belongs to the user's message right below it."""
+
+    def __init__(self) -> None:
+        self._lines: dict[UUID, LookedUp] = {}
+        self._above: dict[UUID, UUID] = {}
+        """The message above each of the user's."""
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+    def clear(self) -> None:
+        self._lines.clear()
+        self._above.clear()
+
+    def learn(self, messages: Iterable[Message]) -> None:
+        """Take note of messages that were read."""
+        for message in messages:
+            if (told := looked_up(message)) is not None:
+                self._lines[message.id] = _openable(told)
+            elif message.role is Role.USER and message.parent_id is not None:
+                self._above[message.id] = message.parent_id
+
+    def note(self, line: Message, above: UUID) -> None:
+        """A line was just put above a message."""
+        self.learn([line])
+        self._above[above] = line.id
+
+    def forget(self, lines: Iterable[UUID]) -> None:
+        """These lines stand there no more."""
+        for line in lines:
+            self._lines.pop(line, None)
+
+    def of(self, asked: UUID | None) -> LookedUp | None:
+        """What was looked up for a message of the user's."""
+        line = self._above.get(asked) if asked is not None else None
+        return self._lines.get(line) if line is not None else None
+
+
+def _openable(told: LookedUp) -> LookedUp:
+    """Only with addresses that a browser opens: a stranger could have written another one."""
+    kept = tuple(one for one in told.sources if one.address.lower().startswith(("http://", "https://")))
+    return replace(told, sources=kept)
+
+
+if TYPE_CHECKING:
+    from lethe_app.ui.transcript.model.model import ChatModel
+    from lethe_app.ui.transcript.model.paging import Loader
+
+Count = Callable[[Sequence[UUID]], Awaitable[dict[UUID, int]]]
+"""Tells how many memories messages of the user's brought up, one question for many."""
+
+LOOK_BACK = 8
+"""Rows above a reply among which the words it answers are looked for."""
+
+
+async def _none(_messages: Sequence[UUID]) -> dict[UUID, int]:
+    return {}
+
+
+class MemoryMarks:
+    """A reply has as many memories as the words it answers brought up."""
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+        self._counts: dict[UUID, int] = {}
+        """By the user's message; those that brought up nothing are not in it."""
+        self.count: Count = _none
+        self.sources = SourceMarks()
+        self.tools = ToolMarks()
+        self.thumbs = Thumbs(model)
+
+    def clear(self) -> None:
+        self._counts.clear()
+        self.sources.clear()
+        self.tools.clear()
+        self.thumbs.clear()
+
+    def beside(self, loader: Loader) -> Loader:
+        """The same loader, which also asks what the messages it brings remembered."""
+
+        async def load(start: int, count: int) -> list[Message]:
+            messages = await loader(start, count)
+            self.sources.learn(messages)
+            self.tools.learn(messages)
+            await self._ask(message.id for message in messages if message.role is Role.USER)
+            await self.thumbs.learn(message.id for message in messages if message.role is Role.ASSISTANT)
+            return messages
+
+        return load
+
+    def asked(self, row: int) -> UUID | None:
+        """The user's message that a reply answers; None for anything but a reply, and for a greeting."""
+        model = self._model
+        if model.outline(row).role is not Role.ASSISTANT:
+            return None
+        for above in range(row - 1, max(-1, row - 1 - LOOK_BACK), -1):
+            outline = model.outline(above)
+            if outline.role is Role.USER and not outline.hidden:
+                return outline.id
+        return None
+
+    def of(self, row: int) -> int:
+        """How many memories came to mind for a reply."""
+        asked = self.asked(row) if self._counts else None
+        return self._counts.get(asked, 0) if asked is not None else 0
+
+    def looked_up(self, row: int) -> LookedUp | None:
+        """What was looked up for a reply."""
+        return self.sources.of(self.asked(row)) if self.sources else None
+
+    def spoken(self, row: int) -> list[str]:
+        """All of it as it is read aloud."""
+        count, told = self.of(row), self.looked_up(row)
+        words = [recalled_in_words(count)] if count else []
+        done = self.tools.of(self._model.outline(row).id) if self.tools else ()
+        words += [in_words(done)] if done else []
+        return [*words, *([sources_in_words(len(told.sources))] if told else []), *self.thumbs.spoken(row)]
+
+    async def renew(self, messages: Sequence[UUID] | None = None) -> None:
+        """Ask again about these messages, or about all that are known to have brought up something."""
+        await self._ask(self._counts if messages is None else messages)
+
+    async def _ask(self, messages: Iterable[UUID]) -> None:
+        wanted = list(messages)
+        if not wanted:
+            return
+        found = await self.count(wanted)
+        changed = {one for one in wanted if self._counts.get(one, 0) != found.get(one, 0)}
+        for one in changed:
+            self._counts.pop(one, None)
+            if one in found:
+                self._counts[one] = found[one]
+        self._tell(changed)
+
+    def _tell(self, messages: set[UUID]) -> None:
+        """The rows of the replies below these messages look different now."""
+        model = self._model
+        rows = [row for one in messages if (row := model.row_of(one)) is not None]
+        if rows:
+            last = min(max(rows) + LOOK_BACK, model.rowCount() - 1)
+            model.dataChanged.emit(model.index(min(rows)), model.index(last))

@@ -1,0 +1,1 @@
+"""Layout and painting of a message."""

@@ -1,0 +1,194 @@
+"""Lays the blocks of one message out as a text document, and while the message grows changes only what is new."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QTextBlock, QTextCharFormat, QTextCursor, QTextDocument, QTextOption, QTextTable, QTextTableFormat
+
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2
+from lethe_app.ui.transcript.markdown.blocks import Block, Cell, Kind
+from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, Span
+from lethe_app.ui.transcript.painting.style import CODE_PAD, MessageStyle
+
+_NO_WIDTH = "\u200b"
+_MARKED = {Kind.CODE, Kind.RULE, Kind.TABLE}
+_ALIGNMENTS = {"center": Qt.AlignmentFlag.AlignHCenter, "right": Qt.AlignmentFlag.AlignRight}
+
+
+@dataclass
+class _Placed:
+    """A block and where it lies in the document."""
+
+    block: Block
+    before: int
+    """Position from which everything is removed to take it, and all after it, away."""
+    number: int
+    """Number of its text block; of the one behind it for a table."""
+    table: QTextTable | None = None
+
+
+class MessageDocument:
+    """A text document made of our own formats only; nothing in it is ever parsed as markup by Qt."""
+
+    def __init__(self, style: MessageStyle, width: int, quiet: bool = False) -> None:
+        self._style, self._quiet = style, quiet
+        self._placed: list[_Placed] = []
+        self._laid_out: list[tuple[Block, QRectF, QTextBlock]] | None = None
+        self.text = QTextDocument()
+        self.text.setUndoRedoEnabled(False)
+        self.text.setDocumentMargin(0)
+        self.text.setDefaultFont(style.font)
+        option = QTextOption()
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.text.setDefaultTextOption(option)
+        self.text.setTextWidth(width)
+
+    @property
+    def blocks(self) -> list[Block]:
+        return [placed.block for placed in self._placed]
+
+    def show(self, blocks: list[Block]) -> None:
+        """Make the document show these blocks; those it already shows at its beginning are left untouched."""
+        same = 0
+        while same < min(len(blocks), len(self._placed)) and self._placed[same].block == blocks[same]:
+            same += 1
+        if same == len(blocks) == len(self._placed):
+            return
+        self._laid_out = None
+        cursor = QTextCursor(self.text)
+        cursor.beginEditBlock()
+        self._cut(cursor, same)
+        for block in blocks[same:]:
+            self._add(cursor, block)
+        cursor.endEditBlock()
+
+    def _cut(self, cursor: QTextCursor, keep: int) -> None:
+        if keep < len(self._placed):
+            cursor.setPosition(self._placed[keep].before)
+            kept_format = cursor.blockFormat()
+            cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+            cursor.removeSelectedText()
+            cursor.setBlockFormat(kept_format)
+            del self._placed[keep:]
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+
+    def _add(self, cursor: QTextCursor, block: Block) -> None:
+        before = cursor.position()
+        first = not self._placed
+        table = None
+        if block.kind is Kind.TABLE:
+            table = self._add_table(cursor, block, first)
+        else:
+            shape = self._style.block_format(block, first)
+            if first or self._placed[-1].block.kind is Kind.TABLE:
+                cursor.setBlockFormat(shape)
+            else:
+                cursor.insertBlock(shape, QTextCharFormat())
+            self._write(cursor, block.spans, block.kind, block.level)
+            if block.kind is Kind.RULE:
+                cursor.insertText(_NO_WIDTH)  # Qt gives no room to an empty block behind a table
+        number = cursor.blockNumber()
+        self._placed.append(_Placed(block, before, number, table))
+
+    def _write(self, cursor: QTextCursor, spans: tuple[Span, ...], kind: Kind, level: int = 0) -> None:
+        for span in spans:
+            cursor.insertText(span.text, self._style.char_format(span, kind, level, self._quiet))
+
+    def _add_table(self, cursor: QTextCursor, block: Block, first: bool) -> QTextTable:
+        if first or self._placed[-1].block.kind is Kind.TABLE:
+            cursor.setBlockFormat(self._style.thin_block_format())
+        shape = QTextTableFormat()
+        shape.setCellPadding(SPACE_2)
+        shape.setCellSpacing(0)
+        shape.setBorder(0)
+        shape.setHeaderRowCount(1)
+        if not first and self._placed[-1].block.kind is Kind.CODE:  # its box reaches into the gap that Qt leaves
+            shape.setTopMargin(CODE_PAD + self._style.paragraph_gap)
+        shape.setBottomMargin(self._style.paragraph_gap + SPACE_1)
+        shape.setLeftMargin(self._style.left_of(block) - SPACE_2)  # so that the words stand in line with the prose
+        table = cursor.insertTable(len(block.rows), len(block.rows[0]), shape)
+        for row, cells in enumerate(block.rows):
+            for column, cell in enumerate(cells):
+                self._fill(table.cellAt(row, column).firstCursorPosition(), cell, head=row == 0)
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.setBlockFormat(self._style.thin_block_format())
+        return table
+
+    def _fill(self, cursor: QTextCursor, cell: Cell, head: bool) -> None:
+        shape = self._style.cell_block_format()
+        shape.setAlignment(_ALIGNMENTS.get(cell.align, Qt.AlignmentFlag.AlignLeft))
+        cursor.setBlockFormat(shape)
+        self._write(cursor, cell.spans, Kind.HEADING if head else Kind.TABLE, level=6)
+
+    def set_width(self, width: int) -> None:
+        if self.text.textWidth() != width:
+            self._laid_out = None
+            self.text.setTextWidth(width)
+
+    @property
+    def height(self) -> int:
+        """Height in pixels; Qt leaves out the gap below the last block, but a box of code ends in it."""
+        if not self._placed:
+            return 0
+        return ceil(self.text.size().height()) + (CODE_PAD if self._placed[-1].block.kind is Kind.CODE else 0)
+
+    @property
+    def has_marks(self) -> bool:
+        """Whether anything is drawn beside the text itself."""
+        return any(placed.block.quote or placed.block.marker or placed.block.kind in _MARKED for placed in self._placed)
+
+    def laid_out(self) -> list[tuple[Block, QRectF, QTextBlock]]:
+        """Each drawn block with the rectangle of its lines; tables draw themselves."""
+        if self._laid_out is None:
+            layout = self.text.documentLayout()
+            found = [(placed.block, self.text.findBlockByNumber(placed.number)) for placed in self._placed]
+            self._laid_out = [
+                (block, layout.blockBoundingRect(text_block), text_block)
+                for block, text_block in found
+                if block.kind is not Kind.TABLE
+            ]
+        return self._laid_out
+
+    def tables(self) -> list[tuple[QRectF, list[float]]]:
+        """The rectangle of each table, and where its rows begin."""
+        layout = self.text.documentLayout()
+        found = []
+        for placed in self._placed:
+            if placed.block.kind is Kind.TABLE and placed.table is not None:
+                firsts = [placed.table.cellAt(row, 0).firstCursorPosition().block() for row in range(placed.table.rows())]
+                tops = [layout.blockBoundingRect(first).top() - SPACE_2 for first in firsts]
+                rect = layout.frameBoundingRect(placed.table)
+                rect.setLeft(self._style.left_of(placed.block))
+                found.append((rect, tops))
+        return found
+
+    def position_at(self, point: QPointF) -> int:
+        """The place in the text nearest to a point."""
+        return max(0, self.text.documentLayout().hitTest(point, Qt.HitTestAccuracy.FuzzyHit))
+
+    def link_at(self, point: QPointF) -> str:
+        return self.text.documentLayout().anchorAt(point)
+
+    def links(self) -> list[str]:
+        """The addresses that the message links to, each once."""
+        spans = [span for placed in self._placed for span in placed.block.spans]
+        return list(dict.fromkeys(span.href for span in spans if span.href))
+
+    @property
+    def end(self) -> int:
+        return self.text.characterCount() - 1
+
+    def plain_text(self, start: int, end: int) -> str:
+        """The words between two positions, bullets and numbers included."""
+        markers = {placed.number: placed.block.marker for placed in self._placed if placed.block.marker}
+        lines = []
+        block = self.text.findBlock(start)
+        while block.isValid() and block.position() <= end:
+            words = block.text().removeprefix(_NO_WIDTH)[max(0, start - block.position()) : max(0, end - block.position())]
+            marker = markers.get(block.blockNumber(), "") if start <= block.position() < end else ""
+            lines.append(f"{marker} {words}" if marker else words)
+            block = block.next()
+        return "\n".join(lines).replace(LINE_BREAK, "\n").replace("\u00a0", " ")

@@ -1,0 +1,49 @@
+"""The line below the last message of a conversation that silence has ended, with a link that continues it."""
+
+from __future__ import annotations
+
+from html import escape
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QLabel, QWidget
+
+from lethe_app.ui.core.palette import SPACE_3
+from lethe_app.ui.transcript.painting.style import MessageStyle
+
+
+class EndedLine(QLabel):
+    """Words and a link, centred; they wrap where the column is narrow. Tab reaches the link and Enter follows it."""
+
+    continue_wanted = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._words, self._link = "", ""
+        self.setTextFormat(Qt.TextFormat.RichText)
+        self.setWordWrap(True)
+        self.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
+        self.setContentsMargins(0, SPACE_3, 0, 0)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+        )
+        self.linkActivated.connect(lambda _address: self.continue_wanted.emit())
+        self.hide()
+
+    def say(self, words: str) -> None:
+        """Set the words, and announce them to a screen reader."""
+        self._words = words
+        self._write()
+        if QAccessible.isActive():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, words))
+
+    def restyle(self, style: MessageStyle) -> None:
+        """Apply the colours and the small font of the transcript."""
+        self._link = style.palette.water
+        self.setFont(style.small_font)
+        self.setStyleSheet(f"color: {style.palette.muted}; background: transparent;")
+        self._write()
+
+    def _write(self) -> None:
+        link = f'<a href="continue" style="color: {self._link}; text-decoration: none;">{escape(self.tr("Continue it"))}</a>'
+        self.setText(f"{escape(self._words)} · {link}")

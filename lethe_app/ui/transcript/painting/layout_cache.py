@@ -1,0 +1,84 @@
+"""Keeps the laid out messages that were looked at last; all others are only a number of pixels."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from uuid import UUID
+
+from lethe_app.ui.transcript.model.model import ChatModel
+from lethe_app.ui.transcript.painting.message_layout import MessageSheet, guess_height
+from lethe_app.ui.transcript.painting.style import MessageStyle
+
+KEPT = 240
+
+
+class Sheets:
+    """Lays messages out when asked and forgets the ones not asked for longest."""
+
+    def __init__(self, style: MessageStyle, width: int = 1) -> None:
+        self.style, self.width = style, width
+        self._kept: OrderedDict[UUID, MessageSheet] = OrderedDict()
+        self._open_thoughts: set[UUID] = set()
+        self._open_tools: set[UUID] = set()
+        self.editing: UUID | None = None
+        self.editor_height = 0
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def restyle(self, style: MessageStyle) -> None:
+        self.style = style
+        self._kept.clear()
+
+    def clear(self) -> None:
+        self._kept.clear()
+        self._open_thoughts.clear()
+        self._open_tools.clear()
+
+    def get(self, model: ChatModel, row: int) -> MessageSheet | None:
+        """The sheet of a row as it is now; None while the message is not at hand."""
+        message = model.message(row)
+        if message is None:
+            return None
+        sheet = self._kept.get(message.id)
+        if sheet is None:
+            sheet = self._kept[message.id] = MessageSheet(self.style, self.width)
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        else:
+            self._kept.move_to_end(message.id)
+        self._bring_up_to_date(model, row, sheet)
+        return sheet
+
+    def _bring_up_to_date(self, model: ChatModel, row: int, sheet: MessageSheet) -> None:
+        message, day, growing = model.message(row), model.day_begun(row), model.is_growing(row)
+        if message is None:
+            return
+        editor = self.editor_height if message.id == self.editing else 0
+        is_open, memories, told = message.id in self._open_thoughts, model.marks.of(row), model.marks.looked_up(row)
+        settled = sheet.message is message and sheet.day == day and not growing and not sheet.growing
+        known = sheet.editor_height, sheet.thoughts_open, sheet.memories, sheet.looked_up, sheet.done, sheet.done_open
+        done, done_open = model.marks.tools.of(message.id), message.id in self._open_tools
+        if not settled or known != (editor, is_open, memories, told, done, done_open):
+            sheet.done, sheet.done_open = done, done_open
+            sheet.editor_height, sheet.thoughts_open, sheet.memories, sheet.looked_up = editor, is_open, memories, told
+            said, thought = model.text_of(row)
+            sheet.show(message, said, thought, day, growing)
+        sheet.verdict = model.marks.thumbs.of(row)
+        sheet.set_width(self.width)
+
+    def toggle_tools(self, message_id: UUID) -> None:
+        self._open_tools ^= {message_id}
+
+    def toggle_thoughts(self, message_id: UUID) -> None:
+        self._open_thoughts ^= {message_id}
+
+    def are_thoughts_open(self, message_id: UUID) -> bool:
+        return message_id in self._open_thoughts
+
+    def guesses(self, model: ChatModel) -> Iterator[int]:
+        return (self.guess(model, row) for row in range(model.rowCount()))
+
+    def guess(self, model: ChatModel, row: int) -> int:
+        return guess_height(self.style, self.width, model.outline(row).length)

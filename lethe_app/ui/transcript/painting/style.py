@@ -1,0 +1,164 @@
+"""Turns a palette and the reader's font into the inks, fonts and formats that messages are drawn with."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontDatabase,
+    QFontMetricsF,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextFormat,
+)
+
+from lethe_app.ui.core.palette import LINE_HEIGHT, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, Palette
+from lethe_app.ui.transcript.markdown.blocks import Block, Kind
+from lethe_app.ui.transcript.markdown.spans import Span, Voice
+
+FIXED_HEIGHT = QTextBlockFormat.LineHeightTypes.FixedHeight.value
+INDENT = SPACE_6
+"""How far a list is moved in."""
+QUOTE_INDENT = SPACE_4
+CODE_PAD = SPACE_3
+_HEADINGS = {1: 1.35, 2: 1.2, 3: 1.08}
+
+
+def mix(first: str, second: str, share: float) -> QColor:
+    """A colour between two of the palette: `share` of the second, from 0 to 1."""
+    one, two = QColor(first), QColor(second)
+    parts = zip((one.redF(), one.greenF(), one.blueF()), (two.redF(), two.greenF(), two.blueF()), strict=True)
+    return QColor.fromRgbF(*(a + (b - a) * share for a, b in parts))
+
+
+def clear(colour: str, alpha: float) -> QColor:
+    """A colour of the palette, seen through."""
+    result = QColor(colour)
+    result.setAlphaF(alpha)
+    return result
+
+
+class MessageStyle:
+    """Everything about the look of messages that does not depend on a message."""
+
+    def __init__(self, palette: Palette, family: str = "", pixels: int = 15) -> None:
+        self.palette, self.family, self.pixels = palette, family, pixels
+        self.font = QFont(family) if family else QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+        self.font.setPixelSize(pixels)
+        self.small_font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+        self.small_font.setPixelSize(max(11, round(pixels * 0.8)))
+        self.name_font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+        self.name_font.setPixelSize(max(12, round(pixels * 0.93)))
+        self.name_font.setWeight(QFont.Weight.DemiBold)
+        self.mono_font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        self.mono_font.setPixelSize(round(pixels * 0.88))
+        self.line = round(pixels * LINE_HEIGHT)
+        self._inks(palette)
+        self._formats: dict[tuple[object, ...], QTextCharFormat] = {}
+        self._blocks: dict[tuple[object, ...], QTextBlockFormat] = {}
+        self.letter = QFontMetricsF(self.font).averageCharWidth()
+
+    def _inks(self, palette: Palette) -> None:
+        self.background, self.text, self.muted = QColor(palette.background), QColor(palette.text), QColor(palette.muted)
+        self.narration = mix(palette.text, palette.muted, 0.25)
+        self.action = QColor(palette.muted)
+        self.water, self.raised, self.border = QColor(palette.water), QColor(palette.raised), QColor(palette.border)
+        self.code_box = QColor(palette.surface)
+        self.code_tint = self.raised if palette.is_dark else mix(palette.background, palette.border, 0.5)
+        self.quote_bar = mix(palette.border, palette.muted, 0.35)
+        self.selection = clear(palette.water, 0.32 if palette.is_dark else 0.24)
+        self.focus = QColor(palette.water)
+        self.placeholder = mix(palette.background, palette.border, 0.7)
+
+    @property
+    def paragraph_gap(self) -> int:
+        return round(self.pixels * 0.66)
+
+    def char_format(self, span: Span, kind: Kind = Kind.PARAGRAPH, level: int = 0, quiet: bool = False) -> QTextCharFormat:
+        """The format of a span standing in a block of this kind; `quiet` is for notes and thoughts."""
+        key = (span.voice, span.italic, span.bold, span.struck, span.code, span.href, kind, level, quiet)
+        if key not in self._formats:
+            if len(self._formats) > 500:  # one entry for each address ever linked would grow for ever
+                self._formats.clear()
+            self._formats[key] = self._make_char_format(span, kind, level, quiet)
+        return self._formats[key]
+
+    def _make_char_format(self, span: Span, kind: Kind, level: int, quiet: bool) -> QTextCharFormat:
+        made = QTextCharFormat()
+        made.setForeground(self._ink(span, kind, level, quiet))
+        if span.code:
+            made.setFontFamilies(self.mono_font.families())
+            made.setProperty(QTextFormat.Property.FontPixelSize, self.mono_font.pixelSize())
+            if kind is not Kind.CODE:
+                made.setBackground(self.code_tint)
+        if kind is Kind.HEADING:
+            made.setProperty(QTextFormat.Property.FontPixelSize, round(self.pixels * _HEADINGS.get(level, 1.0)))
+        if quiet or kind is Kind.NOTE:
+            made.setProperty(QTextFormat.Property.FontPixelSize, round(self.pixels * 0.9))
+        made.setFontItalic(span.italic)
+        made.setFontWeight(self._weight(span, kind))
+        made.setFontStrikeOut(span.struck)
+        if span.href:
+            made.setAnchor(True)
+            made.setAnchorHref(span.href)
+            made.setFontUnderline(True)
+        return made
+
+    def _ink(self, span: Span, kind: Kind, level: int, quiet: bool) -> QColor:
+        if span.href:
+            return self.water
+        if quiet or kind is Kind.NOTE or (kind is Kind.CODE and level):
+            return self.muted
+        if kind in {Kind.HEADING, Kind.TABLE} or span.code:
+            return self.text
+        return {Voice.SPEECH: self.text, Voice.ACTION: self.action, Voice.NARRATION: self.narration}[span.voice]
+
+    def _weight(self, span: Span, kind: Kind) -> int:
+        if span.bold or kind is Kind.HEADING:
+            return QFont.Weight.DemiBold.value
+        return QFont.Weight.Medium.value if span.voice is Voice.SPEECH else QFont.Weight.Normal.value
+
+    def block_format(self, block: Block, first: bool) -> QTextBlockFormat:
+        """The format of a block; the first one of a message stands at the very top."""
+        key = (block.kind, block.quote, block.indent, block.tight, block.level, block.edges, first)
+        if key not in self._blocks:
+            self._blocks[key] = self._make_block_format(block, first)
+        return self._blocks[key]
+
+    def _make_block_format(self, block: Block, first: bool) -> QTextBlockFormat:
+        made = QTextBlockFormat()
+        left = self.left_of(block)
+        line, top, bottom = self.line, 0, (SPACE_1 if block.indent else 0) if block.tight else self.paragraph_gap
+        if block.kind is Kind.CODE:
+            line = round(self.pixels * 1.4)
+            left += CODE_PAD
+            made.setRightMargin(CODE_PAD)
+            made.setNonBreakableLines(False)
+            top = (CODE_PAD if first else CODE_PAD + SPACE_2) if block.edges[0] else 0
+            bottom = CODE_PAD + self.paragraph_gap if block.edges[1] else 0
+        elif block.kind is Kind.HEADING:
+            line = round(self.pixels * _HEADINGS.get(block.level, 1.0) * 1.4)
+            top, bottom = 0 if first else SPACE_4, SPACE_2
+        elif block.kind is Kind.RULE:
+            line, top, bottom = 1, SPACE_2, SPACE_4
+        made.setLeftMargin(left)
+        made.setTopMargin(top)
+        made.setBottomMargin(bottom)
+        made.setLineHeight(line, FIXED_HEIGHT)
+        return made
+
+    @staticmethod
+    def left_of(block: Block) -> int:
+        """Where a block begins, moved in by its quotes and lists."""
+        return block.quote * QUOTE_INDENT + block.indent * INDENT
+
+    def thin_block_format(self) -> QTextBlockFormat:
+        """For the empty blocks that a document must have beside a table."""
+        made = QTextBlockFormat()
+        made.setLineHeight(1, FIXED_HEIGHT)
+        return made
+
+    def cell_block_format(self) -> QTextBlockFormat:
+        made = QTextBlockFormat()
+        made.setLineHeight(round(self.pixels * 1.4), FIXED_HEIGHT)
+        return made

@@ -1,0 +1,205 @@
+"""The scrolled surface of the conversation: which row is where, how far one has scrolled, and what Qt asks about both."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QRegion, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QScrollBar, QWidget
+
+from lethe_app.ui.core.palette import NIGHT
+from lethe_app.ui.transcript.background_image import Backdrop
+from lethe_app.ui.transcript.model.model import ChatModel
+from lethe_app.ui.transcript.painting.layout_cache import Sheets
+from lethe_app.ui.transcript.painting.message_layout import MessageSheet
+from lethe_app.ui.transcript.painting.style import MessageStyle
+from lethe_app.ui.transcript.row_layout import AVATAR_ROOM, ChatLayout, Placed, column_in
+from lethe_app.ui.transcript.selection import Selection
+
+JUMP = 3
+"""Screens beyond which a scroll is a jump: what lies between is not measured."""
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class _QuietBar(QScrollBar):
+    """Keeps its room for good, so that no word moves when it appears, and shows nothing while there is nothing to scroll."""
+
+    behind: Backdrop | None = None
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self.behind is not None:
+            painter = QPainter(self)
+            self.behind.draw(painter, self)
+            painter.end()
+        if self.maximum() > self.minimum():
+            super().paintEvent(event)
+
+
+class ChatCanvas(QListView):
+    """Knows places; draws nothing. It is a list to Qt because only lists, tables and trees are told to assistive technology row
+    by row; nothing of the list's own layout, which looks at every row, is ever run.
+    """
+
+    at_end_changed = Signal(bool)
+
+    def __init__(self, model: ChatModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.chat = model
+        self.shown: list[Placed] = []
+        self.sheets = Sheets(MessageStyle(NIGHT))
+        self.selection = Selection()
+        self.places = ChatLayout(self._measure)
+        self._syncing = False
+        self._scrolled_to = 0
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.bar = _QuietBar(self)
+        self.setVerticalScrollBar(self.bar)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.setAutoScroll(False)
+        self.setMinimumWidth(280)
+
+    def column(self) -> tuple[int, int]:
+        """Left edge and width of the column of prose. The room for the scroll bar is not left out: the middle is the pane's."""
+        left, width = column_in(self.width())
+        return left + AVATAR_ROOM, width - AVATAR_ROOM
+
+    def sheet(self, row: int) -> MessageSheet | None:
+        """The laid out message of a row; None while it is being fetched."""
+        return self.sheets.get(self.chat, row)
+
+    def _measure(self, row: int) -> int | None:
+        sheet = self.sheet(row)
+        return None if sheet is None else sheet.height
+
+    def reshape(self) -> None:
+        """Every height may be another, because the column, the font or the colours changed."""
+        self.sheets.width = self.column()[1]
+        self.places.viewport = self.viewport().height()
+        if len(self.places):
+            self.places.reshape(self.sheets.guesses(self.chat))
+        self.settle()
+
+    def settle(self) -> None:
+        """Lay out what is in view, and have everything else follow."""
+        was_at_end = self.places.at_end
+        self.shown = self.places.settle()
+        if self.shown:
+            self.chat.want(self.shown[0].row, self.shown[-1].row)
+        self._sync_bar()
+        if was_at_end != self.places.at_end:
+            self.at_end_changed.emit(self.places.at_end)
+        self.settled()
+        self.viewport().update()
+
+    def settled(self) -> None:
+        """What lies over the messages follows them here."""
+
+    def _sync_bar(self) -> None:
+        bar = self.verticalScrollBar()
+        if bar.isSliderDown():
+            return  # the handle is in the reader's hand
+        self._syncing = True
+        bar.setRange(0, self.places.furthest)
+        bar.setPageStep(max(1, self.viewport().height() - 2 * self.sheets.style.line))
+        bar.setSingleStep(self.sheets.style.line)
+        bar.setValue(self.places.furthest if self.places.at_end else self.places.position)
+        self._scrolled_to = bar.value()
+        self._syncing = False
+
+    def scrollContentsBy(self, _dx: int, _dy: int) -> None:
+        if self._syncing:
+            return
+        bar = self.verticalScrollBar()
+        value, moved = bar.value(), bar.value() - self._scrolled_to
+        self._scrolled_to = value
+        if bar.isSliderDown() or abs(moved) > JUMP * self.viewport().height():
+            self.places.jump(round(value / max(1, bar.maximum()) * self.places.furthest))
+        else:
+            self.places.walk(moved)
+        if value == bar.maximum():
+            self.places.at_end = True
+        elif value == 0:
+            self.places.jump(0)
+        self.settle()
+
+    def scroll_by(self, pixels: int) -> None:
+        self.places.walk(pixels)
+        self.settle()
+
+    def go_to_end(self) -> None:
+        """Show the newest message, and follow what comes."""
+        self.places.at_end = True
+        self.settle()
+
+    @property
+    def is_at_end(self) -> bool:
+        return self.places.at_end
+
+    def placed_at(self, y: int) -> Placed | None:
+        """The row on the screen at this height."""
+        return next((placed for placed in self.shown if placed.top <= y < placed.top + placed.height), None)
+
+    def placed(self, row: int) -> Placed | None:
+        """Where a row is, if it is on the screen."""
+        if not self.shown or not self.shown[0].row <= row <= self.shown[-1].row:
+            return None
+        return self.shown[row - self.shown[0].row]
+
+    # What Qt asks of every item view
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        QAbstractItemView.resizeEvent(self, event)
+        if self.column()[1] != self.sheets.width:
+            self.reshape()
+        else:
+            self.places.viewport = self.viewport().height()
+            self.settle()
+
+    def doItemsLayout(self) -> None:
+        """What Qt wants to have laid out anew, `settle` lays out."""
+
+    def updateGeometries(self) -> None:
+        """The scroll bar is ours; Qt's own idea of its steps is for rows of equal height."""
+
+    def visualRect(self, index: Index) -> QRect:
+        placed = self.placed(index.row()) if index.isValid() else None
+        if placed is None:
+            return QRect()
+        left, width = self.column()
+        return QRect(left - AVATAR_ROOM, placed.top, width + AVATAR_ROOM, placed.height)
+
+    def scrollTo(self, index: Index, _hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible) -> None:
+        if index.isValid():
+            self.places.reveal(index.row())
+            self.settle()
+
+    def indexAt(self, point: QPoint) -> QModelIndex:
+        placed = self.placed_at(point.y())
+        return self.chat.index(placed.row) if placed else QModelIndex()
+
+    def moveCursor(self, action: QAbstractItemView.CursorAction, _modifiers: Qt.KeyboardModifier) -> QModelIndex:
+        """Assistive technology walks from message to message; without a current one there is nowhere to walk from."""
+        if not self.currentIndex().isValid():
+            return QModelIndex()
+        ahead = {QAbstractItemView.CursorAction.MoveDown, QAbstractItemView.CursorAction.MoveNext}
+        row = self.currentIndex().row() + (1 if action in ahead else -1)
+        return self.chat.index(max(0, min(row, self.chat.rowCount() - 1)))
+
+    def horizontalOffset(self) -> int:
+        return 0
+
+    def verticalOffset(self) -> int:
+        return self.places.position
+
+    def isIndexHidden(self, _index: Index) -> bool:
+        return False
+
+    def setSelection(self, _rect: QRect, _command: QItemSelectionModel.SelectionFlag) -> None:
+        """Rows are never selected; text is."""
+
+    def visualRegionForSelection(self, _selection: QItemSelection) -> QRegion:
+        return QRegion()

@@ -1,0 +1,81 @@
+"""A field for a moment, by the clock here; one that may be missing has a tick before it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from PySide6.QtCore import QDateTime, QSignalBlocker, Signal
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QCheckBox, QDateTimeEdit, QHBoxLayout, QWidget
+
+from lethe_app.domain.clock import now
+from lethe_app.ui.core.palette import SPACE_3
+
+
+class MomentField(QWidget):
+    """`changed` carries a moment with its zone, or None; it comes for what the user did only."""
+
+    changed = Signal(object)
+
+    def __init__(self, name: str, words: str = "", parent: QWidget | None = None) -> None:
+        """`words` stand beside the tick of a moment that may be missing; without them it is always there."""
+        super().__init__(parent)
+        self.box = QCheckBox(words)
+        self.box.setVisible(bool(words))
+        self.box.toggled.connect(self._ticked)
+        self.edit = _Edit()
+        self.edit.setAccessibleName(name)
+        self.edit.dateTimeChanged.connect(lambda _moment: self._tell())
+        self._may_miss = bool(words)
+        self._exact: datetime | None = None
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(SPACE_3)
+        row.addWidget(self.box)
+        row.addWidget(self.edit)
+        row.addStretch(1)
+        self.setFocusProxy(self.box if words else self.edit)
+
+    @property
+    def moment(self) -> datetime | None:
+        """What the field says; to the second as it was put in, as long as nobody changed the minute."""
+        if self._may_miss and not self.box.isChecked():
+            return None
+        shown = datetime.fromtimestamp(self.edit.dateTime().toSecsSinceEpoch()).astimezone()
+        return self._exact if self._exact is not None and _minute(self._exact) == _minute(shown) else shown
+
+    def put(self, moment: datetime | None) -> None:
+        """Show it, silently."""
+        with QSignalBlocker(self.box), QSignalBlocker(self.edit):
+            self._exact = moment
+            self.box.setChecked(moment is not None)
+            self.edit.setVisible(moment is not None or not self._may_miss)
+            if moment is not None:
+                self.edit.setDateTime(QDateTime.fromSecsSinceEpoch(int(moment.timestamp())))
+
+    def _ticked(self, there: bool) -> None:
+        self.edit.setVisible(there)
+        if there:
+            with QSignalBlocker(self.edit):
+                self.edit.setDateTime(QDateTime.fromSecsSinceEpoch(int(now().timestamp())).addDays(7))
+        self._tell()
+
+    def _tell(self) -> None:
+        self.changed.emit(self.moment)
+
+
+class _Edit(QDateTimeEdit):
+    """The wheel scrolls the page and changes no date under the pointer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setCalendarPopup(True)
+        self.setKeyboardTracking(False)
+        self.setDisplayFormat("d MMM yyyy  HH:mm")
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+
+def _minute(moment: datetime) -> int:
+    return int(moment.timestamp()) // 60

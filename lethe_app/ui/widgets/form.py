@@ -1,0 +1,126 @@
+"""A form: any record's fields under their titles, with room for a note beside the title and a complaint below the field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from lethe_app.ui.core.palette import SPACE_1, SPACE_3, SPACE_4
+from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.pages.page import explanation
+from lethe_app.ui.widgets.fields import Field, Kind, Spec, make
+
+
+class Form(QWidget):
+    """Shows values and tells what the user changes; it keeps nothing and checks nothing itself."""
+
+    changed = Signal(str, object)
+    """Field and new value; only for what the user did, never for `show_values`."""
+
+    def __init__(self, specs: Sequence[Spec], theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._fields: dict[str, Field] = {}
+        self._rows: dict[str, QWidget] = {}
+        self._titles: dict[str, QLabel] = {}
+        self._notes: dict[str, QLabel] = {}
+        self._complaints: dict[str, QLabel] = {}
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(SPACE_4)
+        for spec in specs:
+            self._add(spec, theme)
+
+    def _add(self, spec: Spec, theme: Theme) -> None:
+        name = spec.name
+        field = make(spec, theme, lambda value: self.changed.emit(name, value))
+        self._fields[name] = field
+        row = QWidget()
+        column = QVBoxLayout(row)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(SPACE_1)
+        column.addLayout(self._head(spec, field))
+        if spec.help:
+            column.addWidget(explanation(spec.help))
+        if spec.kind is not Kind.SWITCH:
+            narrow = spec.kind in {Kind.WHOLE, Kind.NUMBER, Kind.CHOICE}
+            column.addWidget(field.widget, 0, Qt.AlignmentFlag.AlignLeft if narrow else Qt.AlignmentFlag(0))
+        complaint = QLabel()
+        complaint.setProperty("complaint", True)
+        complaint.setWordWrap(True)
+        complaint.hide()
+        column.addWidget(complaint)
+        self._complaints[name], self._rows[name] = complaint, row
+        self._column.addWidget(row)
+
+    def _head(self, spec: Spec, field: Field) -> QHBoxLayout:
+        """Title and note in one line; a switch is its own title."""
+        head = QHBoxLayout()
+        head.setSpacing(SPACE_3)
+        note = QLabel()
+        note.setProperty("small", True)
+        if spec.kind is Kind.SWITCH:
+            head.addWidget(field.widget)
+        else:
+            title = QLabel(spec.title)
+            title.setProperty("field", True)
+            title.setBuddy(field.widget)
+            self._titles[spec.name] = title
+            head.addWidget(title)
+        head.addStretch(1)
+        head.addWidget(note)
+        self._notes[spec.name] = note
+        return head
+
+    # values
+
+    def show_values(self, values: Mapping[str, Any]) -> None:
+        """Show those of `values` that have a field, silently."""
+        for name, value in values.items():
+            if name in self._fields:
+                self._fields[name].put(value)
+
+    def put(self, name: str, value: object) -> None:
+        """Show one value, silently."""
+        self._fields[name].put(value)
+
+    def get(self, name: str) -> Any:  # noqa: ANN401 - as the field's kind says
+        return self._fields[name].get()
+
+    def field(self, name: str) -> QWidget:
+        """The widget of a field, for focus and tests."""
+        return self._fields[name].widget
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._fields)
+
+    # words around the fields
+
+    def note(self, name: str, words: str) -> None:
+        """A few quiet words at the right of the title, such as a token count."""
+        self._notes[name].setText(words)
+
+    def complain(self, name: str, words: str) -> None:
+        """What is wrong with a field, below it; empty words take it away."""
+        label = self._complaints[name]
+        label.setText(words)
+        label.setVisible(bool(words))
+        self._fields[name].widget.setAccessibleDescription(words)
+
+    def set_row_visible(self, name: str, shown: bool) -> None:
+        self._rows[name].setVisible(shown)
+
+    def add_beside(self, name: str, widget: QWidget) -> None:
+        """Put a small button or mark at the right end of the title line."""
+        head = self._rows[name].layout()
+        first = head.itemAt(0) if head is not None else None
+        line = first.layout() if first is not None else None
+        if line is not None:
+            line.addWidget(widget)
+
+    def each(self, do: Callable[[str, QWidget], None]) -> None:
+        for name, field in self._fields.items():
+            do(name, field.widget)

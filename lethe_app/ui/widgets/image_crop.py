@@ -1,0 +1,177 @@
+"""Lets the user choose which square of a picture becomes the avatar: by mouse, by wheel, and by keyboard alone."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QImage, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSlider, QWidget
+
+from lethe_app.ui.core.palette import SPACE_3
+from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.dialogs.dialogs import Asking
+from lethe_app.ui.pages.page import explanation
+from lethe_app.ui.pages.personas.pictures import cropped
+
+STEPS = 100
+"""Of the slider."""
+LEAST_SIDE = 48
+"""Pixels of the picture that the smallest frame takes."""
+KEYS = {
+    Qt.Key.Key_Left: QPoint(-1, 0),
+    Qt.Key.Key_Right: QPoint(1, 0),
+    Qt.Key.Key_Up: QPoint(0, -1),
+    Qt.Key.Key_Down: QPoint(0, 1),
+}
+
+
+class Frame:
+    """A square within a picture. It never leaves it, however it is moved and sized."""
+
+    def __init__(self, size: QSize) -> None:
+        """At first the largest one, in the upper middle, where a portrait has its face."""
+        self._size = size
+        self.largest = max(1, min(size.width(), size.height()))
+        self.least = min(self.largest, LEAST_SIDE)
+        self.rect = QRect((size.width() - self.largest) // 2, 0, self.largest, self.largest)
+
+    def move(self, step: QPoint) -> None:
+        left = min(max(self.rect.x() + step.x(), 0), self._size.width() - self.rect.width())
+        top = min(max(self.rect.y() + step.y(), 0), self._size.height() - self.rect.height())
+        self.rect.moveTo(left, top)
+
+    def resize(self, side: int) -> None:
+        """About its middle, as far as the picture reaches."""
+        side = min(max(side, self.least), self.largest)
+        shift = (self.rect.width() - side) // 2
+        self.rect = QRect(self.rect.x() + shift, self.rect.y() + shift, side, side)
+        self.move(QPoint())
+
+    @property
+    def zoom(self) -> int:
+        """From 0, the whole picture, to `STEPS`."""
+        span = self.largest - self.least
+        return round(STEPS * (self.largest - self.rect.width()) / span) if span else 0
+
+    @zoom.setter
+    def zoom(self, steps: int) -> None:
+        self.resize(round(self.largest - (self.largest - self.least) * steps / STEPS))
+
+
+class CropView(QWidget):
+    """The picture with the frame on it: dragged, moved by the arrow keys (with Shift in larger steps), sized by + and −."""
+
+    resized = Signal()
+
+    def __init__(self, image: QImage, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._image, self._theme = image, theme
+        self.frame = Frame(image.size())
+        self._held: QPointF | None = None
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.SizeAllCursor)
+        self.setAccessibleName(self.tr("Part of the picture"))
+        self.setAccessibleDescription(self.tr("Arrow keys move the frame, plus and minus make it smaller and larger."))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumSize(420, 180)
+
+    def sizeHint(self) -> QSize:
+        return self._image.size().scaled(480, 380, Qt.AspectRatioMode.KeepAspectRatio)
+
+    def set_zoom(self, steps: int) -> None:
+        if steps != self.frame.zoom:
+            self.frame.zoom = steps
+            self.update()
+
+    def _place(self) -> QRectF:
+        """Where the picture lies in the widget."""
+        size = QSize(self._image.size()).scaled(self.size(), Qt.AspectRatioMode.KeepAspectRatio)
+        return QRectF((self.width() - size.width()) / 2, (self.height() - size.height()) / 2, size.width(), size.height())
+
+    def _scale(self) -> float:
+        return self._place().width() / self._image.width()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        place, scale, frame = self._place(), self._scale(), self.frame.rect
+        side = frame.width() * scale
+        shown = QRectF(place.x() + frame.x() * scale, place.y() + frame.y() * scale, side, side)
+        painter = QPainter(self)
+        painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
+        painter.drawImage(place, self._image)
+        outside, disc = QPainterPath(), QPainterPath()
+        outside.addRect(place)
+        disc.addEllipse(shown)
+        shade = QColor(self._theme.palette.background)
+        shade.setAlphaF(0.68)
+        painter.fillPath(outside.subtracted(disc), shade)
+        painter.setPen(QPen(QColor(self._theme.palette.water), 2 if self.hasFocus() else 1))
+        painter.drawRect(shown)
+        painter.end()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._held = event.position()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._held is None:
+            return
+        moved = (event.position() - self._held) / self._scale()
+        step = QPoint(round(moved.x()), round(moved.y()))
+        if not step.isNull():
+            self._held = event.position()
+            self._move(step)
+
+    def mouseReleaseEvent(self, _event: QMouseEvent) -> None:
+        self._held = None
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        self._zoom_by(round(event.angleDelta().y() / 24))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = Qt.Key(event.key())
+        if key in KEYS:
+            large = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+            self._move(KEYS[key] * max(1, round(self.frame.largest * (0.1 if large else 0.01))))
+        elif key in {Qt.Key.Key_Plus, Qt.Key.Key_Equal}:
+            self._zoom_by(5)
+        elif key == Qt.Key.Key_Minus:
+            self._zoom_by(-5)
+        else:
+            super().keyPressEvent(event)
+
+    def _move(self, step: QPoint) -> None:
+        self.frame.move(step)
+        self.update()
+
+    def _zoom_by(self, steps: int) -> None:
+        self.set_zoom(min(max(self.frame.zoom + steps, 0), STEPS))
+        self.resized.emit()
+
+
+class CropDialog(Asking):
+    """The view, a slider for its zoom, and the square that was chosen as `content`."""
+
+    def __init__(self, parent: QWidget, image: QImage, theme: Theme) -> None:
+        title = QCoreApplication.translate("CropDialog", "Choose the part that is shown")
+        super().__init__(parent, title, QCoreApplication.translate("CropDialog", "Use this part"))
+        self._image = image
+        self.view = CropView(image, theme)
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider.setRange(0, STEPS)
+        self.slider.setPageStep(10)
+        self.slider.setAccessibleName(self.tr("Zoom"))
+        self.slider.valueChanged.connect(self.view.set_zoom)
+        self.view.resized.connect(lambda: self.slider.setValue(self.view.frame.zoom))
+        zoom = QLabel(self.tr("Zoom"))
+        zoom.setBuddy(self.slider)
+        line = QHBoxLayout()
+        line.setSpacing(SPACE_3)
+        line.addWidget(zoom)
+        line.addWidget(self.slider, 1)
+        self.column.addWidget(self.view, 1)
+        self.column.addLayout(line)
+        self.column.addWidget(explanation(self.tr("Drag the frame, or use the arrow keys; + and − change its size.")))
+        self.view.setFocus()
+
+    @property
+    def content(self) -> bytes:
+        """The chosen square, as a PNG."""
+        return cropped(self._image, self.view.frame.rect)

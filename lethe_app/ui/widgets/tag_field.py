@@ -1,0 +1,161 @@
+"""A field for several short words (keywords, tags): each is a chip, Enter or a comma makes one, Backspace takes the last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, QStringListModel, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QCompleter, QFrame, QLineEdit, QPushButton, QSizePolicy, QWidget
+
+from lethe_app.ui.core.palette import SPACE_1
+from lethe_app.ui.widgets.flow_layout import Flow
+
+
+class WordsField(QFrame):
+    """Behaves like one field; `changed` comes when the user made or removed a chip, never for `set_words`."""
+
+    changed = Signal(list)
+
+    def __init__(
+        self, name: str, suggestions: Sequence[str] = (), parent: QWidget | None = None, *, commas: bool = True
+    ) -> None:
+        """`commas=False` for words that may hold a comma, such as regular expressions; there only Enter ends one."""
+        super().__init__(parent)
+        self.setProperty("words", True)
+        self._commas = commas
+        self._words: list[str] = []
+        self._name = name
+        self._line = _Line(self)
+        self._line.setAccessibleName(name)
+        self._line.returnPressed.connect(self._take)
+        self._line.editingFinished.connect(self._take)
+        self._line.textEdited.connect(self._split)
+        if suggestions:
+            completer = QCompleter(QStringListModel(list(suggestions)), self._line)
+            completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+            completer.activated.connect(self._take, Qt.ConnectionType.QueuedConnection)
+            self._line.setCompleter(completer)
+        self.setFocusProxy(self._line)
+        self.setCursor(Qt.CursorShape.IBeamCursor)
+        self._flow = Flow(self, margin=SPACE_1, spacing=SPACE_1)
+        self._flow.addWidget(self._line)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    @property
+    def words(self) -> list[str]:
+        return list(self._words)
+
+    def set_words(self, words: Sequence[str]) -> None:
+        """Show these, silently."""
+        if list(words) != self._words:
+            self._words = list(words)
+            self._show()
+
+    def set_placeholder(self, words: str) -> None:
+        self._line.setPlaceholderText(words)
+        self._line.setMinimumWidth(min(240, self._line.fontMetrics().horizontalAdvance(words) + 24))
+
+    def remove_last(self) -> None:
+        if self._words:
+            self._change(self._words[:-1])
+
+    def finish(self) -> None:
+        """Make a chip of what is typed, as leaving the field does."""
+        self._take()
+
+    def show_focus(self, *, focused: bool) -> None:
+        """Draw the frame as of a field that has the keyboard, or not."""
+        self.setProperty("focused", focused)
+        self.style().unpolish(self)
+        self.style().polish(self)
+
+    def _split(self, text: str) -> None:
+        if self._commas and "," in text and not is_expression(text):
+            self._take()
+
+    def _take(self) -> None:
+        text = self._line.text()
+        parts = text.split(",") if self._commas and not is_expression(text) else [text]
+        new = [part.strip() for part in parts if part.strip() and part.strip() not in self._words]
+        self._line.clear()
+        if new:
+            self._change([*self._words, *dict.fromkeys(new)])
+
+    def _change(self, words: list[str]) -> None:
+        self._words = words
+        self._show()
+        self.changed.emit(list(words))
+
+    def _show(self) -> None:
+        while self._flow.count() > 1:
+            item = self._flow.takeAt(0)
+            if item is not None and (chip := item.widget()) is not None:
+                chip.deleteLater()
+        for place, word in enumerate(self._words):
+            self._flow.insert(place, self._chip(word))
+        self._fit()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """It looks like one field, so a click beside the place where one types is a wish to type."""
+        self._line.setFocus(Qt.FocusReason.MouseFocusReason)
+        event.accept()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Room for every line of chips; columns in a scrolled page ask for the least height only."""
+        self.setMinimumHeight(self._flow.heightForWidth(max(self.width(), 1)))
+        self.updateGeometry()
+
+    def _chip(self, word: str) -> QPushButton:
+        shown = word if len(word) <= 40 else f"{word[:39]}…"
+        chip = QPushButton(f"{shown}  ×", self)
+        chip.setProperty("chip", True)
+        chip.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        chip.setCursor(Qt.CursorShape.ArrowCursor)
+        chip.setToolTip(self.tr("Remove “{word}”").format(word=word))
+        chip.setAccessibleName(self.tr("{field}: remove “{word}”").format(field=self._name, word=word))
+        chip.clicked.connect(lambda: self._change([other for other in self._words if other != word]))
+        chip.show()
+        return chip
+
+    def sizeHint(self) -> QSize:
+        width = max(self.width(), 200)
+        return QSize(width, self._flow.heightForWidth(width))
+
+
+def is_expression(text: str) -> bool:
+    """Does it begin like `/pattern/`, in which a comma is one of its signs?"""
+    return text.lstrip().startswith("/")
+
+
+class _Line(QLineEdit):
+    """The end of the chips, where the next one is typed."""
+
+    def __init__(self, owner: WordsField) -> None:
+        super().__init__(owner)
+        self.setObjectName("words_line")
+        self._owner = owner
+        self.setMinimumWidth(110)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self._owner.show_focus(focused=True)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._owner.show_focus(focused=False)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Backspace and not self.text():
+            self._owner.remove_last()
+        elif event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.text():
+            super().keyPressEvent(event)
+            event.accept()  # and not the dialog's button
+        else:
+            super().keyPressEvent(event)

@@ -1,0 +1,201 @@
+"""Turns what a site sent into plain words: the page's own text without menus, links, and letters that nobody can see."""
+
+from __future__ import annotations
+
+import codecs
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from html.parser import HTMLParser
+
+from lethe_app.domain.sanitize import cleaned
+from lethe_app.web.bounded_threads import in_thread
+
+SECONDS = 8.0
+"""Of looking for the main text; then title and description must do."""
+LONGEST = 200_000
+"""Characters of text that are kept of any page."""
+HEAD = 200_000
+"""Characters in which title and description are looked for."""
+Count = Callable[[list[str]], Awaitable[list[int]]]
+
+_CHARSETS = re.compile(
+    r"utf-(8|16|16-le|16-be)|ascii|iso8859-\d+|cp(125\d|866|949|932|936|874)|koi8-[ru]|gb(2312|k|18030)|big5|big5hkscs"
+    r"|shift_jis|euc_(jp|kr)|iso2022_jp|mac-(roman|cyrillic)|tis-620"
+)
+"""As Python calls them. Its other codecs are no alphabets."""
+_WESTERN = {"ascii", "iso8859-1"}
+"""Browsers read these as the larger one, so people write it."""
+_META = re.compile(rb"""<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE)
+_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
+_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\s]{1,2000}\)")
+_BARE_LINK = re.compile(r"(?:https?|ftp)://(?:www\.)?([\w.-]{1,100})[^\s<>\"“”]*|data:[^\s<>\"“”]{20,}", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+")
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a page says."""
+
+    title: str
+    text: str
+    is_description: bool = False
+
+
+def decoded(body: bytes, charset: str) -> str:
+    """The text of `body`, in the alphabet that its bytes, the server or the page names; never fails."""
+    for mark, name in _BOMS:
+        if body.startswith(mark):
+            return body.removeprefix(mark).decode(name, "replace")
+    named = _META.search(body[:4096])
+    inside = named[1].decode("ascii") if named else ""
+    if inside.lower().startswith("utf-16"):  # which could not have been read as ASCII
+        inside = "utf-8"
+    for label in (charset, inside, "utf-8"):
+        codec = _codec(label)
+        if codec == "utf-8":
+            text = _strictly(body)
+            if text is not None:
+                return text
+        elif codec:
+            return body.decode(codec, "replace")
+    return body.decode("cp1252", "replace")
+
+
+def _codec(label: str) -> str:
+    try:
+        name = codecs.lookup(label).name if label else ""
+    except (LookupError, ValueError):
+        return ""
+    if name in _WESTERN:
+        return "cp1252"
+    return name if _CHARSETS.fullmatch(name) else ""
+
+
+def _strictly(body: bytes) -> str | None:
+    """As UTF-8, forgiving a page that has a few broken letters in it or was cut off; None where it is something else."""
+    try:
+        return body.decode()
+    except UnicodeDecodeError:
+        text = body.decode("utf-8", "replace")
+        return text if text.count("\ufffd") * 100 < len(text) else None
+
+
+def unlinked(text: str) -> str:
+    """Links become their words, and bare addresses the name of their site."""
+    return _BARE_LINK.sub(lambda link: link[1] or "", _MARKDOWN_LINK.sub(r"\1", text))
+
+
+def one_line(text: str, most: int) -> str:
+    """Cleaned, in one line of at most so many characters."""
+    line = " ".join(unlinked(cleaned(text)).split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+async def words_of(body: bytes, kind: str, charset: str, seconds: float = SECONDS) -> Words:
+    """Title and main text of a page, or at least what its head says of it. Runs in a thread and takes no longer than told."""
+    if kind == "text/plain":
+        try:
+            return Words("", await in_thread(lambda: unlinked(cleaned(decoded(body, charset)[:LONGEST])), seconds))
+        except TimeoutError:
+            return Words("", "", is_description=True)
+    try:
+        source, head = await in_thread(lambda: _opened(body, charset), seconds)
+    except TimeoutError:
+        return Words("", "", is_description=True)
+    try:
+        text = await in_thread(lambda: unlinked(cleaned(main_text(source)[:LONGEST])), seconds)
+    except TimeoutError:
+        text = ""
+    if text and len(text) >= len(head.text):  # of a page without any, the menu would be taken for its text
+        return Words(head.title, text)
+    return Words(head.title, head.text, is_description=True)
+
+
+def _opened(body: bytes, charset: str) -> tuple[str, Words]:
+    source = _DECLARATION.sub("", decoded(body, charset).replace("\0", ""))
+    return source, head_of(source)
+
+
+def main_text(source: str) -> str:
+    """The page's own text, empty where there is none to be found."""
+    import trafilatura  # noqa: PLC0415 - takes a second, and most homes never read a page
+
+    for name in ("trafilatura", "htmldate", "courlan", "justext"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # a page without text is no trouble of ours
+    try:
+        text = trafilatura.extract(source, include_comments=False, include_links=False, include_images=False)
+    except Exception:  # whatever a stranger's page does to the library, it has no text then
+        return ""
+    return text or ""
+
+
+def head_of(source: str) -> Words:
+    """Title and description, as the head of the page tells them."""
+    reader = _Head()
+    with suppress(ValueError, AssertionError):  # the standard library's own for some broken declarations
+        reader.feed(source[:HEAD])
+    title = one_line(reader.told.get("og:title") or "".join(reader.title), 200)
+    described = reader.told.get("description") or reader.told.get("og:description") or ""
+    return Words(title, one_line(described, 500), is_description=True)
+
+
+class _Head(HTMLParser):
+    """Gathers the first title and the descriptions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.title: list[str] = []
+        self.told: dict[str, str] = {}
+        self._in_title = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if tag == "title":
+            self._in_title = not self.title
+        elif tag == "meta":
+            name = (given.get("name") or given.get("property") or "").lower()
+            self.told.setdefault(name, given.get("content", ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_title = self._in_title and tag != "title"
+
+    def handle_data(self, data: str) -> None:
+        if self._in_title:
+            self.title.append(data)
+
+
+async def shortened(text: str, most: int, count: Count) -> tuple[str, bool]:
+    """The beginning of `text` that has at most `most` tokens by `count`, ending with a whole paragraph or sentence if it can.
+
+    Also returns whether anything was cut off.
+    """
+    (tokens,) = await count([text])
+    if tokens <= most:
+        return text, False
+    kept, room = "", most
+    for paragraph in text.split("\n"):
+        (tokens,) = await count([paragraph + "\n"])
+        if tokens > room:
+            kept += await _beginning(paragraph, room, count)
+            break
+        kept, room = f"{kept}{paragraph}\n", room - tokens
+    return kept.strip(), True
+
+
+async def _beginning(paragraph: str, room: int, count: Count) -> str:
+    """Whole sentences, or whole words where not even one sentence fits."""
+    for parts in (_SENTENCE.split(paragraph), paragraph.split(" ")):
+        kept = 0
+        low, high = 0, len(parts)
+        while low < high:
+            middle = (low + high + 1) // 2
+            (tokens,) = await count([" ".join(parts[:middle])])
+            low, high = (middle, high) if tokens <= room else (low, middle - 1)
+        kept = low
+        if kept:
+            return " ".join(parts[:kept])
+    return ""

@@ -1,0 +1,230 @@
+"""Fetches one thing over http: every hop checked, every byte counted, nothing sent that tells who reads."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import httpx
+
+from lethe_app.errors import PageUnreadable
+from lethe_app.web.addresses import checked, host_of
+from lethe_app.web.pinned_dns import Net, PinnedBackend, PinnedTransport, Resolve, checked_addresses, looked_up
+
+LARGEST = 2_000_000
+"""Bytes, after unpacking."""
+SECONDS = 15.0
+"""For all hops together."""
+MOST_HOPS = 5
+AGENT = "Lethe/1 (reads single pages for one person at home)"
+PIECE = 64 * 1024
+_MOVED = {301, 302, 303, 307, 308}
+
+Before = Callable[[httpx.URL], Awaitable[None]]
+"""Called before each request leaves; what it raises keeps the request at home."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far a fetch may go."""
+
+    largest: int = LARGEST
+    seconds: float = SECONDS
+    hops: int = MOST_HOPS
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back in the end."""
+
+    url: httpx.URL
+    status: int
+    kind: str
+    """The media type, such as text/html; empty where none was told."""
+    charset: str
+    body: bytes
+    received: int
+    """Bytes as they came over the line."""
+
+
+@dataclass
+class Meter:
+    """Bytes that came over the line, counted while they come, so that they are known whatever happens."""
+
+    received: int = 0
+
+
+@dataclass(frozen=True)
+class Way:
+    """By which way requests leave."""
+
+    allow_private: bool = False
+    proxy: str = ""
+    """With one, names are looked up by the proxy: what it connects to cannot be pinned, only asked for beforehand."""
+    resolve: Resolve = looked_up
+    context: ssl.SSLContext | None = None
+    """None takes the authorities that come with the program."""
+    net: Net | None = None
+    """None is the real one."""
+
+
+@dataclass(frozen=True)
+class Fetcher:
+    """Keeps nothing between two fetches: no cookies, no connections."""
+
+    way: Way = field(default_factory=Way)
+    limits: Limits = field(default_factory=Limits)
+
+    async def fetch(
+        self,
+        address: str,
+        before: Before,
+        headers: Mapping[str, str] | None = None,
+        meter: Meter | None = None,
+        kinds: frozenset[str] | None = None,
+    ) -> Answer:
+        """What lies there, of any status. With `kinds`, the body of any other media type is not even read.
+
+        Raises NotAllowed and PageUnreadable.
+        """
+        url, left = checked(address, allow_private=self.way.allow_private), self.limits.seconds
+        loop, meter = asyncio.get_running_loop(), meter or Meter()
+        for _hop in range(self.limits.hops + 1):
+            await before(url)
+            start = loop.time()
+            answer = await self._hop(url, headers or {}, meter, kinds, left)
+            left -= loop.time() - start
+            if isinstance(answer, Answer):
+                return answer
+            url = self._next(url, answer)
+        raise PageUnreadable(f"“{host_of(url)}” sends readers round and round.")
+
+    def _next(self, url: httpx.URL, location: str) -> httpx.URL:
+        try:
+            target = url.join(location)
+        except (httpx.InvalidURL, ValueError, UnicodeError) as error:
+            raise PageUnreadable(f"“{host_of(url)}” sends readers to an address that is none.") from error
+        following = checked(str(target), allow_private=self.way.allow_private)
+        if not self.limits.hops:
+            raise PageUnreadable(f"“{host_of(url)}” has moved to {following.scheme}://{host_of(following)}.")
+        if url.scheme == "https" and following.scheme != "https":
+            raise PageUnreadable(f"“{host_of(url)}” sends readers to a connection that others can read; it was not followed.")
+        return following
+
+    async def _hop(
+        self, url: httpx.URL, headers: Mapping[str, str], meter: Meter, kinds: frozenset[str] | None, seconds: float
+    ) -> Answer | str:
+        """The answer, or where it has moved to."""
+        try:
+            async with asyncio.timeout(max(seconds, 0)), self._asked(url, headers) as response:
+                location = response.headers.get("location", "")
+                if response.status_code in _MOVED and location:
+                    return str(location)
+                return await self._read(url, response, meter, kinds)
+        except TimeoutError as error:
+            raise PageUnreadable(f"“{host_of(url)}” took too long.", "Try again later.") from error
+        except httpx.HTTPError as error:
+            raise PageUnreadable(f"“{host_of(url)}” could not be read: {_reason(error)}.") from error
+        except (httpx.InvalidURL, ValueError, UnicodeError, ssl.SSLError) as error:
+            raise PageUnreadable(f"“{host_of(url)}” answered in a way that makes no sense.") from error
+
+    @asynccontextmanager
+    async def _asked(self, url: httpx.URL, headers: Mapping[str, str]) -> AsyncIterator[httpx.Response]:
+        sent = {"User-Agent": AGENT, "Accept-Encoding": "gzip", "Accept": "text/html,text/plain;q=0.8,*/*;q=0.1"}
+        async with await self._client() as client:
+            if self.way.proxy:
+                await self._ask_beforehand(url)
+            request = httpx.Request("GET", url, headers={**sent, **headers, "Connection": "close"})
+            response = await client.send(request, stream=True)
+            try:
+                yield response
+            finally:
+                await response.aclose()
+
+    async def _client(self) -> httpx.AsyncClient:
+        way = self.way
+        context = way.context
+        if context is None:
+            context = await asyncio.to_thread(httpx.create_ssl_context)
+        timeout = httpx.Timeout(self.limits.seconds)
+        if not way.proxy:
+            backend = PinnedBackend(way.resolve, allow_private=way.allow_private, inner=way.net)
+            return httpx.AsyncClient(transport=PinnedTransport(backend, context), timeout=timeout, trust_env=False)
+        try:
+            return httpx.AsyncClient(proxy=way.proxy, verify=context, timeout=timeout, trust_env=False)
+        except (ImportError, ValueError, httpx.InvalidURL) as error:
+            raise PageUnreadable("Pages cannot be read through this kind of proxy.", "One for http is needed.") from error
+
+    async def _ask_beforehand(self, url: httpx.URL) -> None:
+        """Refuses names that lead home. One that only the proxy knows is left to it. Raises NotAllowed."""
+        try:
+            await checked_addresses(host_of(url), self.way.resolve, allow_private=self.way.allow_private)
+        except OSError:
+            return
+
+    async def _read(self, url: httpx.URL, response: httpx.Response, meter: Meter, kinds: frozenset[str] | None) -> Answer:
+        kind, charset = media_type(response.headers.get("content-type", ""))
+        body = b""
+        if kinds is None or kind in kinds or not kind:
+            body = await _unpacked(url, response, meter, self.limits.largest)
+        return Answer(url, response.status_code, kind, charset, body, meter.received)
+
+
+async def _unpacked(url: httpx.URL, response: httpx.Response, meter: Meter, largest: int) -> bytes:
+    """The body, unpacked piece by piece and never further than `largest`, however small it came."""
+    announced = response.headers.get("content-length", "")
+    if announced.isdigit() and int(announced[:19]) > largest:
+        raise too_long(url)
+    unpack = _unpacker(url, response.headers.get("content-encoding", ""))
+    body = bytearray()
+    async for piece in response.aiter_raw(PIECE):
+        meter.received += len(piece)
+        body += unpack(piece, largest + 1 - len(body))
+        if len(body) > largest or meter.received > 2 * largest:
+            raise too_long(url)
+    return bytes(body)
+
+
+def _unpacker(url: httpx.URL, encoding: str) -> Callable[[bytes, int], bytes]:
+    """What turns pieces as they come into at most so many bytes of what they mean."""
+    name = encoding.strip().lower()
+    if name in {"", "identity"}:
+        return lambda piece, _most: piece
+    if name not in {"gzip", "x-gzip", "deflate"}:
+        raise PageUnreadable(f"“{host_of(url)}” packs its pages in a way that was not asked for.")
+    # 47: zlib or gzip, as the first bytes say
+    packed = zlib.decompressobj(47)
+
+    def unpack(piece: bytes, most: int) -> bytes:
+        try:
+            return packed.decompress(piece, most)
+        except zlib.error as error:
+            raise PageUnreadable(f"What “{host_of(url)}” sent is damaged.") from error
+
+    return unpack
+
+
+def media_type(header: str) -> tuple[str, str]:
+    """`text/html; charset=utf-8` in its two parts."""
+    kind, _, rest = header.partition(";")
+    charset = next((part.partition("=")[2] for part in rest.split(";") if part.strip().lower().startswith("charset=")), "")
+    return kind.strip().lower(), charset.strip(" \"'").lower()
+
+
+def too_long(url: httpx.URL) -> PageUnreadable:
+    """How that is told."""
+    return PageUnreadable(f"The page of “{host_of(url)}” is too long.", "Only pages up to 2 MB are read.")
+
+
+def _reason(error: httpx.HTTPError) -> str:
+    reasons = {
+        httpx.ConnectError: "there is no connection",
+        httpx.TimeoutException: "it took too long",
+        httpx.RemoteProtocolError: "its answer is broken off or makes no sense",
+        httpx.ProxyError: "the proxy does not let it through",
+    }
+    return next((words for kind, words in reasons.items() if isinstance(error, kind)), type(error).__name__)
