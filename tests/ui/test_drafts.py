@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 
 from lethe_app.paths import Paths
 from lethe_app.ui.chat.composer import Composer
-from lethe_app.ui.controllers.drafts import KEY, MOST_CHARACTERS, MOST_DRAFTS, Drafts, within_bounds
+from lethe_app.ui.controllers.conversation.drafts import KEY, MOST_CHARACTERS, MOST_DRAFTS, Drafts, within_bounds
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("wardrobe")

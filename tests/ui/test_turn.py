@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QLocale
 
-from lethe_app.ui.controllers.reply_state import reading
+from lethe_app.ui.controllers.conversation.reply_state import reading
 
 
 @pytest.fixture(autouse=True)

@@ -15,8 +15,8 @@ from lethe_app.ui.core.icons import icon
 from lethe_app.ui.dialogs.dialogs import answered
 
 if TYPE_CHECKING:
+    from lethe_app.ui.controllers.conversation.replies import Turns
     from lethe_app.ui.controllers.participants import Company
-    from lethe_app.ui.controllers.replies import Turns
     from lethe_app.ui.pages.context import Place
 
 FACE = 32

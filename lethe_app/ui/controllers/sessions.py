@@ -14,7 +14,7 @@ from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
 from lethe_app.services.scheduling.offload import apart
-from lethe_app.ui.controllers.drafts import Drafts
+from lethe_app.ui.controllers.conversation.drafts import Drafts
 from lethe_app.ui.core.avatars import avatar
 from lethe_app.ui.core.formatting import messages_in_words
 from lethe_app.ui.core.palette import AVATAR
@@ -23,8 +23,8 @@ from lethe_app.ui.shell.sidebar_model import PersonaRow, SessionRow
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import House
+    from lethe_app.ui.controllers.conversation.replies import Turns
     from lethe_app.ui.controllers.participants import Company
-    from lethe_app.ui.controllers.replies import Turns
     from lethe_app.ui.core.tasks import Bridge
     from lethe_app.ui.shell.main_window import MainWindow
 

@@ -13,7 +13,7 @@ from lethe_app.ui.chat.tool_permission_card import ToolCard
 
 if TYPE_CHECKING:
     from lethe_app.ui.chat.chat_panel import ChatPanel
-    from lethe_app.ui.controllers.replies import Turns
+    from lethe_app.ui.controllers.conversation.replies import Turns
 
 
 class ToolDesk(QObject):

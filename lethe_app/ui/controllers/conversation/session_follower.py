@@ -11,7 +11,7 @@ from lethe_app.services.sessions.editing import Reshaped
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import House
-    from lethe_app.ui.controllers.replies import Turns
+    from lethe_app.ui.controllers.conversation.replies import Turns
     from lethe_app.ui.controllers.sessions import Conversations
     from lethe_app.ui.core.tasks import Bridge
     from lethe_app.ui.transcript.model.model import ChatModel

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 from lethe_app.domain.chat import Role
 from lethe_app.ui.chat.chat_panel import ChatPanel
 from lethe_app.ui.chat.memory_card_parts import wrapped
-from lethe_app.ui.controllers.replies import Turns
-from lethe_app.ui.controllers.reply_state import Turn
+from lethe_app.ui.controllers.conversation.replies import Turns
+from lethe_app.ui.controllers.conversation.reply_state import Turn
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.transcript.model.model import ChatModel
 from lethe_app.ui.transcript.row_layout import AROUND, AVATAR_ROOM, WIDEST

@@ -13,8 +13,8 @@ from PySide6.QtCore import QObject, Signal
 from lethe_app.domain.chat import ChatSession, Message, MessageOutline, Role
 from lethe_app.domain.persona import Persona
 from lethe_app.services.events import AskTool, Began, Finished, Loading, Moved, Prompted, Stored, TurnEvent
-from lethe_app.ui.controllers.long_conversation_hint import LongTalk
-from lethe_app.ui.controllers.reply_state import Turn, show_in_messages, show_in_status
+from lethe_app.ui.controllers.conversation.long_conversation_hint import LongTalk
+from lethe_app.ui.controllers.conversation.reply_state import Turn, show_in_messages, show_in_status
 from lethe_app.ui.transcript.model.model import ChatModel
 
 if TYPE_CHECKING:

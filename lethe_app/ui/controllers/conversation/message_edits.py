@@ -13,7 +13,7 @@ from lethe_app.domain.chat import Message
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import House
-    from lethe_app.ui.controllers.replies import Turns
+    from lethe_app.ui.controllers.conversation.replies import Turns
     from lethe_app.ui.core.tasks import Bridge
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.model.model import ChatModel

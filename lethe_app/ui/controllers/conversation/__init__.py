@@ -1,0 +1,1 @@
+"""Controllers of the conversation on display: its messages, replies and drafts."""
